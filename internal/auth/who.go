@@ -1,0 +1,39 @@
+// Package auth knows who is asking: passwords, tokens, API keys, roles and what revokes them.
+package auth
+
+import "github.com/funnelwork/funnelwork/internal/id"
+
+// Role is what a principal may do in its org; each includes the ones before it.
+type Role string
+
+// The roles, in rising order.
+const (
+	Viewer Role = "viewer" // reads
+	Member Role = "member" // also writes CRM, mail and AI
+	Admin  Role = "admin"  // also members, keys, webhooks, accounts, brand, custom fields
+	Owner  Role = "owner"  // also billing and ownership
+)
+
+var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}
+
+// Includes tells whether r may do what need asks for.
+func (r Role) Includes(need Role) bool { return ranks[r] >= ranks[need] }
+
+// Who is the verified principal of one request: a user by token, or an org's API key.
+type Who struct {
+	Org  id.ID
+	User id.ID // zero for a key
+	Key  id.ID // zero for a user
+	Role Role
+}
+
+// IsKey tells an API key from a person. A key never has rights over members and keys.
+func (w Who) IsKey() bool { return !w.Key.IsZero() }
+
+// Actor is the principal as events and the audit log name it.
+func (w Who) Actor() (kind, ident string) {
+	if w.IsKey() {
+		return "api_key", w.Key.String()
+	}
+	return "user", w.User.String()
+}

@@ -1,0 +1,84 @@
+package fault
+
+// Code is a problem's stable name: clients switch on it.
+type Code string
+
+// The published list. A code never changes its status; new ones are added at the end of their status.
+const (
+	MalformedJSON    Code = "malformed_json"
+	DuplicateKey     Code = "duplicate_key"
+	InvalidParameter Code = "invalid_parameter"
+	InvalidCursor    Code = "invalid_cursor"
+	InvalidFilter    Code = "invalid_filter"
+	BadRequest       Code = "bad_request"
+
+	Unauthorized       Code = "unauthorized"
+	InvalidCredentials Code = "invalid_credentials"
+	InvalidToken       Code = "invalid_token"
+
+	PlanLimitReached Code = "plan_limit_reached"
+	FeatureNotInPlan Code = "feature_not_in_plan"
+	TrialEnded       Code = "trial_ended"
+
+	Forbidden    Code = "forbidden"
+	SignupClosed Code = "signup_closed"
+
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	NotAcceptable    Code = "not_acceptable"
+	RequestTimeout   Code = "request_timeout"
+
+	Conflict            Code = "conflict"
+	ContactExists       Code = "contact_exists"
+	EmailTaken          Code = "email_taken"
+	IdempotencyInFlight Code = "idempotency_in_flight"
+	LastOwner           Code = "last_owner"
+	FieldExists         Code = "field_exists"
+
+	PreconditionFailed Code = "precondition_failed"
+	BodyTooLarge       Code = "body_too_large"
+	UnsupportedMedia   Code = "unsupported_media_type"
+
+	ValidationFailed    Code = "validation_failed"
+	IdempotencyMismatch Code = "idempotency_mismatch"
+	URLNotAllowed       Code = "url_not_allowed"
+	LinkExpired         Code = "link_expired"
+
+	RateLimited    Code = "rate_limited"
+	HeaderTooLarge Code = "header_too_large"
+
+	Internal       Code = "internal"
+	NotImplemented Code = "not_implemented"
+	Unavailable    Code = "unavailable"
+)
+
+// statuses is total over the list above; a test walks it.
+var statuses = map[Code]int{
+	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400,
+	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401,
+	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402,
+	Forbidden: 403, SignupClosed: 403,
+	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
+	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
+	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
+	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422,
+	RateLimited: 429, HeaderTooLarge: 431,
+	Internal: 500, NotImplemented: 501, Unavailable: 503,
+}
+
+// Status is the HTTP status of c; 500 for a code that is not on the list.
+func (c Code) Status() int {
+	if s, ok := statuses[c]; ok {
+		return s
+	}
+	return 500
+}
+
+// Codes lists every published code, for the API document.
+func Codes() []Code {
+	all := make([]Code, 0, len(statuses))
+	for c := range statuses {
+		all = append(all, c)
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The two roles that sessions run as; migrations make them.
+const (
+	App    = "funnelwork_app"    // one org at a time, by row policy
+	System = "funnelwork_system" // relay, sweeps, logins: all orgs, but only the tables they need
+)
+
+// Options of a DB. URL is a libpq URL or DSN.
+type Options struct {
+	URL  string
+	Role string // App or System
+	// MaxConns is the pool's size; 0 means 16.
+	MaxConns int32
+	// Pooler is set when URL leads to a transaction pooler: no prepared statements are kept on the server and
+	// the role is set in every transaction.
+	Pooler bool
+	// Name is shown in pg_stat_activity.
+	Name string
+	// AfterCommit gets the notes of each committed transaction, in order. It must not block.
+	AfterCommit func(ctx context.Context, notes []any)
+}
+
+// DB is a pool of sessions of one role. It is safe for concurrent use.
+type DB struct {
+	pool  *pgxpool.Pool
+	role  string // set per transaction when not empty
+	after func(context.Context, []any)
+}
+
+// Open makes the pool without waiting for the server: a database that is away is found out by the first use.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read DATABASE_URL: %w", err)
+	}
+	cfg.MaxConns = 16
+	if o.MaxConns > 0 {
+		cfg.MaxConns = o.MaxConns
+	}
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	cfg.HealthCheckPeriod = 15 * time.Second
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = 3 * time.Second
+	}
+	db := &DB{after: o.AfterCommit}
+	if o.Pooler {
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		cfg.ConnConfig.StatementCacheCapacity = 0
+		db.role = o.Role
+	} else {
+		cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+		cfg.ConnConfig.RuntimeParams["application_name"] = "funnelwork " + o.Name
+		cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
+		// A dead host gives its row locks back within 25 s.
+		cfg.ConnConfig.RuntimeParams["tcp_keepalives_idle"] = "10"
+		cfg.ConnConfig.RuntimeParams["tcp_keepalives_interval"] = "5"
+		cfg.ConnConfig.RuntimeParams["tcp_keepalives_count"] = "3"
+		cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.Exec(ctx, "SET ROLE "+o.Role)
+			return err
+		}
+	}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return db, nil
+}
+
+// Close waits for sessions in use and closes them all.
+func (db *DB) Close() { db.pool.Close() }
+
+// Stat is the pool's state, for metrics.
+func (db *DB) Stat() *pgxpool.Stat { return db.pool.Stat() }
+
+// Ping asks the server for a sign of life.
+func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }

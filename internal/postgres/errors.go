@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Violates tells whether err is a violation of the named constraint or unique index.
+func Violates(err error, constraint string) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(pg.Code, "23") && pg.ConstraintName == constraint
+}
+
+// Code is the SQLSTATE of err, or "" where the server did not speak.
+func Code(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code
+	}
+	return ""
+}
+
+// None tells whether err is "no such row".
+func None(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// Away tells whether err means that the server is not there, stopping, full, or asks for another try: the
+// request may succeed later, unchanged.
+func Away(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case pg.Code == "40001", pg.Code == "40P01": // serialization failure, deadlock
+			return true
+		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57" && pg.Code != "57014":
+			return true
+		}
+		return false
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if errors.Is(err, context.Canceled) {
+		return false
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) ||
+		strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "conn closed")
+}

@@ -1,0 +1,64 @@
+// Package wire holds the few types whose JSON form is part of the contract everywhere.
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+const layout = "2006-01-02T15:04:05.000000Z"
+
+// Time is a moment in UTC with exactly six fraction digits, as Postgres keeps it and the API shows it.
+type Time struct{ time.Time }
+
+// Now is the present, cut to the microsecond so that what is answered equals what is stored.
+func Now() Time { return At(time.Now()) }
+
+// At is t in UTC, cut to the microsecond.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
+
+// String is RFC 3339 in UTC with six fraction digits.
+func (t Time) String() string { return t.UTC().Format(layout) }
+
+// MarshalText writes String.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalJSON is needed because the embedded time.Time has one of its own.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// UnmarshalText reads any RFC 3339 time and keeps microseconds in UTC.
+func (t *Time) UnmarshalText(b []byte) error {
+	at, err := time.Parse(time.RFC3339Nano, string(b))
+	if err != nil {
+		return fmt.Errorf("want an RFC 3339 time: %w", err)
+	}
+	*t = At(at)
+	return nil
+}
+
+// UnmarshalJSON reads a string as UnmarshalText does.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	if len(b) < 2 || b[0] != '"' {
+		return fmt.Errorf("want a string that is an RFC 3339 time")
+	}
+	return t.UnmarshalText(b[1 : len(b)-1])
+}
+
+// TimestamptzValue and ScanTimestamptz let pgx read and write Time without reflection.
+func (t Time) TimestamptzValue() (pgtype.Timestamptz, error) {
+	return pgtype.Timestamptz{Time: t.Time, Valid: !t.IsZero()}, nil
+}
+
+// ScanTimestamptz reads a timestamptz; NULL becomes the zero Time.
+func (t *Time) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*t = Time{}
+	if v.Valid {
+		*t = At(v.Time)
+	}
+	return nil
+}
