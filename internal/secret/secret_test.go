@@ -1,0 +1,143 @@
+package secret_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+const about = "webhook_endpoint/org/1"
+
+func TestWhatIsSealedOpensUnderTheSameContextAlone(t *testing.T) {
+	t.Parallel()
+	text, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := secret.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, plain := range [][]byte{nil, []byte("whsec_x"), bytes.Repeat([]byte{0}, 1<<20)} {
+		sealed, err := box.Seal(plain, about)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := box.Open(sealed, about); err != nil || !bytes.Equal(got, plain) {
+			t.Errorf("opened %d bytes of %d: %v", len(got), len(plain), err)
+		}
+		if _, err := box.Open(sealed, "webhook_endpoint/org/2"); err == nil {
+			t.Error("a sealing opened in another row")
+		}
+		sealed[len(sealed)-1] ^= 1
+		if _, err := box.Open(sealed, about); err == nil {
+			t.Error("a changed sealing opened")
+		}
+		if again, err := box.Seal(plain, about); err != nil || bytes.Equal(again, sealed) {
+			t.Errorf("the same bytes were sealed twice alike: %v", err)
+		}
+	}
+	if _, err := box.Open([]byte("x"), about); err == nil {
+		t.Error("nonsense opened")
+	}
+}
+
+func TestAKeysetGivenAsTextIsRefusedWhenItIsNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "!", "e30=", "eyJrZXkiOltdfQ=="} {
+		if _, err := secret.Parse(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
+
+func TestProcessesThatStartAtOnceShareOneKeyset(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyset.json")
+	var (
+		wg    sync.WaitGroup
+		boxes [16]*secret.Box
+		errs  [16]error
+	)
+	for i := range boxes {
+		wg.Go(func() { boxes[i], errs[i] = secret.Create(path) })
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := boxes[i].Seal([]byte("x"), about)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := boxes[0].Open(sealed, about); err != nil {
+			t.Errorf("box %d has another keyset: %v", i, err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v (%v), want 0600", info.Mode(), err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".keyset-*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind %v (%v)", left, err)
+	}
+}
+
+func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyset.json")
+	running, err := secret.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := running.Seal([]byte("old"), about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The clock of some file systems ticks slower than this test runs.
+	if err := os.Chtimes(path, time.Now(), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := secret.Rotate(path); err != nil {
+		t.Fatal(err)
+	}
+	rotated, err := secret.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := rotated.Seal([]byte("new"), about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(old[:5], fresh[:5]) {
+		t.Error("the new key does not seal: same key id")
+	}
+	for name, box := range map[string]*secret.Box{"running": running, "rotated": rotated} {
+		for want, sealed := range map[string][]byte{"old": old, "new": fresh} {
+			if got, err := box.Open(sealed, about); err != nil || string(got) != want {
+				t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestAKeysetThatOthersMayReadIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyset.json")
+	if _, err := secret.Create(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // the mistake under test
+		t.Fatal(err)
+	}
+	if _, err := secret.Load(path); err == nil {
+		t.Error("a keyset of mode 0644 was taken")
+	}
+}
