@@ -2,8 +2,15 @@ package events
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // Event is one thing that happened to one object.
@@ -14,29 +21,78 @@ type Event interface {
 	Data() (object, previous any)
 }
 
-// Origin says on whose behalf a change is made; it becomes the event's actor and request_id.
-type Origin struct {
-	ActorType string // user, api_key or system
-	ActorID   string
-	RequestID string
+// Each delivery is one job of this kind in the lane of webhooks; jobs/webhookdeliver defines the kind by these
+// names, because Announce writes its rows in SQL and may not import a job.
+const (
+	DeliverKind     = "webhook.deliver"
+	DeliverAttempts = 10
+)
+
+// Deliver are the arguments of a delivery's job. The job's id is the delivery's.
+type Deliver struct {
+	Delivery id.ID `json:"delivery"`
 }
 
-type originKey struct{}
+// maxPerTx is what event_seq has room for.
+const maxPerTx = 4096
 
-// WithOrigin carries o to Announce.
-func WithOrigin(ctx context.Context, o Origin) context.Context {
-	return context.WithValue(ctx, originKey{}, o)
-}
+// announceSQL writes the event and, for each enabled endpoint of the org that wants its type, one delivery and
+// one job: T1 of the job protocol, made by a SELECT. An org without endpoints pays for an empty index range.
+const announceSQL = `
+WITH happened AS (
+	INSERT INTO event (org_id, id, seq, type, actor_type, actor_id, request_id, data, created_at)
+	VALUES ($1, $2, event_seq($3), $4, $5, $6, $7, $8, $9)
+), delivery AS (
+	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, created_at, updated_at)
+	SELECT e.org_id, uuidv7_at(clock_timestamp()), e.id, $2, $4, $9, $9
+	FROM webhook_endpoint e
+	WHERE e.org_id = $1 AND e.enabled AND e.archived_at IS NULL AND ($4 = ANY (e.events) OR '*' = ANY (e.events))
+	RETURNING id
+)
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
+SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, job_wake($1, $11, now())
+FROM delivery d
+RETURNING id, wake_at IS NOT NULL`
 
-// OriginOf is the origin of ctx; without one the platform itself acts.
-func OriginOf(ctx context.Context) Origin {
-	if o, ok := ctx.Value(originKey{}).(Origin); ok {
-		return o
-	}
-	return Origin{ActorType: "system"}
-}
-
-// Announce writes e and one delivery with its job for each endpoint of the org that wants it, all in tx.
+// Announce writes e and one delivery with its job for each endpoint of the org that wants it, all in tx and
+// without a round trip of its own: an error of the database shows at the commit. Jobs with a free slot are
+// pushed after the commit.
+//
+// A type that is not in the catalogue, or only reserved, is an error, and so is a transaction's 4097th event:
+// split such work.
 func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
-	panic("written with the webhooks")
+	if t, ok := Lookup(e.Type()); !ok || !t.Live {
+		return fmt.Errorf("announce %s: not a live event type", e.Type())
+	}
+	n := tx.Ordinal()
+	if n >= maxPerTx {
+		return fmt.Errorf("announce %s: a transaction has room for %d events", e.Type(), maxPerTx)
+	}
+	object, previous := e.Data()
+	data, err := json.Marshal(Data{Object: object, Previous: previous})
+	if err != nil {
+		return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
+	}
+	by := OriginOf(ctx)
+	tx.Queue(announceSQL, tx.Org(), id.New(), n, e.Type(), by.ActorType, by.ActorID, by.RequestID, data, wire.Now(),
+		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))
+	return nil
+}
+
+// noteJobs hands the jobs that have a slot to the pusher.
+func noteJobs(tx *postgres.Tx) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			ref := queue.Ref{Org: tx.Org(), Kind: DeliverKind, Lane: queue.Webhooks, MaxAttempts: DeliverAttempts}
+			var slot bool
+			if err := rows.Scan(&ref.ID, &slot); err != nil {
+				return err
+			}
+			if slot {
+				tx.Note(ref)
+			}
+		}
+		return rows.Err()
+	}
 }

@@ -24,6 +24,7 @@ type Tx struct {
 	pending []*pgx.QueuedQuery
 	notes   []any
 	saves   int
+	ordinal int
 }
 
 // Tx runs fn in a transaction that sees the rows of org alone, and commits if fn returns nil. A nil error
@@ -71,6 +72,12 @@ func (tx *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 
 // Note remembers v for Options.AfterCommit; a rolled back transaction forgets it.
 func (tx *Tx) Note(v any) { tx.notes = append(tx.notes, v) }
+
+// Ordinal counts up from 0: the place of a row among those of its kind that this transaction writes.
+func (tx *Tx) Ordinal() int {
+	tx.ordinal++
+	return tx.ordinal - 1
+}
 
 // Query sends sql now. Close the rows, as pgx.CollectRows and its kin do, before the next use of tx.
 func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {

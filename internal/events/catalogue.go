@@ -1,0 +1,137 @@
+package events
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Type is one entry of the catalogue.
+type Type struct {
+	Name        string
+	Description string // when it fires, in one line
+	// Live says that an operation of the product emits it. A reserved type is shown, subscribable and testable,
+	// and Announce refuses it.
+	Live    bool
+	changes bool // data.previous may hold changed fields
+	object  reflect.Type
+	sample  any
+}
+
+const (
+	live     = true
+	reserved = false
+)
+
+// of is an entry whose object never has a previous form.
+func of[T any](isLive bool, name string, sample T, description string) Type {
+	return Type{Name: name, Description: description, Live: isLive, object: reflect.TypeFor[T](), sample: sample}
+}
+
+// change is an entry of an update.
+func change[T any](isLive bool, name string, sample T, description string) Type {
+	t := of(isLive, name, sample, description)
+	t.changes = true
+	return t
+}
+
+// catalogue is the published list. Entries are only added; a schema only grows.
+var catalogue = []Type{
+	of(live, "contact.created", sampleContact, "a contact first exists"),
+	change(live, "contact.updated", sampleContact, "a field of a contact changed; scores have an event of their own"),
+	of(live, "contact.archived", archivedContact, "a contact was archived"),
+	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
+	of(reserved, "contact.purged", samplePurge, "a contact was erased for good"),
+	of(reserved, "contact.merged", sampleMerge, "contacts were folded into a survivor"),
+	of(reserved, "contact.tagged", sampleTagging, "tags were added to or taken from a contact"),
+	of(reserved, "contact.subscribed", sampleContact, "a contact opted in again"),
+	of(reserved, "contact.unsubscribed", sampleContact, "a contact opted out by link, one click, reply or API"),
+	change(live, "contact.score_changed", sampleContact, "a background scoring moved lead_score by 5 points or more"),
+	of(reserved, "company.created", sampleCompany, "a company first exists"),
+	change(reserved, "company.updated", sampleCompany, "a field of a company changed"),
+	of(reserved, "company.archived", sampleCompany, "a company was archived"),
+	of(reserved, "company.merged", sampleMerge, "companies were folded into one"),
+	of(reserved, "deal.created", sampleDeal, "a deal first exists"),
+	change(reserved, "deal.updated", sampleDeal, "a field of a deal other than its stage changed"),
+	change(reserved, "deal.stage_changed", sampleDeal, "a deal's stage moved; comes before won, lost or reopened"),
+	of(reserved, "deal.won", wonDeal, "a deal entered a won stage, once per entry"),
+	of(reserved, "deal.lost", lostDeal, "a deal entered a lost stage, with its reason"),
+	of(reserved, "deal.reopened", sampleDeal, "a deal left won or lost"),
+	of(reserved, "deal.archived", sampleDeal, "a deal was archived"),
+	of(reserved, "email.sent", sampleEmail, "the outgoing server accepted an email"),
+	of(reserved, "email.delivered", sampleEmail, "the provider confirmed delivery"),
+	of(reserved, "email.opened", sampleEmail, "the open pixel was loaded; machine tells scanners and prefetching"),
+	of(reserved, "email.clicked", sampleEmail, "a link was followed; machine tells scanners"),
+	of(reserved, "email.replied", sampleEmail, "a person's reply was matched to a sent email"),
+	of(reserved, "email.received", sampleEmail, "an inbound email was stored, matched or not"),
+	of(reserved, "email.bounced", sampleEmail, "a hard or soft bounce, with its code"),
+	of(reserved, "email.complained", sampleEmail, "the recipient reported spam"),
+	of(reserved, "email.failed", sampleEmail, "an email was not sent after all tries"),
+	of(reserved, "sequence.activated", sampleSequence, "a sequence went live"),
+	of(reserved, "sequence.paused", sampleSequence, "a sequence was halted by hand or by its mailbox"),
+	of(reserved, "sequence.enrolled", sampleEnrolment, "a contact was enrolled"),
+	of(reserved, "sequence.step_completed", sampleEnrolment, "a step of one enrolment is done"),
+	of(reserved, "sequence.replied", sampleEnrolment, "an enrolment was ended by a reply; follows email.replied"),
+	of(reserved, "sequence.finished", sampleEnrolment, "an enrolment ended without a reply, or met its goal"),
+	of(reserved, "sequence.stopped", sampleEnrolment, "an enrolment ended: unsubscribed, bounced, failed or removed"),
+	of(reserved, "segment.entered", sampleMembership, "a contact started to match a segment"),
+	of(reserved, "segment.left", sampleMembership, "a contact stopped matching a segment"),
+	of(reserved, "task.created", sampleTask, "a task was made by a person or a sequence"),
+	of(reserved, "task.completed", sampleTask, "a task was done"),
+	of(reserved, "activity.logged", sampleActivity, "a note, call or meeting was recorded"),
+	of(reserved, "import.completed", sampleImport, "an import ended, with its counts"),
+	of(reserved, "export.completed", sampleExport, "an export's file is ready"),
+	of(reserved, "score_model.trained", sampleModel, "a new scoring model was promoted, with its metrics"),
+	of(live, "user.joined", sampleMember, "an invitation was accepted"),
+	of(live, "user.removed", sampleMember, "a membership ended"),
+	change(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),
+	change(reserved, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
+	of(reserved, "quota.reached", sampleQuota, "80 or 100 percent of a quota was used"),
+	of(reserved, "social_account.connected", sampleAccount, "a social account was connected or connected anew"),
+	of(reserved, "social_account.reauth_required", sampleAccount, "a social account needs its owner to log in again"),
+	of(reserved, "social_account.disconnected", sampleAccount, "a social account was disconnected"),
+	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
+	change(reserved, "brand.updated", sampleBrand, "name, logo or colours of the brand changed"),
+	of(reserved, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
+	of(reserved, "domain.degraded", sampleDomain, "a custom domain's records are no longer right"),
+	of(reserved, "connect.enabled", sampleConnect, "the payment processor enabled the connected account"),
+	of(reserved, "connect.restricted", sampleConnect, "the payment processor restricted the connected account"),
+}
+
+var byName = func() map[string]*Type {
+	m := make(map[string]*Type, len(catalogue))
+	for i := range catalogue {
+		m[catalogue[i].Name] = &catalogue[i]
+	}
+	return m
+}()
+
+// Catalogue is every type, in the published order.
+func Catalogue() []Type { return append([]Type(nil), catalogue...) }
+
+// Lookup finds a type by its name.
+func Lookup(name string) (Type, bool) {
+	t, ok := byName[name]
+	if !ok {
+		return Type{}, false
+	}
+	return *t, true
+}
+
+// Sample is an envelope of this type as a test send carries it: made up but for org, event and at, with seq 0.
+func (t Type) Sample(org, event id.ID, at wire.Time) (*Stored, error) {
+	var previous any
+	if t.changes {
+		previous = map[string]any{"updated_at": sampleTime}
+	}
+	data, err := json.Marshal(Data{Object: t.sample, Previous: previous})
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{OrgID: org, ID: event, Type: t.Name, ActorType: "system", Data: data, CreatedAt: at}, nil
+}
+
+// Example is Sample of a fixed org, event and moment, for the catalogue.
+func (t Type) Example() (*Stored, error) { return t.Sample(sampleID(0), sampleID(1), sampleTime) }

@@ -1,0 +1,102 @@
+package events
+
+// The live events, as their operations announce them. Previous holds an update's changed fields as they were,
+// by their names on the wire.
+
+// ContactCreated is contact.created.
+type ContactCreated struct{ Contact Contact }
+
+// Type is the name on the wire.
+func (ContactCreated) Type() string { return "contact.created" }
+
+// Data is the new contact.
+func (e ContactCreated) Data() (object, previous any) { return e.Contact, nil }
+
+// ContactUpdated is contact.updated, at most one per contact and request.
+type ContactUpdated struct {
+	Contact  Contact
+	Previous map[string]any
+}
+
+// Type is the name on the wire.
+func (ContactUpdated) Type() string { return "contact.updated" }
+
+// Data is the contact after the change and what changed.
+func (e ContactUpdated) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
+
+// ContactArchived is contact.archived.
+type ContactArchived struct{ Contact Contact }
+
+// Type is the name on the wire.
+func (ContactArchived) Type() string { return "contact.archived" }
+
+// Data is the contact with its archived_at.
+func (e ContactArchived) Data() (object, previous any) { return e.Contact, nil }
+
+// ContactRestored is contact.restored.
+type ContactRestored struct{ Contact Contact }
+
+// Type is the name on the wire.
+func (ContactRestored) Type() string { return "contact.restored" }
+
+// Data is the contact, live again.
+func (e ContactRestored) Data() (object, previous any) { return e.Contact, nil }
+
+// ContactScoreChanged is contact.score_changed.
+type ContactScoreChanged struct {
+	Contact  Contact
+	Previous map[string]any // lead_score and score
+}
+
+// Type is the name on the wire.
+func (ContactScoreChanged) Type() string { return "contact.score_changed" }
+
+// Data is the contact with its new score, and the old one.
+func (e ContactScoreChanged) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
+
+// UserJoined is user.joined.
+type UserJoined struct{ Member Member }
+
+// Type is the name on the wire.
+func (UserJoined) Type() string { return "user.joined" }
+
+// Data is the new member.
+func (e UserJoined) Data() (object, previous any) { return e.Member, nil }
+
+// UserRemoved is user.removed.
+type UserRemoved struct{ Member Member }
+
+// Type is the name on the wire.
+func (UserRemoved) Type() string { return "user.removed" }
+
+// Data is the member as it was.
+func (e UserRemoved) Data() (object, previous any) { return e.Member, nil }
+
+// OrganizationUpdated is organization.updated.
+type OrganizationUpdated struct {
+	Organization Organization
+	Previous     map[string]any
+}
+
+// Type is the name on the wire.
+func (OrganizationUpdated) Type() string { return "organization.updated" }
+
+// Data is the organization after the change and what changed.
+func (e OrganizationUpdated) Data() (object, previous any) { return e.Organization, fields(e.Previous) }
+
+// WebhookDisabled is webhook.disabled: the platform, not a person, switched the endpoint off.
+type WebhookDisabled struct{ Endpoint Endpoint }
+
+// Type is the name on the wire.
+func (WebhookDisabled) Type() string { return "webhook.disabled" }
+
+// Data is the endpoint with its disabled_reason.
+func (e WebhookDisabled) Data() (object, previous any) { return e.Endpoint, nil }
+
+// fields keeps a nil map out of an interface, so that it becomes null.
+func fields(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,90 @@
+package events
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// APIVersion is the version of every payload's shape, the one in the paths of the API.
+const APIVersion = "v1"
+
+// Envelope is an event as every webhook, the feed and a replay carry it.
+type Envelope struct {
+	ID         id.ID     `json:"id" format:"uuid" doc:"the same on every try; drop what you have seen"`
+	Type       string    `json:"type"`
+	APIVersion string    `json:"api_version"`
+	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
+	OrgID      id.ID     `json:"org_id" format:"uuid"`
+	Seq        int64     `json:"seq" doc:"grows per org in the order of the feed, with gaps; 0 in a test send"`
+	Actor      Actor     `json:"actor"`
+	RequestID  *string   `json:"request_id" doc:"the API request that made the change"`
+	Data       Data      `json:"data"`
+}
+
+// Actor is on whose behalf the change was made.
+type Actor struct {
+	Type string  `json:"type" enum:"user,api_key,system"`
+	ID   *string `json:"id"`
+}
+
+// Data is what the event is about.
+type Data struct {
+	Object   any `json:"object" doc:"the object after the change, as the API shows it"`
+	Previous any `json:"previous" doc:"an update's changed fields as they were; null for anything else"`
+}
+
+// Stored is an event's row.
+type Stored struct {
+	OrgID     id.ID
+	ID        id.ID
+	Seq       int64
+	Type      string
+	ActorType string
+	ActorID   string
+	RequestID string
+	Data      json.RawMessage
+	CreatedAt wire.Time
+}
+
+// Bytes is the event's envelope. The same row gives the same bytes for ever: they are what is signed and sent
+// on every try, what the feed shows and what a replay repeats.
+func (s *Stored) Bytes() []byte {
+	b := make([]byte, 0, len(s.Data)+400)
+	b = append(b, `{"id":"`...)
+	b = append(b, s.ID.String()...)
+	b = append(b, `","type":`...)
+	b = appendString(b, s.Type)
+	b = append(b, `,"api_version":"`+APIVersion+`","created_at":"`...)
+	b = append(b, s.CreatedAt.String()...)
+	b = append(b, `","org_id":"`...)
+	b = append(b, s.OrgID.String()...)
+	b = append(b, `","seq":`...)
+	b = strconv.AppendInt(b, s.Seq, 10)
+	b = append(b, `,"actor":{"type":`...)
+	b = appendString(b, s.ActorType)
+	b = append(b, `,"id":`...)
+	b = appendOrNull(b, s.ActorID)
+	b = append(b, `},"request_id":`...)
+	b = appendOrNull(b, s.RequestID)
+	b = append(b, `,"data":`...)
+	b = append(b, s.Data...)
+	return append(b, '}')
+}
+
+// MarshalJSON is Bytes: encoding/json leaves them as they are, because Data is compact and escaped already.
+func (s *Stored) MarshalJSON() ([]byte, error) { return s.Bytes(), nil }
+
+func appendString(b []byte, s string) []byte {
+	quoted, _ := json.Marshal(s) // a string always encodes
+	return append(b, quoted...)
+}
+
+func appendOrNull(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "null"...)
+	}
+	return appendString(b, s)
+}

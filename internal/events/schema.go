@@ -1,0 +1,102 @@
+package events
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Schema is the type's whole envelope as JSON Schema 2020-12, made from the Go types. It allows members that it
+// does not name, because payloads grow; nothing is ever taken away.
+func (t Type) Schema() map[string]any {
+	envelope := schemaOf(reflect.TypeFor[Envelope]())
+	members := envelope["properties"].(map[string]any) //nolint:forcetypeassert // an object's schema always has them
+	previous := map[string]any{"type": "null"}
+	if t.changes {
+		previous = map[string]any{"type": []string{"object", "null"}, "description": "the changed fields as they were"}
+	}
+	members["type"] = map[string]any{"type": "string", "enum": []string{t.Name}}
+	members["api_version"] = map[string]any{"type": "string", "enum": []string{APIVersion}}
+	members["data"] = map[string]any{
+		"type":       "object",
+		"required":   []string{"object", "previous"},
+		"properties": map[string]any{"object": schemaOf(t.object), "previous": previous},
+	}
+	envelope["title"] = t.Name
+	envelope["description"] = t.Description
+	return envelope
+}
+
+// schemaOf turns a Go type into a schema by the tags that the API's own types carry: json, enum and doc.
+// It knows the kinds that payloads use and panics at any other, which the catalogue's test would show.
+func schemaOf(t reflect.Type) map[string]any {
+	switch {
+	case t == reflect.TypeFor[id.ID]():
+		return map[string]any{"type": "string", "format": "uuid"}
+	case t == reflect.TypeFor[wire.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t.Kind() == reflect.Pointer:
+		s := schemaOf(t.Elem())
+		s["type"] = []string{s["type"].(string), "null"} //nolint:forcetypeassert // pointers to pointers are not used
+		return s
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return map[string]any{"type": "string"}
+	}
+	switch t.Kind() { //nolint:exhaustive // the others are no part of any payload
+	case reflect.Struct:
+		return structSchema(t)
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Interface:
+		return map[string]any{}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	default:
+		panic(fmt.Sprintf("events: no schema for %v", t))
+	}
+}
+
+func structSchema(t reflect.Type) map[string]any {
+	members, required := map[string]any{}, []string{}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || name == "" {
+			continue
+		}
+		s := schemaOf(f.Type)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			s["description"] = doc
+		}
+		if enum := f.Tag.Get("enum"); enum != "" {
+			s["enum"] = enumOf(enum, f.Type.Kind() == reflect.Pointer)
+		}
+		members[name] = s
+		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
+			required = append(required, name)
+		}
+	}
+	return map[string]any{"type": "object", "required": required, "properties": members}
+}
+
+func enumOf(tag string, nullable bool) []any {
+	var all []any
+	for v := range strings.SplitSeq(tag, ",") {
+		all = append(all, v)
+	}
+	if nullable {
+		all = append(all, nil)
+	}
+	return all
+}

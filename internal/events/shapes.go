@@ -1,0 +1,214 @@
+package events
+
+import (
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// The objects of the catalogue. Those of reserved types grow with the operation that will emit them.
+
+// Member is a person in an org.
+type Member struct {
+	ID        id.ID     `json:"id" format:"uuid" doc:"the user's id"`
+	Email     string    `json:"email"`
+	FirstName string    `json:"first_name"`
+	LastName  string    `json:"last_name"`
+	Role      string    `json:"role" enum:"viewer,member,admin,owner"`
+	CreatedAt wire.Time `json:"created_at" format:"date-time" doc:"when the membership began"`
+}
+
+// Organization is an org's name and settings.
+type Organization struct {
+	ID        id.ID          `json:"id" format:"uuid"`
+	Name      string         `json:"name"`
+	Settings  map[string]any `json:"settings"`
+	CreatedAt wire.Time      `json:"created_at" format:"date-time"`
+	UpdatedAt wire.Time      `json:"updated_at" format:"date-time"`
+}
+
+// Endpoint is a webhook endpoint without its secret.
+type Endpoint struct {
+	ID             id.ID      `json:"id" format:"uuid"`
+	URL            string     `json:"url"`
+	Events         []string   `json:"events" doc:"event types, or * for all"`
+	Description    string     `json:"description"`
+	RateLimit      *int       `json:"rate_limit" doc:"deliveries per second; null: no limit of its own"`
+	Enabled        bool       `json:"enabled"`
+	DisabledReason *string    `json:"disabled_reason" enum:"gone,failing" doc:"why the platform disabled it; null if it did not"`
+	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
+	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
+	ArchivedAt     *wire.Time `json:"archived_at" format:"date-time"`
+}
+
+// Purge is what remains of an erased contact.
+type Purge struct {
+	ID id.ID `json:"id" format:"uuid"`
+}
+
+// Merge is a survivor and what was folded into it.
+type Merge struct {
+	ID       id.ID   `json:"id" format:"uuid" doc:"the survivor"`
+	LoserIDs []id.ID `json:"loser_ids"`
+}
+
+// Tagging is a change of one contact's tags.
+type Tagging struct {
+	ContactID id.ID    `json:"contact_id" format:"uuid"`
+	Added     []string `json:"added"`
+	Removed   []string `json:"removed"`
+}
+
+// Company is an organisation that contacts work for.
+type Company struct {
+	ID        id.ID     `json:"id" format:"uuid"`
+	Name      string    `json:"name"`
+	Domain    *string   `json:"domain"`
+	CreatedAt wire.Time `json:"created_at" format:"date-time"`
+	UpdatedAt wire.Time `json:"updated_at" format:"date-time"`
+}
+
+// Deal is a sale in progress or decided.
+type Deal struct {
+	ID         id.ID     `json:"id" format:"uuid"`
+	Name       string    `json:"name"`
+	ContactID  *id.ID    `json:"contact_id" format:"uuid"`
+	CompanyID  *id.ID    `json:"company_id" format:"uuid"`
+	PipelineID id.ID     `json:"pipeline_id" format:"uuid"`
+	StageID    id.ID     `json:"stage_id" format:"uuid"`
+	Amount     int64     `json:"amount" doc:"minor units"`
+	Currency   string    `json:"currency" doc:"ISO 4217"`
+	Status     string    `json:"status" enum:"open,won,lost"`
+	LostReason *string   `json:"lost_reason"`
+	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
+	UpdatedAt  wire.Time `json:"updated_at" format:"date-time"`
+}
+
+// Email is one message to or from a contact.
+type Email struct {
+	ID         id.ID   `json:"id" format:"uuid"`
+	ContactID  *id.ID  `json:"contact_id" format:"uuid"`
+	MailboxID  id.ID   `json:"mailbox_id" format:"uuid"`
+	Subject    string  `json:"subject"`
+	URL        *string `json:"url" doc:"the link that was followed"`
+	Machine    bool    `json:"machine" doc:"loaded by a proxy or scanner, not by a person"`
+	BounceKind *string `json:"bounce_kind" enum:"hard,soft"`
+	Code       *string `json:"code" doc:"the server's status code of a bounce or failure"`
+}
+
+// Sequence is an automated outreach.
+type Sequence struct {
+	ID     id.ID   `json:"id" format:"uuid"`
+	Name   string  `json:"name"`
+	Status string  `json:"status" enum:"draft,active,paused,archived"`
+	Reason *string `json:"reason"`
+}
+
+// Enrolment is one contact's way through a sequence.
+type Enrolment struct {
+	ID         id.ID   `json:"id" format:"uuid"`
+	SequenceID id.ID   `json:"sequence_id" format:"uuid"`
+	ContactID  id.ID   `json:"contact_id" format:"uuid"`
+	Status     string  `json:"status"`
+	Step       int     `json:"step"`
+	Reason     *string `json:"reason"`
+	Outcome    *string `json:"outcome"`
+}
+
+// Membership is a contact in, or just out of, a segment.
+type Membership struct {
+	SegmentID id.ID  `json:"segment_id" format:"uuid"`
+	Segment   string `json:"segment" doc:"the segment's key"`
+	ContactID id.ID  `json:"contact_id" format:"uuid"`
+}
+
+// Task is something to do for a contact.
+type Task struct {
+	ID          id.ID      `json:"id" format:"uuid"`
+	Title       string     `json:"title"`
+	ContactID   *id.ID     `json:"contact_id" format:"uuid"`
+	DueAt       *wire.Time `json:"due_at" format:"date-time"`
+	CompletedAt *wire.Time `json:"completed_at" format:"date-time"`
+}
+
+// Activity is a note, call or meeting.
+type Activity struct {
+	ID        id.ID     `json:"id" format:"uuid"`
+	Kind      string    `json:"kind" enum:"note,call,meeting"`
+	ContactID *id.ID    `json:"contact_id" format:"uuid"`
+	Text      string    `json:"text"`
+	At        wire.Time `json:"at" format:"date-time"`
+}
+
+// Import is an ended import.
+type Import struct {
+	ID          id.ID   `json:"id" format:"uuid"`
+	Status      string  `json:"status" enum:"completed,failed"`
+	RowsTotal   int     `json:"rows_total"`
+	RowsCreated int     `json:"rows_created"`
+	RowsUpdated int     `json:"rows_updated"`
+	RowsFailed  int     `json:"rows_failed"`
+	ErrorsURL   *string `json:"errors_url"`
+}
+
+// Export is an ended export.
+type Export struct {
+	ID     id.ID  `json:"id" format:"uuid"`
+	Status string `json:"status" enum:"completed,failed"`
+	Rows   int    `json:"rows"`
+}
+
+// ScoreModel is a promoted scoring model.
+type ScoreModel struct {
+	Version    string             `json:"version"`
+	Confidence string             `json:"confidence" enum:"prior,learning,learned"`
+	Metrics    map[string]float64 `json:"metrics"`
+}
+
+// Plan is an org's plan after a change.
+type Plan struct {
+	Plan        string    `json:"plan"`
+	Interval    *string   `json:"interval" enum:"month,year"`
+	Status      string    `json:"status"`
+	EffectiveAt wire.Time `json:"effective_at" format:"date-time"`
+}
+
+// Quota is a used share of a limit.
+type Quota struct {
+	Kind    string `json:"kind"`
+	Percent int    `json:"percent"`
+	Used    int64  `json:"used"`
+	Limit   int64  `json:"limit"`
+}
+
+// SocialAccount is a connected account; never a token.
+type SocialAccount struct {
+	ID                id.ID  `json:"id" format:"uuid"`
+	OrgID             id.ID  `json:"org_id" format:"uuid"`
+	Platform          string `json:"platform"`
+	ExternalAccountID string `json:"external_account_id"`
+	DisplayName       string `json:"display_name"`
+	Status            string `json:"status" enum:"active,expiring,reauth_required,revoked"`
+}
+
+// Brand is a reseller's appearance.
+type Brand struct {
+	BrandName    string            `json:"brand_name"`
+	Colors       map[string]string `json:"colors"`
+	HideBrand    bool              `json:"hide_brand"`
+	SupportEmail *string           `json:"support_email"`
+}
+
+// Domain is a custom domain.
+type Domain struct {
+	Domain string  `json:"domain"`
+	Status string  `json:"status"`
+	Reason *string `json:"reason"`
+}
+
+// Connect is the state of the connected payment account.
+type Connect struct {
+	Status         string   `json:"status"`
+	ChargesEnabled bool     `json:"charges_enabled"`
+	PayoutsEnabled bool     `json:"payouts_enabled"`
+	Requirements   []string `json:"requirements"`
+}
