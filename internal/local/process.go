@@ -1,0 +1,207 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// watchdog runs "$@" until standard input ends or has a line; then it sends signal $1, waits, and removes the
+// directory $2 if one is named and the line was not "keep". Descriptor 3 is for the server alone, 4 (the
+// lock) for both.
+const watchdog = `sig=$1; gone=$2; shift 2
+"$@" </dev/null &
+p=$!
+exec 3>&-
+read -r word
+kill -"$sig" $p 2>/dev/null
+kill -CONT $p 2>/dev/null
+wait $p
+[ -z "$gone" ] || [ "$word" = keep ] || rm -rf "$gone"`
+
+// command is a server to be started.
+type command struct {
+	argv   []string
+	dir    string // the working directory; the lock and the log lie here
+	name   string // of the log: <name>.log
+	user   *owner
+	signal string // what ends it gracefully
+	remove string // the directory that goes with it, "" for none
+}
+
+// process is a running server behind its watchdog.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	log   string
+	from  int64         // where this run begins in the log
+	gone  chan struct{} // closed when no process of it is left
+}
+
+// start waits for an earlier server of the same directory to be gone, runs prepare in its absence, and starts.
+func start(ctx context.Context, c command, prepare func() error) (*process, error) {
+	lock, err := await(ctx, filepath.Join(c.dir, "server.lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Close() }() // the server keeps its own
+	if err := prepare(); err != nil {
+		return nil, err
+	}
+	p := &process{log: filepath.Join(c.dir, c.name+".log"), gone: make(chan struct{})}
+	if fi, err := os.Stat(p.log); err == nil && fi.Size() > 8<<20 {
+		_ = os.Rename(p.log, p.log+".1")
+	}
+	log, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	p.from, _ = log.Seek(0, io.SeekEnd)
+
+	alive, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = hold.Close() }()
+	// Not CommandContext: the end of a context is a graceful stop, and Stop's business.
+	p.cmd = exec.Command("/bin/sh", append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)...) //nolint:gosec,noctx // argv is ours
+	p.cmd.Dir, p.cmd.Env = c.dir, environment()
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.ExtraFiles = []*os.File{hold, lock}
+	// A group of its own, so that a Ctrl-C reaches us first and not the server.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user.credential()}
+	if p.stdin, err = p.cmd.StdinPipe(); err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		_ = alive.Close()
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	go func() { // ends with the server; Stop waits for it
+		defer close(p.gone)
+		_, _ = io.Copy(io.Discard, alive)
+		_ = alive.Close()
+		_ = p.stdin.Close()
+		_ = p.cmd.Wait()
+	}()
+	return p, nil
+}
+
+// stop ends the server gracefully, or at once when ctx ends first, and waits for it.
+func (p *process) stop(ctx context.Context) error {
+	_ = p.stdin.Close()
+	select {
+	case <-p.gone:
+		return nil
+	case <-ctx.Done():
+	}
+	// Postgres takes QUIT for "now" and sends it on to its own; the rest of the group dies of KILL.
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGQUIT)
+	select {
+	case <-p.gone:
+	case <-time.After(5 * time.Second):
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.gone
+	}
+	return ctx.Err()
+}
+
+// halt is stop, but what would be removed with the server stays for its next start.
+func (p *process) halt(ctx context.Context) error {
+	_, _ = io.WriteString(p.stdin, "keep\n")
+	return p.stop(ctx)
+}
+
+// ready calls probe until it is content. A server that ends before that is an error which quotes its log.
+func (p *process) ready(ctx context.Context, probe func(context.Context) error) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := probe(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.gone:
+			return fmt.Errorf("ended at once: %s", p.complaint())
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("not ready in time: %w", err), p.stop(ctx))
+		case <-tick.C:
+		}
+	}
+}
+
+// complaint is the line of this run's log that says most.
+func (p *process) complaint() string {
+	f, err := os.Open(p.log)
+	if err != nil {
+		return "no log"
+	}
+	defer func() { _ = f.Close() }()
+	_, _ = f.Seek(p.from, io.SeekStart)
+	last, best := "no word in "+p.log, ""
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if last = s.Text(); strings.Contains(last, "FATAL") || strings.Contains(last, "PANIC") || strings.Contains(last, "rror") {
+			best = last
+		}
+	}
+	if best != "" {
+		return best
+	}
+	return last
+}
+
+// await takes the lock at path, which an earlier server holds as long as one of its processes lives.
+func await(ctx context.Context, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		select {
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, fmt.Errorf("an earlier server still runs in %s", filepath.Dir(path))
+		case <-tick.C:
+		}
+	}
+}
+
+// environment is what a server needs of ours: the secrets of an operator's settings stay here, and so do
+// PGDATA, PGPORT and their kin.
+func environment() []string {
+	keep := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}, name)
+	})
+	return append(keep, "LC_ALL=C", "TZ=UTC")
+}
+
+// call runs a tool to its end as the given user and quotes its last line on failure.
+func call(ctx context.Context, dir string, u *owner, argv ...string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // argv is ours
+	cmd.Dir, cmd.Env = dir, environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, lines[len(lines)-1])
+	}
+	return nil
+}

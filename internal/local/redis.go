@@ -1,0 +1,179 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// RedisOptions say where and how a private Redis runs.
+type RedisOptions struct {
+	// Home holds its append-only file. Empty: a new directory that goes away with the server.
+	Home string
+	// Server is the redis-server program; "" looks in PATH.
+	Server string
+	// TCP uses a loopback port with a password although sockets would work.
+	TCP bool
+	Log *slog.Logger
+}
+
+// Redis is a private server that is up. It keeps every key (noeviction) and, with a Home, loses at most the
+// last second.
+type Redis struct {
+	URL string
+	// InProcess is set where no redis-server was found and this process plays one: its contents end with it.
+	InProcess bool
+	opts      RedisOptions
+	site      site
+	port      int
+	secret    string
+	proc      *process
+	pid       int
+	mini      *miniredis.Miniredis
+	stopClock func()
+}
+
+// StartRedis starts the installed redis-server, or plays one in this process and says so in one line.
+func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
+	if o.Server == "" {
+		path, err := exec.LookPath("redis-server")
+		if err != nil {
+			return playRedis(ctx, o)
+		}
+		o.Server = path
+	}
+	s, err := place(o.Home, "redis")
+	if err != nil {
+		return nil, fmt.Errorf("private Redis: %w", err)
+	}
+	r := &Redis{opts: o, site: s}
+	if err = r.listen(); err == nil {
+		err = r.Start(ctx)
+	}
+	if err != nil {
+		s.discard()
+		return nil, fmt.Errorf("private Redis: %w", err)
+	}
+	return r, nil
+}
+
+const socketName = "redis.sock"
+
+// listen settles the address.
+func (r *Redis) listen() error {
+	sock, err := r.site.socketDir(socketName)
+	if err != nil {
+		return err
+	}
+	if sock != "" && !r.opts.TCP {
+		r.URL = (&url.URL{Scheme: "unix", Path: filepath.Join(sock, socketName)}).String()
+		return nil
+	}
+	if r.port, err = freePort(); err != nil {
+		return err
+	}
+	r.secret = rand.Text()
+	r.URL = "redis://:" + r.secret + "@127.0.0.1:" + strconv.Itoa(r.port)
+	return nil
+}
+
+// Start starts the server again after Halt, at the same address and with the same contents.
+func (r *Redis) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	opt, err := redis.ParseURL(r.URL)
+	if err != nil {
+		return err
+	}
+	argv := []string{
+		r.opts.Server, "--dir", r.site.dir, "--daemonize", "no", "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
+		"--port", strconv.Itoa(r.port), "--bind", "127.0.0.1",
+	}
+	if r.port == 0 {
+		argv = append(argv, "--unixsocket", opt.Addr, "--unixsocketperm", "700")
+	} else {
+		argv = append(argv, "--requirepass", r.secret)
+	}
+	c := command{argv: argv, dir: r.site.dir, name: "redis", user: r.site.user, signal: "INT", remove: r.site.remove}
+	r.proc, err = start(ctx, c, func() error {
+		if r.port == 0 {
+			_ = os.Remove(opt.Addr)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	client := redis.NewClient(opt)
+	defer func() { _ = client.Close() }()
+	if err := r.proc.ready(ctx, func(ctx context.Context) error { return client.Ping(ctx).Err() }); err != nil {
+		return err
+	}
+	info, err := client.InfoMap(ctx, "server").Result()
+	if err != nil {
+		return err
+	}
+	r.pid, err = strconv.Atoi(info["Server"]["process_id"])
+	return err
+}
+
+// Halt ends the server so that Start may continue it. Not for the in-process one.
+func (r *Redis) Halt(ctx context.Context) error { return r.proc.halt(ctx) }
+
+// Stop ends the server, its contents written.
+func (r *Redis) Stop(ctx context.Context) error {
+	if r.mini != nil {
+		r.stopClock()
+		r.mini.Close()
+		return nil
+	}
+	err := r.proc.stop(ctx)
+	r.site.discard()
+	return err
+}
+
+// Signal sends sig to the server and not to its watchdog (SIGSTOP and SIGCONT play a hung one). Only while the
+// server runs, and not for the in-process one.
+func (r *Redis) Signal(sig syscall.Signal) error { return syscall.Kill(r.pid, sig) }
+
+// playRedis serves the protocol from this process. Its clock stands still by itself, so that keys would never
+// expire: each second it is moved by what has really passed.
+func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
+	m := miniredis.NewMiniRedis()
+	secret := rand.Text()
+	m.RequireAuth(secret) // the port is open to every user of the machine
+	if err := m.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("in-process Redis: %w", err)
+	}
+	o.Log.WarnContext(ctx, "no redis-server found: Redis is played in this process, for trying out; queued work is kept in Postgres")
+	stop, wg := make(chan struct{}), sync.WaitGroup{}
+	wg.Go(func() {
+		tick, last := time.NewTicker(time.Second), time.Now()
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case now := <-tick.C:
+				m.FastForward(now.Sub(last))
+				last = now
+			}
+		}
+	})
+	return &Redis{
+		URL: "redis://:" + secret + "@" + m.Addr(), InProcess: true, opts: o, mini: m,
+		stopClock: sync.OnceFunc(func() { close(stop); wg.Wait() }),
+	}, nil
+}

@@ -1,0 +1,66 @@
+package testkit
+
+import (
+	"context"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/local"
+)
+
+// Redis is the URL of an empty Redis of the test's own: redis-server where installed, else one in the process.
+func Redis(t testing.TB) string {
+	t.Helper()
+	return startRedis(t).URL
+}
+
+// RedisServer is a redis-server whose faults a test may cause.
+type RedisServer struct {
+	URL   string
+	t     testing.TB
+	redis *local.Redis
+}
+
+// RealRedis is a redis-server of the test's own. Where none is installed the test is skipped, or fails when CI=true.
+func RealRedis(t testing.TB) *RedisServer {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		unavailable(t, err)
+	}
+	r := startRedis(t)
+	return &RedisServer{URL: r.URL, t: t, redis: r}
+}
+
+// Stop ends the server: connections are refused until Start.
+func (r *RedisServer) Stop() { r.must(r.redis.Halt(context.WithoutCancel(r.t.Context()))) }
+
+// Start continues a stopped server at the same URL with the same contents.
+func (r *RedisServer) Start() { r.must(r.redis.Start(r.t.Context())) }
+
+// Hang stops the server's process: connections stay open, nothing is answered until Continue.
+func (r *RedisServer) Hang() { r.must(r.redis.Signal(syscall.SIGSTOP)) }
+
+// Continue undoes Hang.
+func (r *RedisServer) Continue() { r.must(r.redis.Signal(syscall.SIGCONT)) }
+
+func (r *RedisServer) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatalf("testkit: redis: %v", err)
+	}
+}
+
+func startRedis(t testing.TB) *local.Redis {
+	t.Helper()
+	r, err := local.StartRedis(t.Context(), local.RedisOptions{Log: Log(t)})
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := r.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("testkit: %v", err)
+		}
+	})
+	return r
+}

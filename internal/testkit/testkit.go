@@ -1,0 +1,166 @@
+// Package testkit gives tests real servers: each test a migrated database of its own, and a Redis of its own.
+//
+// One private Postgres is started per test binary, on first use; it ends with the binary, kill -9 included,
+// and takes its directory along. Where no Postgres can be had, tests are skipped loudly, and fail when CI=true.
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+// Database is one test's own.
+type Database struct {
+	// URL logs in as a superuser.
+	URL string
+	// App and System are pools of that role, closed with the test. Nothing is pushed after their commits.
+	App, System *postgres.DB
+}
+
+// server is the test binary's Postgres with the migrated template in it.
+var server = sync.OnceValues(func() (*cluster, error) { return startCluster(context.Background()) })
+
+type cluster struct {
+	url   string
+	admin *pgxpool.Pool
+	next  atomic.Int64
+}
+
+// DB makes a migrated database, dropped when the test ends.
+func DB(t testing.TB) *Database {
+	t.Helper()
+	c, err := server()
+	if err != nil {
+		unavailable(t, err)
+	}
+	name := fmt.Sprintf("t%d", c.next.Add(1))
+	// FILE_COPY would be a checkpoint each; the log is cheap with fsync off.
+	if _, err := c.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE funnelwork"); err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	t.Cleanup(func() {
+		if _, err := c.admin.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("testkit: %v", err)
+		}
+	})
+	d := &Database{URL: strings.Replace(c.url, "/funnelwork?", "/"+name+"?", 1)}
+	d.App, d.System = Open(t, d.URL, postgres.App), Open(t, d.URL, postgres.System)
+	return d
+}
+
+// Open makes a further pool of a role, closed with the test.
+func Open(t testing.TB, url, role string) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, Role: role, MaxConns: 8, Name: "test"})
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+func startCluster(ctx context.Context) (*cluster, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	template := filepath.Join(cache, "funnelwork-test")
+	if err := os.MkdirAll(template, 0o700); err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	p, err := local.StartPostgres(ctx, local.PostgresOptions{Fast: true, Template: template, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	if err := migrations.Up(ctx, p.URL, log); err != nil {
+		return nil, err
+	}
+	cfg, err := pgxpool.ParseConfig(strings.Replace(p.URL, "/funnelwork?", "/postgres?", 1))
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxConns = 4
+	admin, err := pgxpool.NewWithConfig(ctx, cfg)
+	return &cluster{url: p.URL, admin: admin}, err
+}
+
+// NewPostgres starts a server for one test alone, for what a shared one cannot take: stops, floods, restarts.
+func NewPostgres(t testing.TB) string {
+	t.Helper()
+	p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Fast: true, Log: Log(t)})
+	if err != nil {
+		unavailable(t, err)
+	}
+	t.Cleanup(func() {
+		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("testkit: %v", err)
+		}
+	})
+	return p.URL
+}
+
+// Pgx is a plain connection to url, closed with the test.
+func Pgx(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+// unavailable skips the test for want of a server, or fails it where all servers are meant to be there.
+func unavailable(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" { //nolint:forbidigo // tests have no main to be given settings by
+		t.Fatalf("testkit: %v", err)
+	}
+	t.Skipf("SKIPPED FOR WANT OF A SERVER: %v", err)
+}
+
+// Log writes to the test's own log, until the test ends.
+func Log(t testing.TB) *slog.Logger {
+	t.Helper()
+	w := &testLog{t: t}
+	t.Cleanup(w.end)
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// testLog drops what comes after the test's end, where t.Log would panic.
+type testLog struct {
+	t     testing.TB
+	mu    sync.Mutex
+	ended bool
+}
+
+func (w *testLog) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.t.Log(string(bytes.TrimRight(b, "\n")))
+	}
+	return len(b), nil
+}
+
+func (w *testLog) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+}
