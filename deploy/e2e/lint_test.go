@@ -1,0 +1,178 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/funnelwork/funnelwork"
+
+// planted are files that each break one rule of the house, each in a package of its own below the room that the
+// rule is about, so that no two of them make an import cycle. finding is what the complaint must speak of.
+var planted = []struct{ path, body, finding string }{
+	{"api/planted/work/work.go", "package api\n\nimport _ \"" + module + "/worker\"\n", "worker"},
+	{"api/planted/list/list.go", "package api\n\nimport _ \"" + module + "/jobs\"\n", "jobs"},
+	{"api/planted/tasks/tasks.go", "package api\n\nimport _ \"github.com/hibiken/asynq\"\n", "asynq"},
+	{"worker/planted/front/front.go", "package worker\n\nimport _ \"" + module + "/api\"\n", "api"},
+	{"worker/planted/http/http.go", "package worker\n\nimport _ \"github.com/gofiber/fiber/v2\"\n", "fiber"},
+	{"scheduler/planted/run/run.go", "package scheduler\n\nimport _ \"" + module + "/worker\"\n", "worker"},
+	{"jobs/leadscore/planted/when/when.go", "package leadscore\n\nimport _ \"" + module + "/scheduler\"\n", "scheduler"},
+	{"internal/contacts/planted/rooms/rooms.go", "package contacts\n\nimport _ \"" + module + "/internal/webhooks\"\n", "webhooks"},
+	{"internal/contacts/planted/ask/ask.go", "package contacts\n\nimport _ \"" + module + "/jobs/leadscore\"\n", "jobs/leadscore"},
+	{"internal/queue/planted/up/up.go", "package queue\n\nimport _ \"" + module + "/internal/contacts\"\n", "contacts"},
+	{"internal/postgres/planted/up/up.go", "package postgres\n\nimport _ \"" + module + "/internal/queue\"\n", "queue"},
+	{"internal/webhooks/planted/token/token.go", "package webhooks\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n", "jwt"},
+	{"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n", "os.Getenv"},
+	{"internal/contacts/planted/wait/wait_test.go", "package contacts_test\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestWait(t *testing.T) { time.Sleep(1) }\n", "time.Sleep"},
+}
+
+// allowed are files that look like the ones above and break nothing.
+var allowed = map[string]string{
+	"api/ops.go":                "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
+	"api/ask.go":                "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"worker/mux.go":             "package worker\n\nimport _ \"" + module + "/jobs\"\n",
+	"jobs/jobs.go":              "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"internal/contacts/say.go":  "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
+	"internal/auth/token.go":    "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
+	"internal/webhooks/make.go": "package webhooks\n",
+	"scheduler/clock.go":        "package scheduler\n",
+	"jobs/leadscore/job.go":     "package leadscore\n",
+	"internal/queue/queue.go":   "package queue\n",
+	"internal/postgres/db.go":   "package postgres\n",
+}
+
+// The copy holds the real configuration and module files, and stands in for the packages: loading them all
+// would take a minute and prove nothing more about a rule.
+func TestAPlantedImportViolationIsCaught(t *testing.T) {
+	t.Parallel()
+	lint := linter(t)
+	root, copied := repository(t), t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum", ".golangci.yml"} {
+		body, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plant(t, copied, name, string(body))
+	}
+	for name, body := range allowed {
+		plant(t, copied, name, body)
+	}
+	for _, p := range planted {
+		plant(t, copied, p.path, p.body)
+	}
+
+	cmd := exec.CommandContext(t.Context(), lint, "run", "--enable-only", "depguard,forbidigo", "--show-stats=false",
+		"--max-issues-per-linter=0", "--max-same-issues=0", "--output.json.path=stdout", "./...")
+	cmd.Dir = copied
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOLANGCI_LINT_CACHE="+t.TempDir())
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	var report struct {
+		Issues []struct {
+			FromLinter, Text string
+			Pos              struct{ Filename string }
+		}
+	}
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
+		t.Fatalf("golangci-lint: %v, %v\n%s\n%s", err, jsonErr, out, complaints.String())
+	}
+	for _, p := range planted {
+		if !slices.ContainsFunc(report.Issues, func(i struct {
+			FromLinter, Text string
+			Pos              struct{ Filename string }
+		},
+		) bool {
+			return i.Pos.Filename == p.path && strings.Contains(i.Text, p.finding)
+		}) {
+			t.Errorf("%s was not caught", p.path)
+		}
+	}
+	for _, i := range report.Issues {
+		if _, fine := allowed[i.Pos.Filename]; fine {
+			t.Errorf("%s breaks no rule, but: %s", i.Pos.Filename, i.Text)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s", out, complaints.String())
+	}
+}
+
+// The import rules cannot say that the API uses a kind's name and arguments and nothing else of its room.
+func TestTheAPIUsesOnlyTheKindAndArgsOfAJob(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(repository(t), "api", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rooms := map[string]bool{}
+		for _, spec := range parsed.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if room, ok := strings.CutPrefix(path, module+"/jobs/"); ok {
+				rooms[room] = true
+			}
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if pkg, ok := s.X.(*ast.Ident); ok && rooms[pkg.Name] && s.Sel.Name != "Kind" && s.Sel.Name != "Args" {
+				t.Errorf("%s uses %s.%s", filepath.Base(file), pkg.Name, s.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// linter is the golangci-lint to use: without one the test is skipped, except in CI, which installs it.
+func linter(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"golangci-lint", filepath.Join(os.Getenv("HOME"), "go", "bin", "golangci-lint")} { //nolint:forbidigo // where a developer's tools are
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" { //nolint:forbidigo // CI may not skip
+		t.Fatal("golangci-lint is missing; .ci/run installs it")
+	}
+	t.Skip("SKIPPED: golangci-lint is not installed, so the import rules were not tried (see .golangci.yml for the version)")
+	return ""
+}
+
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func plant(t *testing.T, root, name, body string) {
+	t.Helper()
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
