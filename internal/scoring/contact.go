@@ -1,0 +1,185 @@
+package scoring
+
+import "unicode/utf8"
+
+// Contact is what the scorer sees of a contact. Strings are as the contact holds them; "" is "not known".
+type Contact struct {
+	Stage      string
+	Email      string
+	JobTitle   string
+	Source     string
+	Tags       []string
+	Company    bool
+	Phone      bool
+	Owner      bool
+	Attributes int // how many custom fields have a value
+}
+
+// Levels that are not words of the contact itself.
+const (
+	present    = "present"
+	absent     = "absent"
+	executive  = "executive"
+	manager    = "manager"
+	junior     = "junior"
+	other      = "other"
+	none       = "0"
+	some       = "1-4"
+	many       = "5+"
+	business   = "business"
+	free       = "free"
+	disposable = "disposable"
+)
+
+// pooledTags is how many tags without a weight of their own count. More of them say more about the habits of the
+// org than about the contact.
+const pooledTags = 3
+
+// term is one feature of one contact: its level and what that weighs.
+type term struct {
+	feature Feature
+	level   string
+	weight  float64
+}
+
+// most is the room for the terms of one contact: every feature once, and 56 tags.
+const most = 64
+
+// terms fills room with the contact's terms and answers the used part. It allocates nothing.
+func (m *Model) terms(c *Contact, room *[most]term) []term {
+	var fold [48]byte
+	n := 0
+	add := func(f Feature, level string) {
+		room[n] = term{f, level, m.weight(f, level)}
+		n++
+	}
+	add(Stage, c.Stage)
+	add(Company, presence(c.Company))
+	add(EmailDomain, DomainKind(c.Email))
+	add(JobTitle, seniority(c.JobTitle))
+	room[n] = m.source(c.Source, &fold)
+	n++
+	add(Phone, presence(c.Phone))
+	add(Owner, presence(c.Owner))
+	add(Attributes, amount(c.Attributes))
+	pooled := 0
+	for _, tag := range c.Tags {
+		if n == most {
+			break
+		}
+		t := term{feature: Tag, level: tag}
+		if w, ok := m.Weights[Tag][string(lower(tag, &fold))]; ok {
+			t.weight = w
+		} else if pooled < pooledTags {
+			t.weight = m.Weights[Tag][Other]
+			pooled++
+		}
+		room[n] = t
+		n++
+	}
+	return room[:n]
+}
+
+// source weighs the first word of s that the model knows: "Google Ads", "webinar 2026-03".
+func (m *Model) source(s string, fold *[48]byte) term {
+	t := term{feature: Source, level: s}
+	if s == "" {
+		t.level = absent
+		t.weight = m.Weights[Source][absent]
+		return t
+	}
+	for rest := s; ; {
+		var word string
+		if word, rest = nextWord(rest); word == "" {
+			t.weight = m.Weights[Source][Other]
+			return t
+		}
+		if w, ok := m.Weights[Source][string(lower(word, fold))]; ok {
+			t.weight = w
+			return t
+		}
+	}
+}
+
+func presence(is bool) string {
+	if is {
+		return present
+	}
+	return absent
+}
+
+func amount(n int) string {
+	switch {
+	case n <= 0:
+		return none
+	case n < 5:
+		return some
+	default:
+		return many
+	}
+}
+
+// ranks are the words of a job title that tell its holder's say, the most telling first.
+var ranks = map[string]string{
+	"chief": executive, "ceo": executive, "cto": executive, "cfo": executive, "coo": executive, "cmo": executive, "cio": executive, "cro": executive,
+	"founder": executive, "cofounder": executive, "owner": executive, "president": executive, "partner": executive, "vp": executive, "svp": executive,
+	"evp": executive, "director": executive, "head": executive, "principal": executive, "geschäftsführer": executive,
+	"manager": manager, "lead": manager, "leader": manager, "senior": manager, "sr": manager, "supervisor": manager, "architect": manager,
+	"intern": junior, "student": junior, "trainee": junior, "apprentice": junior, "assistant": junior, "junior": junior, "jr": junior, "praktikant": junior,
+}
+
+// seniority is the highest rank that a word of the title names, except that an assistant to a chief is an assistant.
+func seniority(title string) string {
+	if title == "" {
+		return absent
+	}
+	var fold [48]byte
+	best := other
+	for word, rest := nextWord(title); word != ""; word, rest = nextWord(rest) {
+		switch ranks[string(lower(word, &fold))] {
+		case junior:
+			return junior
+		case executive:
+			best = executive
+		case manager:
+			if best == other {
+				best = manager
+			}
+		}
+	}
+	return best
+}
+
+// nextWord cuts the first run of letters and digits off s; "" when there is none.
+func nextWord(s string) (word, rest string) {
+	start := -1
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		part := c >= utf8.RuneSelf || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		switch {
+		case part && start < 0:
+			start = i
+		case !part && start >= 0:
+			return s[start:i], s[i:]
+		}
+	}
+	if start < 0 {
+		return "", ""
+	}
+	return s[start:], ""
+}
+
+// lower folds ASCII letters into room; a word that does not fit is nobody's key.
+func lower(s string, room *[48]byte) []byte {
+	if len(s) > len(room) {
+		return nil
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		room[i] = c
+	}
+	return room[:len(s)]
+}
