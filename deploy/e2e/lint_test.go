@@ -145,12 +145,12 @@ func TestTheAPIUsesOnlyTheKindAndArgsOfAJob(t *testing.T) {
 // linter is the golangci-lint to use: without one the test is skipped, except in CI, which installs it.
 func linter(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"golangci-lint", filepath.Join(os.Getenv("HOME"), "go", "bin", "golangci-lint")} { //nolint:forbidigo // where a developer's tools are
+	for _, name := range []string{"golangci-lint", filepath.Join(os.Getenv("HOME"), "go", "bin", "golangci-lint")} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	if os.Getenv("CI") == "true" { //nolint:forbidigo // CI may not skip
+	if os.Getenv("CI") == "true" {
 		t.Fatal("golangci-lint is missing; .ci/run installs it")
 	}
 	t.Skip("SKIPPED: golangci-lint is not installed, so the import rules were not tried (see .golangci.yml for the version)")
