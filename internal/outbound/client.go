@@ -1,0 +1,204 @@
+// Package outbound calls URLs that strangers chose: webhooks first of all. Its client checks each address when
+// it dials, so that no name that resolves to the inside, at once or on the second look, reaches it.
+//
+// # Why no http.Client
+//
+// The client calls the transport itself. So there is nothing that follows redirects (with Go's default a 302
+// turns a signed POST into an empty GET whose 200 looks like success), keeps cookies or reads a proxy from the
+// environment. Only HTTP/1.1 is spoken: its connections belong to one host and port by the pool's own key, and
+// an answer that never ends is dropped with its connection.
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// MaxAnswer is how much of an answer is read, in bytes.
+const MaxAnswer = 16 << 10
+
+// Options of a Client.
+type Options struct {
+	Policy Policy
+	// Timeout is of the whole call; 15 s when 0.
+	Timeout time.Duration
+	// Resolver finds addresses; nil means the system's.
+	Resolver *net.Resolver
+	// Roots are trusted instead of the system's authorities when set; private installs and tests.
+	Roots *x509.CertPool
+}
+
+// Client makes calls. It is safe for concurrent use.
+type Client struct {
+	policy    Policy
+	timeout   time.Duration
+	transport *http.Transport
+}
+
+// New makes a client with a connection pool of its own.
+func New(o Options) *Client {
+	if o.Timeout == 0 {
+		o.Timeout = 15 * time.Second
+	}
+	guarded := newGuard(o.Policy.AllowPrivate)
+	checked := &net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver, Control: func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil || !guarded.allows(to.Addr()) {
+			return errBlocked
+		}
+		return nil
+	}}
+	plain, inbox := &net.Dialer{Timeout: 2 * time.Second}, o.Policy.inboxAddr()
+	return &Client{policy: o.Policy, timeout: o.Timeout, transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if inbox != "" && address == inbox {
+				return plain.DialContext(ctx, network, address)
+			}
+			return checked.DialContext(ctx, network, address)
+		},
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
+		TLSHandshakeTimeout: 10 * time.Second,
+		DisableCompression:  true,
+		// Receivers close idle connections after 5 s (Node's default) and more: ours are given up before.
+		IdleConnTimeout:        3 * time.Second,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    10,
+		MaxResponseHeaderBytes: 64 << 10,
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
+	}}
+}
+
+// Close gives up idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Answer is what became of a call. Err is nil if an answer came in time, whatever its status; the Failure that
+// it is otherwise may be shown to the org.
+type Answer struct {
+	Status     int
+	Header     http.Header
+	Body       []byte // the first MaxAnswer bytes
+	Cut        bool   // there was more
+	Timings    Timings
+	RemoteAddr string // for operators only
+	Err        *Failure
+}
+
+// Post sends body to a URL and waits for the answer. It is one call: nothing is followed, nothing repeated.
+func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) Answer {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	watch := watching(time.Now())
+	a := c.post(watch.in(ctx), url, header, body)
+	a.Timings, a.RemoteAddr = watch.done()
+	return a
+}
+
+func (c *Client) post(ctx context.Context, url string, header http.Header, body []byte) Answer {
+	u, err := c.policy.Check(url)
+	if err != nil {
+		return Answer{Err: &Failure{Class: Blocked, cause: err}}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return Answer{Err: &Failure{Class: Protocol, cause: err}}
+	}
+	req.Header = header
+	res, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return Answer{Err: failure(ctx, err)}
+	}
+	defer func() { _ = res.Body.Close() }()
+	a := Answer{Status: res.StatusCode, Header: res.Header}
+	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no deadline ends
+		return a
+	}
+	// The status decides; a body that breaks off or hangs only shortens what is kept.
+	a.Body, err = io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
+	if a.Cut = err != nil || len(a.Body) > MaxAnswer; len(a.Body) > MaxAnswer {
+		a.Body = a.Body[:MaxAnswer]
+	}
+	return a
+}
+
+// Class is the kind of a failure, for statistics and for the org's log.
+type Class string
+
+// The classes.
+const (
+	Blocked  Class = "address_not_allowed"
+	DNS      Class = "dns_error"
+	Connect  Class = "connection_failed"
+	TLS      Class = "tls_error"
+	Timeout  Class = "timeout"
+	Closed   Class = "connection_closed"
+	Protocol Class = "invalid_response"
+)
+
+var sentences = map[Class]string{
+	Blocked:  "The URL does not lead to a public address.",
+	DNS:      "The host's name could not be resolved.",
+	Connect:  "No connection to the host could be made.",
+	TLS:      "No secure connection could be made: the certificate or the protocol is not acceptable.",
+	Timeout:  "No answer came within the time limit.",
+	Closed:   "The connection was closed before an answer came.",
+	Protocol: "The answer was not valid HTTP.",
+}
+
+// Failure is a call without an answer. Error is for logs and names addresses; Sentence is for the org and
+// never does.
+type Failure struct {
+	Class Class
+	cause error
+}
+
+// Sentence tells the org what happened.
+func (f *Failure) Sentence() string { return sentences[f.Class] }
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.cause) }
+
+func (f *Failure) Unwrap() error { return f.cause }
+
+var errBlocked = errors.New("address not allowed")
+
+func failure(ctx context.Context, err error) *Failure {
+	f := &Failure{Class: Closed, cause: err}
+	var (
+		dns      *net.DNSError
+		op       *net.OpError
+		verify   *tls.CertificateVerificationError
+		record   tls.RecordHeaderError
+		alert    tls.AlertError
+		timeouts interface{ Timeout() bool }
+	)
+	switch {
+	case errors.Is(err, errBlocked):
+		f.Class = Blocked
+	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &alert):
+		f.Class = TLS
+	case ctx.Err() != nil:
+		f.Class = Timeout
+	case errors.As(err, &dns):
+		f.Class = DNS
+	case errors.As(err, &timeouts) && timeouts.Timeout():
+		f.Class = Timeout
+	case errors.As(err, &op) && op.Op == "dial":
+		f.Class = Connect
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		f.Class = Closed
+	case errors.As(err, &op):
+		f.Class = Closed
+	default:
+		f.Class = Protocol
+	}
+	return f
+}

@@ -1,0 +1,116 @@
+package outbound
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The two ways in which a URL is refused. Their texts, and those of what wraps them, may be shown to the org.
+var (
+	ErrMalformed  = errors.New("not a usable URL")
+	ErrNotAllowed = errors.New("this URL is not allowed")
+)
+
+// maxURL is the longest URL that is taken, in bytes.
+const maxURL = 2048
+
+// Policy says which URLs may be called. The zero Policy allows https to public addresses alone.
+type Policy struct {
+	// AllowPrivate adds http, loopback and private networks. Link-local addresses and metadata services stay out.
+	AllowPrivate bool
+	// Inbox is the base URL of the sandbox's webhook inbox, ending in a slash, or "". One path segment below it
+	// may be called although it is http and loopback; nothing else on that host may.
+	Inbox string
+}
+
+// Check reads a URL and tells, without asking any name server, whether it may be stored and called. What its
+// name resolves to is checked when dialling.
+func (p Policy) Check(raw string) (*url.URL, error) {
+	u, err := p.parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if p.IsInbox(raw) {
+		return u, nil
+	}
+	if u.Scheme == "http" && !p.AllowPrivate {
+		return nil, fmt.Errorf("%w: it must begin with https://", ErrNotAllowed)
+	}
+	host := fold(u.Hostname())
+	if !p.AllowPrivate && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
+		return nil, fmt.Errorf("%w: its host is not public", ErrNotAllowed)
+	}
+	if a, ok := literal(host); ok && !newGuard(p.AllowPrivate).allows(a) {
+		return nil, fmt.Errorf("%w: its host is not public", ErrNotAllowed)
+	}
+	return u, nil
+}
+
+// IsInbox tells whether raw is a URL of the sandbox's inbox.
+func (p Policy) IsInbox(raw string) bool {
+	name, ok := strings.CutPrefix(raw, p.Inbox)
+	if p.Inbox == "" || !ok || name == "" || len(name) > 64 {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	})
+}
+
+// inboxAddr is the inbox's host and port as the dialler gets them, or "".
+func (p Policy) inboxAddr() string {
+	u, err := url.Parse(p.Inbox)
+	if p.Inbox == "" || err != nil {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+func (p Policy) parse(raw string) (*url.URL, error) {
+	if len(raw) > maxURL {
+		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrMalformed, maxURL)
+	}
+	if strings.ContainsFunc(raw, func(c rune) bool {
+		return c <= ' ' || c == 0x7f || c == '\\' || unicode.IsSpace(c) || unicode.IsControl(c)
+	}) {
+		return nil, fmt.Errorf("%w: it has spaces, backslashes or control characters", ErrMalformed)
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, ErrMalformed
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("%w: it must begin with https://", ErrNotAllowed)
+	case u.Opaque != "" || u.Hostname() == "":
+		return nil, fmt.Errorf("%w: it has no host", ErrMalformed)
+	case u.User != nil:
+		return nil, fmt.Errorf("%w: it holds a user name or password", ErrNotAllowed)
+	case u.Fragment != "" || strings.HasSuffix(raw, "#"):
+		return nil, fmt.Errorf("%w: it has a fragment", ErrMalformed)
+	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || len(u.Port()) > 5:
+		return nil, fmt.Errorf("%w: its port is wrong", ErrMalformed)
+	}
+	if strings.ContainsFunc(u.Hostname(), func(c rune) bool {
+		return c > unicode.MaxASCII && !unicode.In(c, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("。．｡", c)
+	}) {
+		return nil, fmt.Errorf("%w: its host has characters that no name has", ErrMalformed)
+	}
+	return u, nil
+}
+
+// fold brings a host to the form that a resolver compares: full-width and circled digits, other full stops and
+// capitals are spellings of the same name.
+func fold(host string) string {
+	host = strings.NewReplacer("。", ".", "．", ".", "｡", ".").Replace(host)
+	return strings.TrimSuffix(strings.ToLower(norm.NFKC.String(host)), ".")
+}
