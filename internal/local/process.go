@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,9 +150,15 @@ func (p *process) complaint() string {
 	}
 	defer func() { _ = f.Close() }()
 	_, _ = f.Seek(p.from, io.SeekStart)
-	last, best := "no word in "+p.log, ""
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if last = s.Text(); strings.Contains(last, "FATAL") || strings.Contains(last, "PANIC") || strings.Contains(last, "rror") {
+	return complaint(f)
+}
+
+// complaint is the last line that tells of an error, else the last.
+func complaint(r io.Reader) string {
+	last, best := "no word of why", ""
+	for s := bufio.NewScanner(r); s.Scan(); {
+		last = s.Text()
+		if low := strings.ToLower(last); strings.Contains(low, "fatal") || strings.Contains(low, "panic") || strings.Contains(low, "error:") {
 			best = last
 		}
 	}
@@ -200,8 +207,7 @@ func call(ctx context.Context, dir string, u *owner, argv ...string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, lines[len(lines)-1])
+		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, complaint(bytes.NewReader(out)))
 	}
 	return nil
 }

@@ -1,0 +1,120 @@
+package local_test
+
+import (
+	"archive/zip"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+// repository serves the installed Postgres as the public repository serves its own: a jar with a tar.xz in it.
+func repository(t *testing.T) (*httptest.Server, *[]string) {
+	t.Helper()
+	if _, err := exec.LookPath("xz"); err != nil {
+		t.Skip("needs xz to make an archive")
+	}
+	conn := testkit.Pgx(t, testkit.DB(t).URL)
+	var bin string
+	if err := conn.QueryRow(t.Context(), "SELECT setting FROM pg_config WHERE name = 'BINDIR'").Scan(&bin); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "postgres.txz")
+	tar := exec.CommandContext(t.Context(), "tar", "-chJf", archive, "-C", filepath.Dir(bin), "bin/postgres", "bin/initdb", "bin/pg_ctl", "lib/dict_snowball.so", "lib/plpgsql.so")
+	tar.Env = append(os.Environ(), "XZ_OPT=-0")
+	if out, err := tar.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	content, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := new([]string)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = append(*asked, r.URL.Path)
+		if !strings.HasSuffix(r.URL.Path, ".jar") {
+			http.NotFound(w, r)
+			return
+		}
+		z := zip.NewWriter(w)
+		f, err := z.Create("postgres-linux.txz")
+		if err == nil {
+			_, err = f.Write(content)
+		}
+		if err != nil || z.Close() != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv, asked
+}
+
+func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
+	srv, asked := repository(t)
+	t.Setenv("PATH", pathWithoutPostgres(t))
+	home := filepath.Join(reachableDir(t), "home")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for range 2 {
+		p, err := local.StartPostgres(t.Context(), local.PostgresOptions{
+			Home: home, Repository: srv.URL, Places: []string{}, Log: logTo(&lines),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := pgx.Connect(t.Context(), p.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close(t.Context())
+		if err := p.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jars := 0
+	for _, path := range *asked {
+		if strings.HasSuffix(path, ".jar") {
+			jars++
+		}
+	}
+	if jars != 1 || strings.Count(lines.String(), "downloading") != 1 {
+		t.Errorf("%d downloads, said:\n%s", jars, lines.String())
+	}
+}
+
+func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	t.Setenv("PATH", pathWithoutPostgres(t))
+	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "give DATABASE_URL") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// pathWithoutPostgres is PATH without the directories that hold one.
+func pathWithoutPostgres(t *testing.T) string {
+	t.Helper()
+	var keep []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err != nil {
+			keep = append(keep, dir)
+		}
+	}
+	return strings.Join(keep, string(filepath.ListSeparator))
+}
