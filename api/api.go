@@ -2,12 +2,18 @@
 package api
 
 import (
+	"context"
 	"log/slog"
+	"net/netip"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
 // Deps are what main hands to the API.
@@ -15,6 +21,15 @@ type Deps struct {
 	DB     *postgres.DB // App role; its commits push jobs
 	System *postgres.DB // System role: logins and nothing else
 	Log    *slog.Logger
+	// Verifier is the one check of a request's credential.
+	Verifier interface {
+		Verify(ctx context.Context, bearer string) (auth.Who, error)
+	}
+	Box *secret.Box // seals cursors and stored answers that bear a secret
+
+	PublicURL      string         // base of every link, without a slash at the end
+	CORSOrigins    []string       // exact origins that browsers may call from; none by default
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
 }
 
 // App is the API with all its routes mounted.
@@ -22,4 +37,45 @@ type App struct {
 	Deps
 	fiber *fiber.App
 	huma  huma.API
+	ops   []*op // every mounted operation, in order
+}
+
+// Limits of one connection and one request.
+const (
+	readTimeout    = 30 * time.Second // from a request's first byte to its last
+	writeTimeout   = 60 * time.Second
+	idleTimeout    = 75 * time.Second // between two requests of a connection
+	requestTime    = 20 * time.Second // a handler's deadline
+	stopTime       = 25 * time.Second // what open requests get when the process stops
+	headerBytes    = 16 << 10
+	bodyBytes      = 1 << 20 // of a JSON body, unless the operation says otherwise
+	batchBodyBytes = 8 << 20
+)
+
+// New mounts every route. Serve answers with them.
+func New(d Deps) *App {
+	hookHuma()
+	a := &App{Deps: d}
+	a.fiber = fiber.New(fiber.Config{
+		Immutable:                    true, // strings of a request may be kept; without it they change under their owner
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		ReadBufferSize:               headerBytes,
+		StreamRequestBody:            true, // bodies are read by route, after the guard, and only as far as they may go
+		DisablePreParseMultipartForm: true,
+		CaseSensitive:                true,
+		StrictRouting:                true,
+		UnescapePath:                 true,
+		DisableStartupMessage:        true,
+		ErrorHandler:                 a.refuse,
+	})
+	a.huma = humafiber.New(a.fiber, humaConfig())
+	a.fiber.Use(a.envelope, a.cors, a.guard)
+	for _, mount := range []func(){
+		a.mountDocs,
+	} {
+		mount()
+	}
+	return a
 }

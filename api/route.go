@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -36,28 +38,84 @@ type op struct {
 	Writes       []string // event types and job kinds that it may write; see testdata/effects.golden
 	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64    // bytes; 1 MiB when 0
+
+	queries map[string]bool // known query parameters; true where an empty value is none
+	json    bool            // takes a JSON body
+	merge   bool            // which may be a merge patch
+	needs   bool            // and cannot be left out
 }
 
-// route is the only way to mount an operation.
+// Keyed tells whether an Idempotency-Key counts: on every POST and PATCH but those of /auth.
+func (o *op) Keyed() bool {
+	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
+}
+
+// route is the only way to mount an operation. It mounts HEAD with GET, lets the guard see the request before
+// its body is read, holds the request to the document, and turns what handle returns into an answer: faults
+// become problems, every other error a mute 500.
 func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error)) {
 	if o.Status == 0 {
 		o.Status = http.StatusOK
 	}
-	huma.Register(a.huma, huma.Operation{Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag}, DefaultStatus: o.Status}, handle)
+	if o.MaxBody == 0 {
+		o.MaxBody = bodyBytes
+	}
+	a.ops = append(a.ops, &o)
+	h := huma.Operation{
+		OperationID: operationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
+		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
+		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{a.around(&o)}, Security: security(o),
+	}
+	handled := func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return out, nil
+	}
+	documented := h
+	huma.Register(hidden{a.huma, &documented}, h, handled)
+	a.document(&o, &documented)
+	if o.Method == http.MethodGet {
+		h.Method = http.MethodHead
+		huma.Register(hidden{a.huma, new(huma.Operation)}, h, handled)
+	}
 }
 
-type whoKey struct{}
+// hidden keeps what huma derived from the types, so that the document is written by document alone.
+type hidden struct {
+	huma.API
+	op *huma.Operation
+}
 
-// who is the verified principal of the request. Only public routes have none.
-func who(ctx context.Context) auth.Who {
-	w, _ := ctx.Value(whoKey{}).(auth.Who)
-	return w
+// DocumentOperation is huma's hook.
+func (h hidden) DocumentOperation(o *huma.Operation) { *h.op = *o }
+
+// around is what happens to a request between the router and huma.
+func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
+	return func(hc huma.Context, next func(huma.Context)) {
+		c := humafiber.Unwrap(hc)
+		r := requestOf(hc.Context())
+		r.op = o
+		body, err := a.admit(c, r)
+		if err != nil {
+			a.fail(c, err)
+			return
+		}
+		next(&admitted{humaContext: hc, body: body, ctx: c.UserContext()})
+		if r.replayed {
+			c.Response().Header.Set("Idempotent-Replayed", "true")
+		}
+	}
 }
 
 // write runs one change: fn's rows, events and jobs, and the idempotency record with fn's answer, in one
 // transaction of the caller's org. Every POST, PATCH, PUT and DELETE of an org's data goes through it, exactly
 // once per request. The answer of a replay is the stored one; O must survive a round trip through JSON.
 func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+	if r := requestOf(ctx); r.key != "" {
+		return once(ctx, a, r, fn)
+	}
 	var out *O
 	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// optional is a member of a merge patch: absent, null or a T. Give it `required:"false"`.
+//
+// Null passes the document's check; where a field cannot be cleared, the handler answers notNull.
+type optional[T any] struct{ wire.Field[T] }
+
+// Schema is T's, with null.
+func (optional[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	if s.OneOf == nil {
+		s.Nullable = true
+		return &s
+	}
+	first := *s.OneOf[0] // exactly one of the forms may take the null
+	first.Nullable = true
+	s.OneOf = append([]*huma.Schema{&first}, s.OneOf[1:]...)
+	return &s
+}
+
+// oneOrMore is an array of strings that may also be sent as one string.
+type oneOrMore []string
+
+// UnmarshalJSON reads either form.
+func (l *oneOrMore) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var one string
+		if err := json.Unmarshal(b, &one); err != nil {
+			return err
+		}
+		*l = oneOrMore{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// Schema is oneOf the two forms.
+func (oneOrMore) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+	}}
+}
+
+// notNull is the 422 about a field that was sent as null and cannot be cleared.
+func notNull(field string) error {
+	return fault.Invalid(field, "not_nullable", "This field cannot be cleared.")
+}

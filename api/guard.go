@@ -1,0 +1,93 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// guard answers what the router did not find: such a request counts like any other when its token is valid.
+// What the router finds is guarded by admit, which knows what the operation needs.
+func (a *App) guard(c *fiber.Ctx) error {
+	err := c.Next()
+	if err == nil {
+		return nil
+	}
+	r := requestOf(c.UserContext())
+	if r.op == nil && c.Get("Authorization") != "" {
+		if away := a.authenticate(c, r); away != nil {
+			return away
+		}
+		if refused := a.limit(c, r); refused != nil {
+			return refused
+		}
+	}
+	return err
+}
+
+// admit lets a request through to its handler, or says why not: credential, rate, rights, address, headers
+// and body, in this order. It answers the body.
+func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
+	if r.op.Need.role != "" {
+		if err := a.authenticate(c, r); err != nil {
+			return nil, err
+		}
+		if err := a.limit(c, r); err != nil {
+			return nil, err
+		}
+		if err := r.op.Need.check(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := address(c, r); err != nil {
+		return nil, err
+	}
+	if err := idempotencyKey(c, r); err != nil {
+		return nil, err
+	}
+	body, err := body(c, r)
+	if err != nil {
+		return nil, err
+	}
+	fingerprint(c, r, body)
+	return body, nil
+}
+
+// authenticate finds out who asks. A credential that does not count is remembered in r.refused and is no
+// error here: only an operation that needs one cares.
+func (a *App) authenticate(c *fiber.Ctx, r *request) error {
+	scheme, token, ok := strings.Cut(c.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return nil
+	}
+	w, err := a.Verifier.Verify(c.UserContext(), strings.TrimLeft(token, " "))
+	if err != nil {
+		if f := fault.Of(err); f == nil || f.Code.Status() != fiber.StatusUnauthorized {
+			return err
+		}
+		r.refused = err
+		return nil
+	}
+	r.who = w
+	kind, ident := w.Actor()
+	c.SetUserContext(events.WithOrigin(c.UserContext(), events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
+	return nil
+}
+
+// check holds the principal to what the operation needs.
+func (need access) check(r *request) error {
+	switch {
+	case r.who.Org.IsZero() && r.refused != nil:
+		return r.refused
+	case r.who.Org.IsZero():
+		return fault.New(fault.Unauthorized, "This needs an access token or an API key: Authorization: Bearer <token>.")
+	case need.noKeys && r.who.IsKey():
+		return fault.New(fault.Forbidden, "API keys have no rights over this. A person with the role can do it.")
+	case !r.who.Role.Includes(need.role):
+		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.role)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// hookHuma sets huma's three package variables, which is the only way to its errors: ours become problems,
+// and names of members are compared exactly.
+var hookHuma = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return problemOf(refusal(status, msg, nil, errs), &request{})
+	}
+	huma.NewErrorWithContext = func(c huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		var body []byte
+		if a, ok := c.(*admitted); ok {
+			body = a.body
+		}
+		return problemOf(refusal(status, msg, body, errs), requestOf(c.Context()))
+	}
+})
+
+// humaConfig has one format, no default pages and no additions to answers.
+func humaConfig() huma.Config {
+	format := huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			enc := json.NewEncoder(w)
+			enc.SetEscapeHTML(false)
+			return enc.Encode(v)
+		},
+		Unmarshal: unmarshal,
+	}
+	cfg := huma.DefaultConfig("Funnelwork", "1")
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
+	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	return cfg
+}
+
+// unmarshal is json.Unmarshal whose type errors say where without naming Go types.
+func unmarshal(b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s%s", misfit, t.Field)
+	}
+	return err
+}
+
+// misfit marks what unmarshal found; the path of the member follows.
+const misfit = "does not fit: "
+
+// refusal is what huma has against a request as a fault: a path that cannot be is a 404, a parameter a 400, a
+// member of the body a 422.
+func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
+	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
+	for _, err := range errs {
+		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma hands over its own errors unwrapped
+		if !ok {
+			if given := fault.Of(err); given != nil {
+				return given
+			}
+			continue
+		}
+		detail := d.ErrorDetail()
+		where, rest, _ := strings.Cut(detail.Location, ".")
+		switch where {
+		case "path":
+			return fault.New(fault.NotFound, "There is nothing at this address.")
+		case "query", "header", "cookie":
+			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
+			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: fieldCode(detail.Message), Detail: sentence(detail.Message)})
+		default:
+			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, body))
+		}
+	}
+	if len(f.Fields) > 0 {
+		return f
+	}
+	switch {
+	case status >= http.StatusInternalServerError:
+		return fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find it.")
+	case status == http.StatusBadRequest:
+		return fault.New(fault.BadRequest, sentence(msg))
+	}
+	return f
+}

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const keyHeader = "Idempotency-Key"
+
+// idempotencyKey takes the key of a request that may have one.
+func idempotencyKey(c *fiber.Ctx, r *request) error {
+	if !r.op.Keyed() {
+		return nil
+	}
+	given := c.Request().Header.PeekAll(keyHeader)
+	if len(given) == 0 {
+		return nil
+	}
+	key := string(given[0])
+	ok := len(given) == 1 && len(key) >= 1 && len(key) <= 255
+	for i := range len(key) {
+		ok = ok && key[i] > 0x20 && key[i] < 0x7f
+	}
+	if !ok {
+		return fault.Parameter(keyHeader, "invalid_format", "A key is given once and has 1 to 255 visible ASCII characters.")
+	}
+	r.key = key
+	return nil
+}
+
+// fingerprint ties the key to who asked for what.
+func fingerprint(c *fiber.Ctx, r *request, body []byte) {
+	if r.key == "" {
+		return
+	}
+	kind, ident := r.who.Actor()
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.op.Method), c.Request().URI().RequestURI(), body} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	h.Sum(r.fingerprint[:0])
+}
+
+// A key is busy while the lock of its hash is held; the lock ends with the transaction, whatever its end. The
+// record is read by a statement of its own, so that it sees what a holder of the lock has just committed.
+const (
+	lockKeySQL  = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || $1::text || ' ' || $2::text, 0))`
+	recallSQL   = `SELECT fingerprint, answer FROM idempotency_key WHERE org_id = $1 AND key = $2 AND created_at > now() - interval '24 hours'`
+	rememberSQL = `
+INSERT INTO idempotency_key (org_id, key, fingerprint, answer) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()
+WHERE idempotency_key.created_at <= now() - interval '24 hours'`
+)
+
+// once is write for a request with a key: the first to bring it runs fn and leaves the answer in the same
+// transaction, later ones get that answer. An error leaves nothing, so the request may be tried again.
+func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
+	var out *O
+	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+		stored, err := recall(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if stored != nil {
+			r.replayed = true
+			return a.decode(r, stored, &out)
+		}
+		if out, err = fn(tx); err != nil {
+			return err
+		}
+		answer, err := a.encode(r, out)
+		if err != nil {
+			return err
+		}
+		tx.Queue(rememberSQL, tx.Org(), r.key, r.fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return inFlight()
+			}
+			return nil
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// recall answers the stored answer, nil for a new key.
+func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
+	tx.Queue(lockKeySQL, tx.Org().String(), r.key).QueryRow(func(row pgx.Row) error {
+		var got bool
+		if err := row.Scan(&got); err != nil {
+			return err
+		}
+		if !got {
+			return inFlight()
+		}
+		return nil
+	})
+	var print, answer []byte
+	err := tx.QueryRow(ctx, recallSQL, []any{tx.Org(), r.key}, &print, &answer)
+	switch {
+	case postgres.None(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("recall idempotency key: %w", err)
+	case string(print) != string(r.fingerprint[:]):
+		return nil, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key came with another request. Take a new key for a new request.")
+	}
+	return answer, nil
+}
+
+func inFlight() error {
+	return &fault.Fault{Code: fault.IdempotencyInFlight, Detail: "A request with this Idempotency-Key is being worked on.", RetryAfter: time.Second}
+}
+
+func (a *App) encode(r *request, out any) ([]byte, error) {
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	if r.op.Secret {
+		return a.Box.Seal(b, keptAs(r))
+	}
+	return b, nil
+}
+
+func (a *App) decode(r *request, stored []byte, out any) (err error) {
+	if r.op.Secret {
+		if stored, err = a.Box.Open(stored, keptAs(r)); err != nil {
+			return err
+		}
+	}
+	if err := json.Unmarshal(stored, out); err != nil {
+		return fmt.Errorf("decode stored answer: %w", err)
+	}
+	return nil
+}
+
+func keptAs(r *request) string { return "idempotency_key/" + r.who.Org.String() + "/" + r.key }

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+// readyWithin is how long a readiness check may take. Probes commonly wait for a second or more.
+const readyWithin = 900 * time.Millisecond
+
+// readiness answers whether the process can do its work now: Postgres answers, its schema is not older than
+// this binary's, Redis answers. Each ?exclude=NAME leaves a check out, as Kubernetes' own readyz has it: an
+// API does without Redis for a while and should not be taken out of service for that.
+type readiness struct {
+	checks []check
+	redis  redis.UniversalClient
+}
+
+type check struct {
+	name string
+	run  func(context.Context) error
+}
+
+type checked struct {
+	OK     bool    `json:"ok"`
+	TookMS float64 `json:"took_ms"`
+	Reason string  `json:"reason,omitempty"`
+}
+
+func newReadiness(o OpsOptions) (*readiness, error) {
+	client, err := redisx.Open(o.RedisURL, redisx.Worker)
+	if err != nil {
+		return nil, err
+	}
+	return &readiness{redis: client, checks: []check{
+		{"postgres", o.DB.Ping},
+		{"redis", func(ctx context.Context) error { return client.Ping(ctx).Err() }},
+		{"migrations", migrated(o.DatabaseURL)},
+	}}, nil
+}
+
+func (rd *readiness) close() error { return rd.redis.Close() }
+
+var errPending = errors.New("the database lacks migrations of this version")
+
+// migrated asks until the answer is yes, which it then stays: a schema only grows, and the binary stays what it is.
+func migrated(url string) func(context.Context) error {
+	var done atomic.Bool
+	return func(ctx context.Context) error {
+		if done.Load() {
+			return nil
+		}
+		pending, err := migrations.Pending(ctx, url)
+		if err == nil && pending {
+			err = errPending
+		}
+		done.Store(err == nil)
+		return err
+	}
+}
+
+// ServeHTTP answers 200 or 503, and which check failed. A reason names the kind of failure and no address:
+// the answer needs no password.
+func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+	defer cancel()
+	without := r.URL.Query()["exclude"]
+	var (
+		wait    sync.WaitGroup
+		results = make([]*checked, len(rd.checks))
+	)
+	for i, c := range rd.checks {
+		if !slices.Contains(without, c.name) {
+			wait.Go(func() { results[i] = c.result(ctx) })
+		}
+	}
+	wait.Wait()
+
+	body := struct {
+		Status string              `json:"status"`
+		Checks map[string]*checked `json:"checks"`
+	}{"ready", map[string]*checked{}}
+	status := http.StatusOK
+	for i, c := range rd.checks {
+		if results[i] == nil {
+			continue
+		}
+		if body.Checks[c.name] = results[i]; !results[i].OK {
+			body.Status, status = "not ready", http.StatusServiceUnavailable
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (c check) result(ctx context.Context) (res *checked) {
+	began := time.Now()
+	res = &checked{}
+	defer func() {
+		if v := recover(); v != nil {
+			res.OK, res.Reason = false, "error"
+		}
+		res.TookMS = float64(time.Since(began).Microseconds()) / 1000
+	}()
+	err := c.run(ctx)
+	switch {
+	case err == nil:
+		res.OK = true
+	case errors.Is(err, errPending):
+		res.Reason = errPending.Error()
+	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
+		res.Reason = fmt.Sprintf("no answer within %s", readyWithin)
+	case c.name == "redis", postgres.Away(err):
+		res.Reason = "unavailable"
+	default:
+		res.Reason = "error"
+	}
+	return res
+}

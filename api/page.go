@@ -1,0 +1,79 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// page is embedded by the input of every list.
+type page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows of one page"`
+	Cursor string `query:"cursor" maxLength:"2000" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
+}
+
+// list is the envelope of every list. Data is never null.
+type list[T any] struct {
+	Data       []T     `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor" doc:"null on the last page"`
+	Total      *int64  `json:"total,omitempty" doc:"Only with count=estimate or count=exact"`
+}
+
+// after is where the page begins: the key of the last row of the page before, nil for the first page. K is the
+// keyset of the list's order and must survive a round trip through JSON. A cursor of another org, path, filter
+// or sort, or one that nobody was given, is a 400.
+func after[K any](ctx context.Context, a *App, p page) (*K, error) {
+	if p.Cursor == "" {
+		return nil, nil //nolint:nilnil // the first page begins nowhere
+	}
+	bad := &fault.Fault{Code: fault.InvalidCursor, Detail: "The cursor does not belong to this list.", Fields: []fault.Field{{
+		Parameter: "cursor", Code: "invalid_cursor", Detail: "Take next_cursor from an answer with the same filter and sort.",
+	}}}
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(p.Cursor)
+	if err != nil {
+		return nil, bad
+	}
+	plain, err := a.Box.Open(sealed, cursorOf(ctx))
+	if err != nil {
+		return nil, bad
+	}
+	var k K
+	if err := json.Unmarshal(plain, &k); err != nil {
+		return nil, bad
+	}
+	return &k, nil
+}
+
+// listOf makes the answer of rows, of which the query asked for one more than p.Limit. show makes the public
+// form of a row, key its place in the order.
+func listOf[R, T, K any](ctx context.Context, a *App, p page, rows []R, show func(R) T, key func(R) K) (list[T], error) {
+	l := list[T]{HasMore: len(rows) > p.Limit}
+	if l.HasMore {
+		rows = rows[:p.Limit]
+		plain, err := json.Marshal(key(rows[len(rows)-1]))
+		if err != nil {
+			return l, fmt.Errorf("encode cursor: %w", err)
+		}
+		sealed, err := a.Box.Seal(plain, cursorOf(ctx))
+		if err != nil {
+			return l, fmt.Errorf("seal cursor: %w", err)
+		}
+		next := base64.RawURLEncoding.EncodeToString(sealed)
+		l.NextCursor = &next
+	}
+	l.Data = make([]T, len(rows))
+	for i, r := range rows {
+		l.Data[i] = show(r)
+	}
+	return l, nil
+}
+
+// cursorOf is what a cursor of this request's list is bound to.
+func cursorOf(ctx context.Context) string {
+	r := requestOf(ctx)
+	return "cursor/" + r.who.Org.String() + r.scope
+}

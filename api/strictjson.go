@@ -1,0 +1,317 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// maxDepth is how deep arrays and objects may nest.
+const maxDepth = 32
+
+// scanJSON reads b once and lets pass what everybody understands alike: one JSON value (RFC 8259) without
+// repeated members, without text that Postgres cannot store, without numbers that no float64 holds. What is
+// not JSON is a 400, what is JSON but cannot be taken a 422.
+func scanJSON(b []byte) error {
+	s := scanner{b: b}
+	s.space()
+	f := s.value(0)
+	if f == nil {
+		if s.space(); s.i < len(b) {
+			f = s.malformed("more follows after the value")
+		}
+	}
+	if f == nil {
+		return nil
+	}
+	if len(f.Fields) > 0 {
+		f.Fields[0].Pointer = "#" + f.Fields[0].Pointer
+	}
+	return f
+}
+
+type scanner struct {
+	b     []byte
+	i     int
+	names []string // of the members of all open objects
+}
+
+func (s *scanner) malformed(why string) *fault.Fault {
+	return fault.Newf(fault.MalformedJSON, "The body is not JSON: %s, at byte %d.", why, s.i)
+}
+
+func wrong(code, detail string) *fault.Fault {
+	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: []fault.Field{{Code: code, Detail: detail}}}
+}
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\r', '\n':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) peek() byte {
+	if s.i < len(s.b) {
+		return s.b[s.i]
+	}
+	return 0
+}
+
+func (s *scanner) value(depth int) *fault.Fault {
+	switch c := s.peek(); {
+	case c == '{' || c == '[':
+		if depth == maxDepth {
+			return wrong("too_deep", fmt.Sprintf("Arrays and objects may nest %d deep.", maxDepth))
+		}
+		s.i++
+		if c == '{' {
+			return s.object(depth + 1)
+		}
+		return s.array(depth + 1)
+	case c == '"':
+		_, f := s.text(false)
+		return f
+	case c == '-' || c >= '0' && c <= '9':
+		return s.number()
+	case s.i >= len(s.b):
+		return s.malformed("it ends too early")
+	}
+	for _, word := range []string{"true", "false", "null"} {
+		if len(s.b)-s.i >= len(word) && string(s.b[s.i:s.i+len(word)]) == word {
+			s.i += len(word)
+			return nil
+		}
+	}
+	return s.malformed("unexpected character")
+}
+
+// within puts name in front of the pointer of what was found inside it.
+func within(f *fault.Fault, name string) *fault.Fault {
+	if f != nil && len(f.Fields) > 0 {
+		f.Fields[0].Pointer = "/" + escape(name) + f.Fields[0].Pointer
+	}
+	return f
+}
+
+func (s *scanner) array(depth int) *fault.Fault {
+	if s.space(); s.peek() == ']' {
+		s.i++
+		return nil
+	}
+	for n := 0; ; n++ {
+		s.space()
+		if f := s.value(depth); f != nil {
+			return within(f, strconv.Itoa(n))
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.i++
+		case ']':
+			s.i++
+			return nil
+		default:
+			return s.malformed("an array is not closed")
+		}
+	}
+}
+
+// few is how many members are compared one by one before a set is worth its making.
+const few = 24
+
+func (s *scanner) object(depth int) *fault.Fault {
+	if s.space(); s.peek() == '}' {
+		s.i++
+		return nil
+	}
+	first := len(s.names)
+	defer func() { s.names = s.names[:first] }()
+	var seen map[string]bool
+	for {
+		if s.space(); s.peek() != '"' {
+			return s.malformed("a member has no name")
+		}
+		name, f := s.text(true)
+		if f != nil {
+			return f
+		}
+		if repeated(s.names[first:], name, &seen) {
+			return &fault.Fault{Code: fault.DuplicateKey, Detail: "An object has the same member twice.", Fields: []fault.Field{{
+				Pointer: "/" + escape(name), Code: "duplicate_key", Detail: "This member is given twice.",
+			}}}
+		}
+		s.names = append(s.names, name)
+		if s.space(); s.peek() != ':' {
+			return s.malformed("a member has no value")
+		}
+		s.i++
+		s.space()
+		if f := s.value(depth); f != nil {
+			return within(f, name)
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.i++
+		case '}':
+			s.i++
+			return nil
+		default:
+			return s.malformed("an object is not closed")
+		}
+	}
+}
+
+// repeated tells whether name is among names, and keeps a set of them once they are many.
+func repeated(names []string, name string, seen *map[string]bool) bool {
+	if *seen == nil && len(names) >= few {
+		*seen = make(map[string]bool, 2*few)
+		for _, n := range names {
+			(*seen)[n] = true
+		}
+	}
+	if *seen != nil {
+		if (*seen)[name] {
+			return true
+		}
+		(*seen)[name] = true
+		return false
+	}
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// text reads a string from its opening quote; it is only decoded where keep asks for it.
+func (s *scanner) text(keep bool) (string, *fault.Fault) {
+	s.i++
+	begin, plain := s.i, true
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			raw := s.b[begin:s.i]
+			s.i++
+			switch {
+			case !keep:
+				return "", nil
+			case plain:
+				return string(raw), nil
+			}
+			var name string
+			_ = json.Unmarshal(s.b[begin-1:s.i], &name) // it was just checked
+			return name, nil
+		case c == '\\':
+			plain = false
+			if f := s.escaped(); f != nil {
+				return "", f
+			}
+		case c < 0x20:
+			return "", s.malformed("a control character stands in a string")
+		case c < utf8.RuneSelf:
+			s.i++
+		default:
+			r, n := utf8.DecodeRune(s.b[s.i:])
+			if r == utf8.RuneError && n == 1 {
+				return "", wrong("invalid_text", "Text is UTF-8.")
+			}
+			s.i += n
+		}
+	}
+	return "", s.malformed("a string is not closed")
+}
+
+// escaped reads one escape from its backslash.
+func (s *scanner) escaped() *fault.Fault {
+	if s.i++; s.i >= len(s.b) {
+		return s.malformed("it ends too early")
+	}
+	switch s.b[s.i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.i++
+		return nil
+	case 'u':
+	default:
+		return s.malformed("unknown escape")
+	}
+	r, ok := hex4(s.b[s.i+1:])
+	if !ok {
+		return s.malformed("unknown escape")
+	}
+	s.i += 5
+	switch {
+	case r == 0:
+		return wrong("invalid_text", "Text cannot hold NUL.")
+	case !utf16.IsSurrogate(r):
+		return nil
+	}
+	if len(s.b)-s.i >= 6 && s.b[s.i] == '\\' && s.b[s.i+1] == 'u' {
+		if low, ok := hex4(s.b[s.i+2:]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+			s.i += 6
+			return nil
+		}
+	}
+	return wrong("invalid_text", "A surrogate stands alone.")
+}
+
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[:4]), 16, 16)
+	return rune(n), err == nil
+}
+
+func (s *scanner) digits() int {
+	begin := s.i
+	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
+		s.i++
+	}
+	return s.i - begin
+}
+
+func (s *scanner) number() *fault.Fault {
+	begin := s.i
+	if s.peek() == '-' {
+		s.i++
+	}
+	zero := s.peek() == '0'
+	whole := s.digits()
+	if whole == 0 || zero && whole > 1 {
+		return s.malformed("that is no number")
+	}
+	if s.peek() == '.' {
+		s.i++
+		if s.digits() == 0 {
+			return s.malformed("that is no number")
+		}
+	}
+	exponent := false
+	if c := s.peek(); c == 'e' || c == 'E' {
+		exponent = true
+		s.i++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.i++
+		}
+		if s.digits() == 0 {
+			return s.malformed("that is no number")
+		}
+	}
+	if exponent || whole > 300 {
+		if _, err := strconv.ParseFloat(string(s.b[begin:s.i]), 64); err != nil {
+			return wrong("out_of_range", "The number is too large.")
+		}
+	}
+	return nil
+}
