@@ -24,20 +24,20 @@ type Ref struct {
 	Dispatch    int
 }
 
-// noteAdded reads (id, has a slot) rows and notes the refs that are to be pushed after the commit.
-func noteAdded(tx *postgres.Tx, refs map[id.ID]Ref) func(pgx.Rows) error {
+// NoteAdded is for statements that insert job rows themselves, INSERT ... SELECT with job_wake for wake_at and
+// RETURNING id, wake_at IS NOT NULL: it reads their answer as a callback of tx.Queue(...).Query and notes the
+// jobs that have a slot, so that they are pushed after the commit. All rows are of tx's org and of one kind.
+func NoteAdded(tx *postgres.Tx, kind string, lane Lane, maxAttempts int) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
-			var (
-				job  id.ID
-				slot bool
-			)
-			if err := rows.Scan(&job, &slot); err != nil {
+			ref := Ref{Org: tx.Org(), Kind: kind, Lane: lane, MaxAttempts: maxAttempts}
+			var slot bool
+			if err := rows.Scan(&ref.ID, &slot); err != nil {
 				return err
 			}
 			if slot {
-				tx.Note(refs[job])
+				tx.Note(ref)
 			}
 		}
 		return rows.Err()

@@ -88,9 +88,8 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, args A, how ...Adding) 
 	for _, h := range how {
 		h(&r)
 	}
-	ref := Ref{ID: r.id, Org: tx.Org(), Kind: k.name, Lane: k.opt.Lane, MaxAttempts: k.opt.MaxAttempts}
 	tx.Queue(addSQL, tx.Org(), r.id, k.name, body, string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe).
-		Query(noteAdded(tx, map[id.ID]Ref{r.id: ref}))
+		Query(NoteAdded(tx, k.name, k.opt.Lane, k.opt.MaxAttempts))
 	return nil
 }
 

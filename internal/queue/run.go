@@ -26,6 +26,9 @@ type Claimed struct {
 	Attempt     int             // which try this is, from 1; kills and snoozes do not count
 	MaxAttempts int
 	CreatedAt   time.Time
+	Lane        Lane
+	Waited      time.Duration // from when it was due to the claim, by the database's clock
+	owner       *id.ID        // the fence; nil where the row lock is the lease
 	effects     []func(context.Context, *postgres.Tx) error
 }
 
@@ -33,7 +36,8 @@ type Claimed struct {
 func (c *Claimed) Last() bool { return c.Attempt >= c.MaxAttempts }
 
 // Effect adds rows to the transaction that ends this run, whatever its verdict: they are written if and only
-// if the verdict is. It is for call-out kinds; a Tx kind writes in the transaction that it was given.
+// if the verdict is. It is for call-out kinds; a Tx kind writes in the transaction that it was given. A commit
+// that has to be repeated runs write again.
 func (c *Claimed) Effect(write func(context.Context, *postgres.Tx) error) {
 	c.effects = append(c.effects, write)
 }
