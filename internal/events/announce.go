@@ -79,6 +79,21 @@ func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 	return nil
 }
 
+const sendSQL = `
+WITH delivery AS (
+	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, body, created_at, updated_at)
+	VALUES ($1, $2, $3, $4, $5, 'test', $6, $7, $7)
+)
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
+VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, job_wake($1, $9, now()))
+RETURNING id, wake_at IS NOT NULL`
+
+// Send writes a test delivery of an event that is not stored, with its job, as Announce does for those that are.
+func Send(tx *postgres.Tx, delivery, endpoint id.ID, sample *Stored) {
+	tx.Queue(sendSQL, tx.Org(), delivery, endpoint, sample.ID, sample.Type, sample.Bytes(), sample.CreatedAt,
+		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))
+}
+
 // noteJobs hands the jobs that have a slot to the pusher.
 func noteJobs(tx *postgres.Tx) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {

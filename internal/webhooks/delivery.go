@@ -1,0 +1,188 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Status is how far a delivery has come.
+type Status string
+
+// The statuses.
+const (
+	Pending   Status = "pending"   // not tried yet
+	Delivered Status = "delivered" // answered with 2xx
+	Failed    Status = "failed"    // another try is planned
+	Exhausted Status = "exhausted" // no further try
+	Discarded Status = "discarded" // its endpoint is gone or switched off
+)
+
+// Statuses lists them all.
+func Statuses() []Status { return []Status{Pending, Delivered, Failed, Exhausted, Discarded} }
+
+// Delivery is one event's way to one endpoint.
+type Delivery struct {
+	ID             id.ID      `json:"id" format:"uuid"`
+	WebhookID      id.ID      `json:"webhook_id" format:"uuid" doc:"the endpoint"`
+	EventID        id.ID      `json:"event_id" format:"uuid" doc:"also the webhook-id header of every try"`
+	EventType      string     `json:"event_type"`
+	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
+	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: another try is planned; exhausted: none is; discarded: the webhook is gone or disabled"`
+	AttemptCount   int        `json:"attempt_count"`
+	LastStatusCode *int       `json:"last_status_code" doc:"of the last answer; null if there was none"`
+	LastErrorClass *string    `json:"last_error_class"`
+	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"about when the next try is made; null if none is planned"`
+	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
+	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
+	Attempts       []Attempt  `json:"attempts" doc:"oldest first"`
+}
+
+// Attempt is one try.
+type Attempt struct {
+	ID             id.ID             `json:"id" format:"uuid"`
+	Number         int               `json:"number" doc:"from 1"`
+	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay"`
+	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
+	StatusCode     *int              `json:"status_code" doc:"null if no answer came"`
+	ErrorClass     *string           `json:"error_class" doc:"null for a success"`
+	Error          *string           `json:"error" doc:"the error in words"`
+	Timings        Timings           `json:"timings"`
+	RequestHeaders map[string]string `json:"request_headers"`
+	ResponseBody   *string           `json:"response_body" doc:"the first 16 KiB; null in lists and where no answer came"`
+	ResponseCut    bool              `json:"response_truncated"`
+	Location       *string           `json:"location" doc:"where a redirect pointed; it is never followed"`
+}
+
+// Timings are in milliseconds. A part that did not happen, as on a kept connection, is 0.
+type Timings struct {
+	DNS       float64 `json:"dns_ms"`
+	Connect   float64 `json:"connect_ms"`
+	TLS       float64 `json:"tls_ms"`
+	FirstByte float64 `json:"first_byte_ms" doc:"from the start of the try"`
+	Total     float64 `json:"total_ms"`
+}
+
+const deliveryColumns = `id, endpoint_id, event_id, event_type, trigger, status, attempts, last_status, last_error, next_attempt_at, created_at, updated_at`
+
+func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
+	var class string
+	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.Trigger, &d.Status, &d.AttemptCount, &d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
+	d.LastErrorClass, d.Attempts = some(class), []Attempt{}
+	return d, err
+}
+
+// GetDelivery answers one delivery with all its attempts.
+func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.ID) (Delivery, error) {
+	rows, err := tx.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND id = $2`, tx.Org(), delivery)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("read delivery: %w", err)
+	}
+	d, err := pgx.CollectExactlyOneRow(rows, collectDelivery)
+	if postgres.None(err) {
+		return d, fault.New(fault.NotFound, "There is no such delivery.")
+	}
+	if err != nil {
+		return d, fmt.Errorf("read delivery: %w", err)
+	}
+	all := []Delivery{d}
+	err = attach(ctx, tx, all, true)
+	return all[0], err
+}
+
+// ListDeliveries answers at most limit deliveries of an endpoint, archived or not, newest first, that were made
+// before the one called before (zero: all), of one status ("": any), with their attempts but not the answers'
+// bodies. An endpoint that is not there is a 404.
+func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, status Status, before id.ID, limit int) ([]Delivery, error) {
+	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
+		return nil, err
+	}
+	if before.IsZero() {
+		before = last
+	}
+	// Two statements, so that each has the plan of its own index.
+	sql, args := `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`, []any{tx.Org(), endpoint, before, limit}
+	if status != "" {
+		sql, args = `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 AND status = $5 ORDER BY id DESC LIMIT $4`, append(args, string(status))
+	}
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list deliveries: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, collectDelivery)
+	if err != nil {
+		return nil, fmt.Errorf("list deliveries: %w", err)
+	}
+	return all, attach(ctx, tx, all, false)
+}
+
+// attach reads the attempts of all in one query.
+func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
+	if len(all) == 0 {
+		return nil
+	}
+	at, ids := map[id.ID]*Delivery{}, make([]id.ID, 0, len(all))
+	for i := range all {
+		at[all[i].ID] = &all[i]
+		ids = append(ids, all[i].ID)
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
+			request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
+		FROM webhook_attempt
+		WHERE org_id = $1 AND delivery_id = ANY ($2)
+		ORDER BY id`, tx.Org(), ids, bodies)
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		delivery, a, err := scanAttempt(rows, bodies)
+		if err != nil {
+			return fmt.Errorf("read attempts: %w", err)
+		}
+		if d := at[delivery]; d != nil {
+			d.Attempts = append(d.Attempts, a)
+		}
+	}
+	rows.Close()
+	return rows.Err()
+}
+
+func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a Attempt, err error) {
+	var (
+		class, text, location        string
+		headers                      json.RawMessage
+		answer                       []byte
+		dns, connect, tls, byte1, us int64
+	)
+	err = r.Scan(&delivery, &a.ID, &a.Number, &a.Trigger, &a.StartedAt, &a.StatusCode, &class, &text, &dns, &connect, &tls, &byte1, &us,
+		&headers, &answer, &a.ResponseCut, &location)
+	if err != nil {
+		return delivery, a, err
+	}
+	a.ErrorClass, a.Error, a.Location = some(class), some(text), some(location)
+	a.Timings = Timings{DNS: ms(dns), Connect: ms(connect), TLS: ms(tls), FirstByte: ms(byte1), Total: ms(us)}
+	if bodies && a.StatusCode != nil {
+		body := strings.ToValidUTF8(string(answer), "�")
+		a.ResponseBody = &body
+	}
+	return delivery, a, json.Unmarshal(headers, &a.RequestHeaders)
+}
+
+func ms(us int64) float64 { return float64(us) / 1000 }
+
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,65 @@
+package webhooks
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The headers of a delivery.
+const (
+	SignatureHeader = "X-Service-Signature"
+	IDHeader        = "Webhook-Id"
+	TimeHeader      = "Webhook-Timestamp"
+	StandardHeader  = "Webhook-Signature"
+)
+
+// Headers are those of one try: who sends what, and both signatures of body by each secret, newest first.
+//
+// X-Service-Signature is the lower-case hex of HMAC-SHA-256 over the body alone, keyed with the bytes of the
+// secret as it was shown; several are separated by commas. The Standard Webhooks trio signs id, time and body,
+// which protects against replays; several signatures are separated by spaces.
+func Headers(secrets []string, webhookID string, at time.Time, body []byte) http.Header {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	ours, standard := make([]string, 0, len(secrets)), make([]string, 0, len(secrets))
+	for _, s := range secrets {
+		ours = append(ours, hex.EncodeToString(mac([]byte(s), body)))
+		standard = append(standard, "v1,"+base64.StdEncoding.EncodeToString(mac(standardKey(s), []byte(webhookID+"."+stamp+"."), body)))
+	}
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "Funnelwork-Webhooks/1")
+	h.Set(SignatureHeader, strings.Join(ours, ","))
+	h.Set(IDHeader, webhookID)
+	h.Set(TimeHeader, stamp)
+	h.Set(StandardHeader, strings.Join(standard, " "))
+	return h
+}
+
+// Verify tells whether X-Service-Signature and the Standard Webhooks signature of a delivery are secret's. The
+// age of its timestamp is the caller's matter.
+func Verify(secret string, h http.Header, body []byte) (ours, standard bool) {
+	want := hex.EncodeToString(mac([]byte(secret), body))
+	for s := range strings.SplitSeq(h.Get(SignatureHeader), ",") {
+		ours = ours || hmac.Equal([]byte(strings.TrimSpace(s)), []byte(want))
+	}
+	signed := h.Get(IDHeader) + "." + h.Get(TimeHeader) + "."
+	want = "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), []byte(signed), body))
+	for s := range strings.SplitSeq(h.Get(StandardHeader), " ") {
+		standard = standard || hmac.Equal([]byte(s), []byte(want))
+	}
+	return ours, standard
+}
+
+func mac(key []byte, parts ...[]byte) []byte {
+	m := hmac.New(sha256.New, key)
+	for _, p := range parts {
+		m.Write(p)
+	}
+	return m.Sum(nil)
+}

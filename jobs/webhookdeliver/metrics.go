@@ -1,0 +1,59 @@
+package webhookdeliver
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+)
+
+// Metrics of deliveries. A nil *Metrics counts nothing.
+type Metrics struct {
+	attempts *prometheus.CounterVec
+	endings  *prometheus.CounterVec
+	took     prometheus.Histogram
+	first    prometheus.Histogram
+}
+
+// NewMetrics registers them.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "funnelwork_webhook_attempts_total", Help: "Tries by error class; the class of a success is empty.",
+		}, []string{"error_class"}),
+		endings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "funnelwork_webhook_deliveries_total", Help: "Deliveries that came to an end, by status.",
+		}, []string{"status"}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "funnelwork_webhook_attempt_seconds", Help: "How long a try took.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
+		}),
+		first: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "funnelwork_webhook_first_attempt_seconds", Help: "From the event to the start of its first try.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}),
+	}
+	reg.MustRegister(m.attempts, m.endings, m.took, m.first)
+	return m
+}
+
+func (m *Metrics) tried(p *webhooks.Parcel, o *webhooks.Outcome) {
+	if m == nil {
+		return
+	}
+	m.attempts.WithLabelValues(o.Class).Inc()
+	m.took.Observe(o.Answer.Timings.Total.Seconds())
+	if p.Tries == 0 {
+		m.first.Observe(max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
+	}
+	if o.Status != webhooks.Failed {
+		m.ended(string(o.Status))
+	}
+}
+
+func (m *Metrics) ended(status string) {
+	if m != nil {
+		m.endings.WithLabelValues(status).Inc()
+	}
+}
