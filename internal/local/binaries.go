@@ -63,7 +63,7 @@ func inspect(ctx context.Context, dir string) (binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return binaries{}, false
 	}
-	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output() //nolint:gosec // a place of ours
+	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
 	m := versionLine.FindSubmatch(out)
 	if err != nil || m == nil {
 		return binaries{}, false

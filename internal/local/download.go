@@ -51,7 +51,7 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 	unpacked := filepath.Join(part, "unpacked")
 	err = embedded.NewDatabase(embedded.DefaultConfig().Version(release).BinaryRepositoryURL(strings.TrimSuffix(repository, "/")).
 		CachePath(filepath.Join(part, "archive")).BinariesPath(unpacked).RuntimePath(filepath.Join(part, "runtime")).
-		DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard)).Start() //nolint:gosec // a port
+		DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard)).Start()
 	if _, ok := inspect(ctx, filepath.Join(unpacked, "bin")); !ok {
 		return binaries{}, fmt.Errorf("no Postgres %d or later is installed and none could be downloaded: %w (install one, or give DATABASE_URL)", oldest, err)
 	}
@@ -60,7 +60,7 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 			if err != nil {
 				return err
 			}
-			return os.Lchown(path, u.uid, u.gid)
+			return os.Lchown(path, u.uid, u.gid) //nolint:gosec // nobody else may enter the directory
 		})
 		if err != nil {
 			return binaries{}, err

@@ -42,7 +42,7 @@ func OpenHome(dir string) (*Home, error) {
 		}
 		return nil, fmt.Errorf("lock home %s: %w", abs, err)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
 	if err != nil {

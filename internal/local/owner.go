@@ -30,7 +30,7 @@ func unprivileged() (*owner, error) {
 }
 
 func ownerOf(path string) (*owner, error) {
-	fi, err := os.Stat(path)
+	fi, err := os.Stat(path) //nolint:gosec // written by us into a home that others cannot write
 	if err != nil {
 		return nil, err
 	}
@@ -45,5 +45,5 @@ func (u *owner) credential() *syscall.Credential {
 	if u == nil {
 		return nil
 	}
-	return &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid)} //nolint:gosec // ids come from the user database
+	return &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid)}
 }

@@ -256,16 +256,16 @@ func copyTree(from, to string, u *owner) error {
 		}
 		target := to + strings.TrimPrefix(path, from)
 		if d.IsDir() {
-			err = os.Mkdir(target, 0o700)
+			err = os.Mkdir(target, 0o700) //nolint:gosec // nobody else may enter either directory
 		} else {
 			var b []byte
-			if b, err = os.ReadFile(path); err == nil { //nolint:gosec // inside from
-				err = os.WriteFile(target, b, 0o600)
+			if b, err = os.ReadFile(path); err == nil {
+				err = os.WriteFile(target, b, 0o600) //nolint:gosec // as above
 			}
 		}
 		if err != nil || u == nil {
 			return err
 		}
-		return os.Chown(target, u.uid, u.gid)
+		return os.Chown(target, u.uid, u.gid) //nolint:gosec // as above
 	})
 }

@@ -75,7 +75,7 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 	}
 	defer func() { _ = hold.Close() }()
 	// Not CommandContext: the end of a context is a graceful stop, and Stop's business.
-	p.cmd = exec.Command("/bin/sh", append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)...) //nolint:gosec,noctx // argv is ours
+	p.cmd = exec.Command("/bin/sh", append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)...) //nolint:noctx // see above
 	p.cmd.Dir, p.cmd.Env = c.dir, environment()
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.ExtraFiles = []*os.File{hold, lock}
@@ -202,7 +202,7 @@ func environment() []string {
 
 // call runs a tool to its end as the given user and quotes its last line on failure.
 func call(ctx context.Context, dir string, u *owner, argv ...string) error {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // argv is ours
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
 	out, err := cmd.CombinedOutput()

@@ -129,7 +129,7 @@ func Pgx(t testing.TB, url string) *pgx.Conn {
 // unavailable skips the test for want of a server, or fails it where all servers are meant to be there.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
-	if os.Getenv("CI") == "true" { //nolint:forbidigo // tests have no main to be given settings by
+	if os.Getenv("CI") == "true" {
 		t.Fatalf("testkit: %v", err)
 	}
 	t.Skipf("SKIPPED FOR WANT OF A SERVER: %v", err)
