@@ -16,6 +16,9 @@ const (
 
 var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}
 
+// Valid tells whether r is a role at all.
+func (r Role) Valid() bool { return ranks[r] > 0 }
+
 // Includes tells whether r may do what need asks for.
 func (r Role) Includes(need Role) bool { return ranks[r] >= ranks[need] }
 
@@ -25,6 +28,8 @@ type Who struct {
 	User id.ID // zero for a key
 	Key  id.ID // zero for a user
 	Role Role
+	// Session is the login that the user's token came from: a family of refresh tokens. Zero for a key.
+	Session id.ID
 }
 
 // IsKey tells an API key from a person. A key never has rights over members and keys.

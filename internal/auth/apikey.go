@@ -1,0 +1,70 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// keyPrefix makes API keys known at sight, to us and to scanners of leaked secrets.
+const keyPrefix = "fw_"
+
+// NewAPIKey makes a key of org: the text to show once, and the hash to store.
+func NewAPIKey(org id.ID) (key string, hash []byte) { return newOpaque(keyPrefix, org) }
+
+// verifyKey answers for an API key. The key carries its org, so the row is found under that org's policy.
+func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now time.Time) (Who, error) {
+	if at, ok := s.keys.get(sum); ok {
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		if now.Sub(at.at) < roleLife {
+			return at.who, at.err
+		}
+		began := time.Now()
+		who, err := s.lookUpKey(ctx, at.who.Org, sum)
+		if err != nil && !errors.Is(err, errToken) {
+			return Who{}, err
+		}
+		if err == nil {
+			at.who = who
+		}
+		at.at, at.err = began, err
+		return who, err
+	}
+	org, ok := orgOf(keyPrefix, key)
+	if !ok {
+		return Who{}, errToken
+	}
+	began := time.Now()
+	who, err := s.lookUpKey(ctx, org, sum)
+	if err != nil {
+		return Who{}, err
+	}
+	s.keys.put(sum, &seat{who: who, at: began})
+	return who, nil
+}
+
+// lookUpKey reads a key's row and leaves a trace of its use, to the minute.
+func (s *Service) lookUpKey(ctx context.Context, org id.ID, sum digest) (Who, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	who := Who{Org: org}
+	err := s.App.View(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE api_key SET last_used_at = now()
+			WHERE org_id = $1 AND hash = $2 AND revoked_at IS NULL
+			  AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`, org, sum[:])
+		return tx.QueryRow(ctx, `SELECT id, role FROM api_key WHERE org_id = $1 AND hash = $2 AND revoked_at IS NULL`,
+			[]any{org, sum[:]}, &who.Key, &who.Role)
+	})
+	switch {
+	case postgres.None(err):
+		return Who{}, errToken
+	case err != nil:
+		return Who{}, fmt.Errorf("read api key: %w", err)
+	}
+	return who, nil
+}

@@ -1,0 +1,77 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// digest is SHA-256 of a credential: what is stored and compared in its place.
+type digest [sha256.Size]byte
+
+// digestOf hashes a short credential without leaving the stack.
+func digestOf(credential string) digest {
+	var buf [maxBearer]byte
+	if len(credential) <= len(buf) {
+		return sha256.Sum256(buf[:copy(buf[:], credential)])
+	}
+	return sha256.Sum256([]byte(credential))
+}
+
+// generations is a bounded map for one process: when the young half is full it becomes the old half and the
+// one before is forgotten. What is read from the old half moves back, so what is in use stays.
+type generations[K comparable, V any] struct {
+	half  int // entries per half
+	mu    sync.RWMutex
+	young map[K]V
+	old   map[K]V
+}
+
+func (g *generations[K, V]) get(k K) (V, bool) {
+	g.mu.RLock()
+	v, ok := g.young[k]
+	if ok {
+		g.mu.RUnlock()
+		return v, true
+	}
+	v, ok = g.old[k]
+	g.mu.RUnlock()
+	if ok {
+		g.put(k, v)
+	}
+	return v, ok
+}
+
+func (g *generations[K, V]) put(k K, v V) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.store(k, v)
+}
+
+// getOr answers what is under k, or keeps and answers what fresh makes.
+func (g *generations[K, V]) getOr(k K, fresh func() V) V {
+	if v, ok := g.get(k); ok {
+		return v
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v, ok := g.young[k]; ok {
+		return v
+	}
+	v := fresh()
+	g.store(k, v)
+	return v
+}
+
+func (g *generations[K, V]) drop(k K) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.young, k)
+	delete(g.old, k)
+}
+
+func (g *generations[K, V]) store(k K, v V) {
+	if g.young == nil || len(g.young) >= g.half {
+		g.young, g.old = make(map[K]V), g.young
+	}
+	g.young[k] = v
+}

@@ -1,0 +1,172 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// counters count and hold under keys that end by themselves.
+type counters interface {
+	// add counts by more under key, lets the count live for life from now, and answers it.
+	add(ctx context.Context, key string, by int64, life time.Duration) (int64, error)
+	// hold takes key for life and tells whether it was free.
+	hold(ctx context.Context, key string, life time.Duration) (bool, error)
+	// left tells how long key still lives; 0 where there is none.
+	left(ctx context.Context, key string) (time.Duration, error)
+	drop(ctx context.Context, keys ...string) error
+}
+
+// newCounters counts in Redis for all processes, and in this process while Redis is away: over-admission by
+// the number of processes is better than no throttle, and better than no logins.
+func newCounters(r redis.UniversalClient, log *slog.Logger) counters {
+	local := &localCounters{}
+	if r == nil {
+		return local
+	}
+	return &failover{first: redisCounters{r}, second: local, log: log}
+}
+
+// redisCounters needs no script: INCRBY and EXPIRE travel in one MULTI.
+type redisCounters struct{ r redis.UniversalClient }
+
+func (c redisCounters) add(ctx context.Context, key string, by int64, life time.Duration) (int64, error) {
+	pipe := c.r.TxPipeline()
+	n := pipe.IncrBy(ctx, key, by)
+	pipe.PExpire(ctx, key, life)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, err
+	}
+	return n.Val(), nil
+}
+
+func (c redisCounters) hold(ctx context.Context, key string, life time.Duration) (bool, error) {
+	err := c.r.SetArgs(ctx, key, 1, redis.SetArgs{Mode: "NX", TTL: life}).Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (c redisCounters) left(ctx context.Context, key string) (time.Duration, error) {
+	d, err := c.r.PTTL(ctx, key).Result()
+	return max(d, 0), err // -2: none; -1: without end, which none of ours is
+}
+
+func (c redisCounters) drop(ctx context.Context, keys ...string) error {
+	for _, k := range keys { // one by one: in a cluster they live in different slots
+		if err := c.r.Del(ctx, k).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localCounters are the same in memory, bounded to the keys last used.
+type localCounters struct {
+	mu sync.Mutex
+	m  generations[string, *count]
+}
+
+type count struct {
+	n    int64
+	ends time.Time
+}
+
+// at answers the live count of key; the caller holds mu.
+func (c *localCounters) at(key string, now time.Time) *count {
+	if c.m.half == 0 {
+		c.m.half = 1 << 15
+	}
+	n := c.m.getOr(key, func() *count { return new(count) })
+	if !now.Before(n.ends) {
+		*n = count{}
+	}
+	return n
+}
+
+func (c *localCounters) add(_ context.Context, key string, by int64, life time.Duration) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	n := c.at(key, now)
+	n.n, n.ends = n.n+by, now.Add(life)
+	return n.n, nil
+}
+
+func (c *localCounters) hold(_ context.Context, key string, life time.Duration) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	n := c.at(key, now)
+	if !n.ends.IsZero() {
+		return false, nil
+	}
+	n.n, n.ends = 1, now.Add(life)
+	return true, nil
+}
+
+func (c *localCounters) left(_ context.Context, key string) (time.Duration, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if n := c.at(key, now); !n.ends.IsZero() {
+		return n.ends.Sub(now), nil
+	}
+	return 0, nil
+}
+
+func (c *localCounters) drop(_ context.Context, keys ...string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range keys {
+		c.m.drop(k)
+	}
+	return nil
+}
+
+// failover asks first, and for a second after each error of it only second. Its answers are never errors.
+type failover struct {
+	first, second counters
+	log           *slog.Logger
+	mu            sync.Mutex
+	until         time.Time
+}
+
+func try[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (T, error) {
+	f.mu.Lock()
+	open := time.Now().Before(f.until)
+	f.mu.Unlock()
+	if !open {
+		v, err := do(f.first)
+		if err == nil {
+			return v, nil
+		}
+		f.mu.Lock()
+		f.until = time.Now().Add(time.Second)
+		f.mu.Unlock()
+		f.log.WarnContext(ctx, "login throttle counts in this process, redis is away", "error", err)
+	}
+	return do(f.second)
+}
+
+func (f *failover) add(ctx context.Context, key string, by int64, life time.Duration) (int64, error) {
+	return try(ctx, f, func(c counters) (int64, error) { return c.add(ctx, key, by, life) })
+}
+
+func (f *failover) hold(ctx context.Context, key string, life time.Duration) (bool, error) {
+	return try(ctx, f, func(c counters) (bool, error) { return c.hold(ctx, key, life) })
+}
+
+func (f *failover) left(ctx context.Context, key string) (time.Duration, error) {
+	return try(ctx, f, func(c counters) (time.Duration, error) { return c.left(ctx, key) })
+}
+
+func (f *failover) drop(ctx context.Context, keys ...string) error {
+	_, err := try(ctx, f, func(c counters) (struct{}, error) { return struct{}{}, c.drop(ctx, keys...) })
+	return err
+}

@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// token is what a verified access token says, as far as we need it again. The role in it is for readers of
+// the token; what counts is the role of the moment.
+type token struct {
+	org, user, session id.ID
+	expires            time.Time // leeway included
+}
+
+// claims of an access token (RFC 9068), sid being the login that it came from.
+type claims struct {
+	jwt.RegisteredClaims
+	Org     string `json:"org"`
+	Role    Role   `json:"role"`
+	Session string `json:"sid"`
+}
+
+const (
+	algorithm = "EdDSA"
+	tokenType = "at+jwt"
+)
+
+// access signs a token for who.
+func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, error) {
+	key, err := s.signer(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer:    s.Issuer,
+			Audience:  jwt.ClaimStrings{s.Audience},
+			Subject:   who.User.String(),
+			ID:        id.New().String(),
+			IssuedAt:  jwt.NewNumericDate(now),
+			ExpiresAt: jwt.NewNumericDate(now.Add(accessLife)),
+		},
+		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(),
+	})
+	t.Header["typ"], t.Header["kid"] = tokenType, key.kid
+	text, err := t.SignedString(key.private)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return text, nil
+}
+
+// parse checks an access token by RFC 8725: one algorithm, a key of our own by kid alone (jku, x5u and jwk are
+// never looked at), type, issuer, audience and times.
+func (s *Service) parse(ctx context.Context, text string, now time.Time) (token, error) {
+	var (
+		c    claims
+		away error
+	)
+	_, err := jwt.NewParser(
+		jwt.WithValidMethods([]string{algorithm}),
+		jwt.WithStrictDecoding(),
+		jwt.WithIssuer(s.Issuer),
+		jwt.WithAudience(s.Audience),
+		jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(),
+		jwt.WithLeeway(leeway),
+		jwt.WithTimeFunc(func() time.Time { return now }),
+	).ParseWithClaims(text, &c, func(t *jwt.Token) (any, error) {
+		typ, _ := t.Header["typ"].(string)
+		if !strings.EqualFold(strings.TrimPrefix(strings.ToLower(typ), "application/"), tokenType) {
+			return nil, errors.New("typ is another")
+		}
+		if _, ok := t.Header["crit"]; ok {
+			return nil, errors.New("crit is not understood")
+		}
+		kid, _ := t.Header["kid"].(string)
+		key, err := s.public(ctx, kid, now)
+		away = err
+		return key, err
+	})
+	if away != nil && !errors.Is(away, errKid) {
+		return token{}, away
+	}
+	if err != nil {
+		s.Metrics.parsed.WithLabelValues("refused").Inc()
+		return token{}, errToken
+	}
+	t := token{expires: c.ExpiresAt.Add(leeway)}
+	var bad [3]error
+	t.org, bad[0] = id.Parse(c.Org)
+	t.user, bad[1] = id.Parse(c.Subject)
+	t.session, bad[2] = id.Parse(c.Session)
+	if errors.Join(bad[:]...) != nil || c.IssuedAt == nil || c.ID == "" {
+		s.Metrics.parsed.WithLabelValues("refused").Inc()
+		return token{}, errToken
+	}
+	s.Metrics.parsed.WithLabelValues("accepted").Inc()
+	return t, nil
+}

@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Session is a login: what the token answer shows.
+type Session struct {
+	AccessToken  string
+	ExpiresIn    time.Duration
+	RefreshToken string
+	User         User
+	Org          id.ID
+	OrgName      string
+	Role         Role
+}
+
+// Credentials are what a person logs in with. Org is the org to land in; nil means the one last used.
+type Credentials struct {
+	Email, Password string
+	Org             *id.ID
+	IP              netip.Addr
+}
+
+// errCredentials is one answer for an unknown address, a wrong password, and an org one is not in.
+var errCredentials = fault.New(fault.InvalidCredentials, "The mail address or the password is wrong.")
+
+// Login checks credentials and begins a session. Unknown and known addresses cost the same and answer the
+// same: fault.InvalidCredentials, or fault.RateLimited after too many failures.
+func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
+	who, err := s.CheckPerson(ctx, in.Email, in.Password, in.IP)
+	if err != nil {
+		return nil, err
+	}
+	org, name, role, err := s.landing(ctx, who, in.Org)
+	if err != nil {
+		return nil, err
+	}
+	out := &Session{User: who.User, Org: org, OrgName: name, Role: role}
+	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE app_user SET last_org_id = $2 WHERE id = $1 AND last_org_id IS DISTINCT FROM $2`, who.ID, org)
+		return s.Begin(ctx, tx, out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", err)
+	}
+	s.Metrics.logins.WithLabelValues("accepted").Inc()
+	return out, nil
+}
+
+// Person is somebody whose password was right.
+type Person struct {
+	User
+	lastOrg id.ID
+}
+
+// CheckPerson finds the person with this address and password, throttled.
+func (s *Service) CheckPerson(ctx context.Context, email, password string, ip netip.Addr) (*Person, error) {
+	try, err := s.attempt(ctx, email, ip)
+	if err != nil {
+		s.Metrics.logins.WithLabelValues("throttled").Inc()
+		return nil, err
+	}
+	defer try.done()
+	a, err := s.accountOf(ctx, email)
+	if err != nil {
+		return nil, fmt.Errorf("read account: %w", err)
+	}
+	ok, stale, err := s.matches(ctx, a.hash, password)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		s.Metrics.logins.WithLabelValues("refused").Inc()
+		return nil, errCredentials
+	}
+	try.right(ctx)
+	if stale {
+		s.rehash(ctx, a, password)
+	}
+	return &Person{User: a.User, lastOrg: a.lastOrg}, nil
+}
+
+// rehash stores the password under today's parameters. Failing is no reason to refuse a login.
+func (s *Service) rehash(ctx context.Context, a account, password string) {
+	hash, err := s.HashPassword(ctx, password)
+	if err == nil {
+		err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			tx.Queue(`UPDATE app_user SET password_hash = $3 WHERE id = $1 AND password_hash = $2`, a.ID, a.hash, hash)
+			return nil
+		})
+	}
+	if err != nil {
+		s.Log.WarnContext(ctx, "password not hashed anew", "user", a.ID.String(), "error", err)
+	}
+}
+
+// landing picks the org of a login: the asked one, else the last used, else the oldest membership.
+func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org id.ID, name string, role Role, err error) {
+	type seat struct {
+		Org  id.ID
+		Name string
+		Role Role
+	}
+	var seats []seat
+	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `
+			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
+			WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, o.id`, who.ID)
+		if err != nil {
+			return err
+		}
+		seats, err = pgx.CollectRows(rows, pgx.RowToStructByPos[seat])
+		return err
+	})
+	if err != nil {
+		return org, "", "", fmt.Errorf("read memberships: %w", err)
+	}
+	want := who.lastOrg
+	if asked != nil {
+		want = *asked
+	}
+	for _, at := range seats {
+		if at.Org == want {
+			return at.Org, at.Name, at.Role, nil
+		}
+	}
+	if asked != nil || len(seats) == 0 {
+		s.Metrics.logins.WithLabelValues("refused").Inc()
+		return org, "", "", errCredentials
+	}
+	return seats[0].Org, seats[0].Name, seats[0].Role, nil
+}
+
+// Begin starts a session for out's user and org in tx, and fills in the tokens. They count once tx has
+// committed.
+func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) error {
+	family := id.New()
+	text, hash := newOpaque(refreshPrefix, out.Org)
+	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at) VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
+		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds())
+	out.RefreshToken = text
+	return s.sign(ctx, out, family)
+}
+
+// sign fills in the access token.
+func (s *Service) sign(ctx context.Context, out *Session, family id.ID) (err error) {
+	out.ExpiresIn = accessLife
+	out.AccessToken, err = s.access(ctx, Who{Org: out.Org, User: out.User.ID, Role: out.Role, Session: family}, time.Now())
+	return err
+}

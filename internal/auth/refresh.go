@@ -1,0 +1,163 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// errRefresh is one answer for every refresh token that does not count.
+var errRefresh = fault.New(fault.InvalidToken, "The refresh token is not valid.")
+
+// refreshRow is a refresh token as stored.
+type refreshRow struct {
+	id, family, user id.ID
+	used             *time.Time
+	successor        []byte
+	live             bool // neither expired nor revoked
+	grace            bool // used so lately that the answer may have been lost
+}
+
+// Refresh trades a refresh token for a new one and an access token. Each token counts once; using it again
+// ends its family (fault.InvalidToken), because one of the two users stole it. For ten seconds the immediate
+// predecessor of an unused token is answered with that same token, since an answer can get lost.
+//
+// reused is called, in the transaction that ends a family, with the user that it was of.
+func (s *Service) Refresh(ctx context.Context, text string, reused func(*postgres.Tx, id.ID) error) (*Session, error) {
+	org, ok := orgOf(refreshPrefix, text)
+	if !ok {
+		return nil, s.refusedRefresh("unknown")
+	}
+	sum := digestOf(text)
+	var (
+		out     *Session
+		verdict = "unknown"
+	)
+	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		row, err := lockRefresh(ctx, tx, sum)
+		if postgres.None(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !row.live {
+			verdict = "over"
+			return nil
+		}
+		next, err := s.follow(ctx, tx, row)
+		if err != nil {
+			return err
+		}
+		if next == "" {
+			verdict = "reused"
+			tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, org, row.family)
+			return reused(tx, row.user)
+		}
+		verdict = "accepted"
+		out, err = s.resume(ctx, tx, row, next)
+		if out == nil && err == nil {
+			verdict = "removed"
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("refresh session: %w", err)
+	}
+	if out == nil {
+		if verdict == "reused" {
+			s.Log.WarnContext(ctx, "refresh token used twice, its family is revoked", "org", org.String())
+		}
+		return nil, s.refusedRefresh(verdict)
+	}
+	s.Metrics.refreshes.WithLabelValues(verdict).Inc()
+	return out, nil
+}
+
+func (s *Service) refusedRefresh(result string) error {
+	s.Metrics.refreshes.WithLabelValues(result).Inc()
+	return errRefresh
+}
+
+// lockRefresh reads a token's row and keeps others with the same token waiting.
+func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest) (r refreshRow, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT id, family, user_id, used_at, successor, revoked_at IS NULL AND expires_at > clock_timestamp(),
+		       coalesce(used_at > clock_timestamp() - make_interval(secs => $3), false)
+		FROM refresh_token WHERE org_id = $1 AND hash = $2 FOR UPDATE`,
+		[]any{tx.Org(), sum[:], graceTime.Seconds()}, &r.id, &r.family, &r.user, &r.used, &r.successor, &r.live, &r.grace)
+	return r, err
+}
+
+// follow answers the token that comes after row: a new one for an unused row, the same one within the grace,
+// "" for a reuse.
+func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow) (string, error) {
+	about := "refresh_token/" + tx.Org().String() + "/" + row.id.String()
+	if row.used == nil {
+		text, hash := newOpaque(refreshPrefix, tx.Org())
+		sealed, err := s.Box.Seal([]byte(text), about)
+		if err != nil {
+			return "", err
+		}
+		// The token before this one loses its grace: only the immediate predecessor has it.
+		tx.Queue(`UPDATE refresh_token SET successor = NULL WHERE org_id = $1 AND family = $2 AND successor IS NOT NULL`, tx.Org(), row.family)
+		tx.Queue(`UPDATE refresh_token SET used_at = clock_timestamp(), successor = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), row.id, sealed)
+		tx.Queue(`
+			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at)
+			SELECT org_id, $3, family, user_id, $4, expires_at FROM refresh_token WHERE org_id = $1 AND id = $2`, tx.Org(), row.id, id.New(), hash)
+		return text, tx.Flush(ctx)
+	}
+	if !row.grace || row.successor == nil {
+		return "", nil
+	}
+	text, err := s.Box.Open(row.successor, about)
+	return string(text), err
+}
+
+// resume makes the session's answer; nil where its user was removed, which ends the family.
+func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, next string) (*Session, error) {
+	out := &Session{Org: tx.Org(), RefreshToken: next}
+	err := tx.QueryRow(ctx, `
+		SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
+		FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
+		WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`,
+		[]any{tx.Org(), row.user}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName, &out.OrgName, &out.Role)
+	if postgres.None(err) {
+		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2`, tx.Org(), row.family)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, s.sign(ctx, out, row.family)
+}
+
+// Logout ends the family of a refresh token. A token that does not count is no error: its holder is logged out.
+func (s *Service) Logout(ctx context.Context, text string) error {
+	org, ok := orgOf(refreshPrefix, text)
+	if !ok {
+		return nil
+	}
+	sum := digestOf(text)
+	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(`
+			UPDATE refresh_token SET revoked_at = now(), successor = NULL
+			WHERE org_id = $1 AND revoked_at IS NULL
+			  AND family = (SELECT family FROM refresh_token WHERE org_id = $1 AND hash = $2)`, org, sum[:])
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// EndSessions revokes a member's refresh tokens in tx's org; access tokens die with the membership's role.
+func EndSessions(tx *postgres.Tx, user id.ID) {
+	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL
+		WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL`, tx.Org(), user)
+}

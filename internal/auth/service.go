@@ -1,0 +1,130 @@
+package auth
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// How long things live.
+const (
+	accessLife  = 15 * time.Minute
+	refreshLife = 30 * 24 * time.Hour // of a whole family
+	graceTime   = 10 * time.Second    // a used refresh token may ask for its lost answer again
+	resetLife   = time.Hour
+	verifyLife  = 7 * 24 * time.Hour
+	leeway      = 10 * time.Second // between the clocks of two machines
+	roleLife    = time.Second      // how long a role may be taken from memory
+)
+
+// Options of a Service.
+type Options struct {
+	System *postgres.DB // logins, people, signing keys
+	App    *postgres.DB // roles, API keys and refresh tokens, under the org that the credential names
+	Box    *secret.Box
+	// Issuer is the public address of the API: iss of every token.
+	Issuer string
+	// Audience is aud of every token; "funnelwork" when empty.
+	Audience string
+	// Redis holds the counters of throttling for all processes. Nil, or a server that is away: each process
+	// counts for itself. Give it a client with short timeouts and no retries.
+	Redis redis.UniversalClient
+	// Unlimited switches off the limits per IP address, for private installs and load tests. The throttle of
+	// failed logins stays.
+	Unlimited bool
+	Log       *slog.Logger
+	Metrics   *Metrics // nil: none
+	// Lead is how long a new signing key is published before it signs; 10 minutes when 0.
+	Lead time.Duration
+	// Reload is how often the signing keys are read again; 30 s when 0.
+	Reload time.Duration
+}
+
+// Service checks credentials and gives them out. It is safe for concurrent use and owns no goroutine.
+type Service struct {
+	Options
+	ring     atomic.Pointer[keyring]
+	ringLock sync.Mutex
+	asked    time.Time // when an unknown key id last led to a reading; under ringLock
+
+	tokens generations[digest, token]
+	seats  generations[place, *seat]
+	keys   generations[digest, *seat]
+
+	hashing chan struct{} // one slot per core: a hash takes 19 MiB
+	counts  counters
+	turns   turns
+}
+
+// New makes a Service. Nothing is read before the first use.
+func New(o Options) *Service {
+	if o.Audience == "" {
+		o.Audience = "funnelwork"
+	}
+	if o.Lead == 0 {
+		o.Lead = 10 * time.Minute
+	}
+	if o.Reload == 0 {
+		o.Reload = 30 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(nil)
+	}
+	s := &Service{Options: o, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	s.tokens.half, s.seats.half, s.keys.half = 1<<15, 1<<15, 1<<13
+	s.counts = newCounters(o.Redis, o.Log)
+	return s
+}
+
+// Verify checks a bearer credential, a user's access token or an API key, and answers who it is with the
+// role of this moment, at most a second old. It refuses with fault.Unauthorized (none given) or
+// fault.InvalidToken (wrong, expired, revoked, its user removed); any other error is a database that is away.
+//
+// A token that was seen before costs a hash and two look-ups in memory, and once a second a query for the role.
+func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
+	if bearer == "" {
+		return Who{}, fault.New(fault.Unauthorized, "A bearer token or an API key is needed.")
+	}
+	if len(bearer) > maxBearer {
+		return Who{}, errToken
+	}
+	sum, now := digestOf(bearer), time.Now()
+	if strings.HasPrefix(bearer, keyPrefix) {
+		return s.verifyKey(ctx, bearer, sum, now)
+	}
+	t, ok := s.tokens.get(sum)
+	if !ok {
+		var err error
+		if t, err = s.parse(ctx, bearer, now); err != nil {
+			return Who{}, err
+		}
+		s.tokens.put(sum, t)
+	}
+	if !now.Before(t.expires) {
+		return Who{}, errToken
+	}
+	role, err := s.role(ctx, t, now)
+	if err != nil {
+		return Who{}, err
+	}
+	return Who{Org: t.org, User: t.user, Role: role, Session: t.session}, nil
+}
+
+// maxBearer bounds what is hashed and parsed for anybody.
+const maxBearer = 2048
+
+// errToken is one answer for everything that is wrong with a credential.
+var errToken = fault.New(fault.InvalidToken, "The token or key is not valid.")

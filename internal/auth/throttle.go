@@ -1,0 +1,188 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// How failed logins are throttled. Per account: five free failures, then each try takes a hold that doubles
+// from one second to five minutes, so an account takes about two dozen guesses an hour wherever they come
+// from. An address block from which the account logged in before has a count of its own, so that a stranger
+// who guesses cannot shut the owner out. A hold never outlasts five minutes: nobody is locked out.
+const (
+	accountFree   = 5
+	accountWindow = 15 * time.Minute // since the last failure
+	accountHold   = 5 * time.Minute
+	accountHour   = 100 // failures per clock hour, however they are counted above
+	ipFailures    = 100 // failures per block and 15 minutes
+	allFailures   = 5000
+	knownLife     = 30 * 24 * time.Hour
+)
+
+// Limit is a number of requests per address block and window.
+type Limit struct {
+	Name   string // in the counter's key and the metric
+	Max    int64
+	Window time.Duration
+}
+
+// The limits of the routes that anybody may call.
+var (
+	SignupLimit  = Limit{"signup", 120, time.Minute}
+	TakenLimit   = Limit{"email_taken", 20, 15 * time.Minute}
+	RefreshLimit = Limit{"refresh", 300, time.Minute}
+	ForgotLimit  = Limit{"forgot", 30, 15 * time.Minute}
+	LinkLimit    = Limit{"link", 60, time.Minute} // reset, verify, accept
+	mailLimit    = Limit{"mail", 3, time.Hour}    // reset mails to one person
+)
+
+// Allow counts one request of ip's block and refuses with fault.RateLimited beyond l.
+func (s *Service) Allow(ctx context.Context, l Limit, ip netip.Addr) error {
+	if s.Unlimited {
+		return nil
+	}
+	return s.allow(ctx, l, block(ip))
+}
+
+// allow is Allow for any subject.
+func (s *Service) allow(ctx context.Context, l Limit, subject string) error {
+	n, end := s.count(ctx, l, subject, 1)
+	if n <= l.Max {
+		return nil
+	}
+	return s.refused(l.Name, end)
+}
+
+// count adds to a window that begins at a multiple of its length, and answers the count and the time left.
+func (s *Service) count(ctx context.Context, l Limit, subject string, by int64) (int64, time.Duration) {
+	now := time.Now()
+	start := now.Truncate(l.Window)
+	key := "auth:" + l.Name + ":" + subject + ":" + strconv.FormatInt(start.Unix(), 36)
+	n, _ := s.counts.add(ctx, key, by, l.Window+time.Second) // the fallback does not fail
+	return n, start.Add(l.Window).Sub(now)
+}
+
+func (s *Service) refused(by string, wait time.Duration) error {
+	s.Metrics.throttled.WithLabelValues(by).Inc()
+	f := fault.New(fault.RateLimited, "Too many tries; wait before the next one.")
+	f.RetryAfter = max(wait, time.Second)
+	return f
+}
+
+// attempt is a try of a password that counts as failed until it is known to be right.
+type attempt struct {
+	s             *Service
+	account, from string
+	known         string // key that marks from as known to the account
+	isKnown       bool
+	fails, held   string // keys of the count and hold that apply
+	done          func() // gives the account's turn to the next try; call it when the password was checked
+}
+
+var (
+	hourLimit = Limit{"account_hour", accountHour, time.Hour}
+	ipLimit   = Limit{"login_ip", ipFailures, 15 * time.Minute}
+	allLimit  = Limit{"login_all", allFailures, time.Minute}
+)
+
+// attempt counts a try at email's account from ip, or refuses it with fault.RateLimited. It counts before the
+// password is checked, so that tries sent at once are counted one by one.
+func (s *Service) attempt(ctx context.Context, email string, ip netip.Addr) (*attempt, error) {
+	sum := digestOf(FoldEmail(email)) // no addresses in Redis
+	a := &attempt{s: s, account: hex.EncodeToString(sum[:12]), from: block(ip)}
+	a.known = "auth:known:" + a.account + ":" + a.from
+	scope := a.account
+	since, _ := s.counts.left(ctx, a.known)
+	a.isKnown = since > 0
+	if a.isKnown {
+		scope += ":" + a.from
+	}
+	a.fails, a.held = "auth:fails:"+scope, "auth:hold:"+scope
+	if wait, _ := s.counts.left(ctx, a.held); wait > 0 {
+		return nil, s.refused("account", wait)
+	}
+	var err error
+	if a.done, err = s.turns.take(ctx, scope); err != nil {
+		return nil, err
+	}
+	if err = a.admit(ctx); err != nil {
+		a.done()
+		return nil, err
+	}
+	return a, nil
+}
+
+// admit counts the try once it is the account's turn.
+func (a *attempt) admit(ctx context.Context) error {
+	s := a.s
+	if wait, _ := s.counts.left(ctx, a.held); wait > 0 {
+		return s.refused("account", wait)
+	}
+	if n, end := s.count(ctx, hourLimit, a.account, 1); n > hourLimit.Max && !a.isKnown {
+		s.count(ctx, hourLimit, a.account, -1)
+		return s.refused("account_hour", min(end, accountHold))
+	}
+	if !s.Unlimited && !a.isKnown {
+		for _, l := range []Limit{ipLimit, allLimit} {
+			if n, end := s.count(ctx, l, a.scope(l), 1); n > l.Max {
+				s.count(ctx, l, a.scope(l), -1)
+				s.count(ctx, hourLimit, a.account, -1)
+				return s.refused(l.Name, end)
+			}
+		}
+	}
+	n, _ := s.counts.add(ctx, a.fails, 1, accountWindow)
+	if n < accountFree {
+		return nil
+	}
+	d := accountHold
+	if over := n - accountFree; over < 9 {
+		d = min(d, time.Second<<over)
+	}
+	if free, _ := s.counts.hold(ctx, a.held, d); !free {
+		wait, _ := s.counts.left(ctx, a.held)
+		_, _ = s.counts.add(ctx, a.fails, -1, accountWindow)
+		s.count(ctx, hourLimit, a.account, -1)
+		return s.refused("account", wait)
+	}
+	return nil
+}
+
+// right takes the count back, and remembers where the account's owner comes from.
+func (a *attempt) right(ctx context.Context) {
+	_ = a.s.counts.drop(ctx, a.fails, a.held)
+	a.s.count(ctx, hourLimit, a.account, -1)
+	if !a.isKnown && !a.s.Unlimited {
+		for _, l := range []Limit{ipLimit, allLimit} {
+			a.s.count(ctx, l, a.scope(l), -1)
+		}
+	}
+	_ = a.s.counts.drop(ctx, a.known)
+	_, _ = a.s.counts.hold(ctx, a.known, knownLife)
+}
+
+func (a *attempt) scope(l Limit) string {
+	if l.Name == ipLimit.Name {
+		return a.from
+	}
+	return "all"
+}
+
+// block is the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.
+func block(ip netip.Addr) string {
+	ip = ip.Unmap()
+	bits := 24
+	if ip.Is6() {
+		bits = 64
+	}
+	p, err := ip.WithZone("").Prefix(bits)
+	if err != nil {
+		return "unknown"
+	}
+	return p.Addr().String()
+}

@@ -1,0 +1,49 @@
+package auth
+
+import (
+	"context"
+	"sync"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// turns lets those who come for one key go one at a time, in this process. Passwords of one account are
+// checked so: a person's own logins at once all succeed, and guesses at once are counted one by one.
+type turns struct {
+	mu sync.Mutex
+	m  map[string]*turn
+}
+
+type turn struct {
+	free  chan struct{}
+	users int
+}
+
+// take waits for key and answers what gives it back.
+func (t *turns) take(ctx context.Context, key string) (func(), error) {
+	t.mu.Lock()
+	if t.m == nil {
+		t.m = map[string]*turn{}
+	}
+	at := t.m[key]
+	if at == nil {
+		at = &turn{free: make(chan struct{}, 1)}
+		t.m[key] = at
+	}
+	at.users++
+	t.mu.Unlock()
+	leave := func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if at.users--; at.users == 0 {
+			delete(t.m, key)
+		}
+	}
+	select {
+	case at.free <- struct{}{}:
+		return func() { <-at.free; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, fault.New(fault.Unavailable, "Too many logins at this moment.").Because(ctx.Err())
+	}
+}
