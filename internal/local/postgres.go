@@ -259,7 +259,7 @@ func copyTree(from, to string, u *owner) error {
 			err = os.Mkdir(target, 0o700) //nolint:gosec // nobody else may enter either directory
 		} else {
 			var b []byte
-			if b, err = os.ReadFile(path); err == nil {
+			if b, err = os.ReadFile(path); err == nil { //nolint:gosec // as above
 				err = os.WriteFile(target, b, 0o600) //nolint:gosec // as above
 			}
 		}
