@@ -108,14 +108,18 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// reachableDir is a directory that every user may pass through, which t.TempDir is not under some umasks.
+// reachableDir is a directory with a short name that every user may pass through. It outlives the servers in it.
 func reachableDir(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	dir, err := os.MkdirTemp("/tmp", "fw-local-") //nolint:usetesting // t.TempDir is too long for a socket in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		eventually(t, "the directory is removed", func() bool { return os.RemoveAll(dir) == nil })
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -213,18 +217,25 @@ func TestAnOrdinaryUserRunsTheServersItself(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests are run by an ordinary user already")
 	}
-	home := filepath.Join(reachableDir(t), "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	const nobody = 65534
-	if err := os.Chown(home, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
-	cmd, a := child(t, home, nobody)
-	defer kill(t, cmd)
-	if got := socketOf(t, a.Postgres); !strings.HasPrefix(got, home) {
-		t.Errorf("socket at %s, want it in %s", got, home)
+	for name, uid := range map[string]uint32{"nobody": 65534, "a user without a name": 54321} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath("unshare"); err != nil && uid != 65534 {
+				t.Skip("needs unshare")
+			}
+			home := filepath.Join(reachableDir(t), "home")
+			if err := os.Mkdir(home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chown(home, int(uid), int(uid)); err != nil {
+				t.Fatal(err)
+			}
+			cmd, a := child(t, home, uid)
+			defer kill(t, cmd)
+			if got := socketOf(t, a.Postgres); !strings.HasPrefix(got, home) {
+				t.Errorf("socket at %s, want it in %s", got, home)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -222,7 +223,16 @@ func initdb(ctx context.Context, bin binaries, s site, data string, fast bool) e
 	if fast {
 		argv = append(argv, "--no-sync")
 	}
-	return call(ctx, s.dir, s.user, argv...)
+	uid := strconv.Itoa(os.Geteuid())
+	if _, err := user.LookupId(uid); err == nil || s.user != nil {
+		return call(ctx, s.dir, s.user, argv...)
+	}
+	// initdb, and it alone, insists on a name for its user. Containers run us as a bare number: there it gets a
+	// name space in which that number is nobody.
+	if err := call(ctx, s.dir, nil, append([]string{"unshare", "--user", "--map-user=65534"}, argv...)...); err != nil {
+		return fmt.Errorf("user %s has no name, which initdb wants (give DATABASE_URL, or a user that is in /etc/passwd): %w", uid, err)
+	}
+	return nil
 }
 
 // ensureDatabase answers nil once the server does and the database is there.
