@@ -50,7 +50,7 @@ CALL system('member', 'SELECT, INSERT, UPDATE, DELETE');
 -- An org sees its own people, those who left included.
 CREATE POLICY colleagues ON app_user FOR SELECT TO funnelwork_app
     USING (EXISTS (SELECT 1 FROM member m WHERE m.user_id = app_user.id AND m.org_id = NULLIF(current_setting('app.org_id', true), '')::uuid));
-GRANT SELECT (id, email, first_name, last_name, created_at) ON app_user TO funnelwork_app;
+GRANT SELECT (id, email, email_folded, first_name, last_name, created_at) ON app_user TO funnelwork_app;
 
 -- One open invitation per address; inviting again replaces its token and role.
 CREATE TABLE invitation (

@@ -1,0 +1,111 @@
+package org
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Key is an API key without its secret.
+type Key struct {
+	ID         id.ID      `json:"id" format:"uuid"`
+	Name       string     `json:"name"`
+	Role       string     `json:"role" enum:"viewer,member,admin,owner"`
+	Hint       string     `json:"hint" doc:"The key's last four characters"`
+	CreatedBy  id.ID      `json:"created_by" format:"uuid" doc:"the user's id"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
+	LastUsedAt *wire.Time `json:"last_used_at" format:"date-time" doc:"To the minute; null when never used"`
+	Edit       int64      `json:"-"`
+}
+
+// errNoKey is also the answer for another org's key.
+var errNoKey = fault.New(fault.NotFound, "There is no such API key.")
+
+// NewKey is a key to be: the hash is stored, the hint shown.
+type NewKey struct {
+	Name, Role string
+	Hash       []byte
+	Hint       string
+	CreatedBy  id.ID
+}
+
+// AddKey writes a key of tx's org.
+func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
+	if err := CheckName("name", n.Name); err != nil {
+		return nil, err
+	}
+	k := &Key{ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(), Edit: 1}
+	tx.Queue(`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		tx.Org(), k.ID, k.Name, k.Role, k.Hint, n.Hash, k.CreatedBy, k.CreatedAt)
+	Audit(ctx, tx, Entry{Action: "api_key.created", Target: "api_key", ID: k.ID.String(), Detail: map[string]any{"name": k.Name, "role": k.Role}})
+	return k, nil
+}
+
+const keySQL = `SELECT id, name, role, hint, created_by, created_at, last_used_at, edit FROM api_key `
+
+// Keys lists tx's org's live keys, newest first, from below the given id on; a zero id begins at the newest.
+func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Key, error) {
+	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND revoked_at IS NULL AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`,
+		tx.Org(), below.IsZero(), below, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read api keys: %w", err)
+	}
+	keys, err := pgx.CollectRows(rows, scanKey)
+	if err != nil {
+		return nil, fmt.Errorf("read api keys: %w", err)
+	}
+	return keys, nil
+}
+
+// OneKey answers a live key of tx's org.
+func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*Key, error) {
+	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL`, tx.Org(), key)
+	if err != nil {
+		return nil, fmt.Errorf("read api key: %w", err)
+	}
+	k, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if postgres.None(err) {
+		return nil, errNoKey
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read api key: %w", err)
+	}
+	return &k, nil
+}
+
+// RevokeKey ends a key of tx's org for good; once revoked, nothing more happens. check is called with the
+// locked row's edit.
+func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit int64) error) error {
+	var (
+		name, role string
+		edit       int64
+		over       bool
+	)
+	err := tx.QueryRow(ctx, `SELECT name, role, edit, revoked_at IS NOT NULL FROM api_key WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+		[]any{tx.Org(), key}, &name, &role, &edit, &over)
+	switch {
+	case postgres.None(err):
+		return errNoKey
+	case err != nil:
+		return fmt.Errorf("read api key: %w", err)
+	case over:
+		return nil
+	}
+	if err := check(edit); err != nil {
+		return err
+	}
+	tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), key)
+	Audit(ctx, tx, Entry{Action: "api_key.revoked", Target: "api_key", ID: key.String(), Detail: map[string]any{"name": name, "role": role}})
+	return nil
+}
+
+func scanKey(row pgx.CollectableRow) (k Key, err error) {
+	err = row.Scan(&k.ID, &k.Name, &k.Role, &k.Hint, &k.CreatedBy, &k.CreatedAt, &k.LastUsedAt, &k.Edit)
+	return k, err
+}

@@ -1,0 +1,190 @@
+package org
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Member is a person of the org, or one who was invited and has not answered yet. A member's id is the user's;
+// an invitation's id stays an alias of it after the person joined.
+type Member struct {
+	events.Member
+	Status    string     `json:"status" enum:"active,invited"`
+	UpdatedAt wire.Time  `json:"updated_at" format:"date-time"`
+	ExpiresAt *wire.Time `json:"expires_at" format:"date-time" doc:"When an unanswered invitation ends; null for a member"`
+	Edit      int64      `json:"-"`
+}
+
+// The statuses of a Member.
+const (
+	Active  = "active"
+	Invited = "invited"
+)
+
+var (
+	errNoMember  = fault.New(fault.NotFound, "There is no such member.")
+	errLastOwner = fault.New(fault.LastOwner, "An organization keeps at least one owner. Make somebody else an owner first.")
+)
+
+// memberSQL reads members and open invitations as one list; an invitation has no name yet.
+const memberSQL = `
+SELECT id, email, first_name, last_name, role, status, created_at, updated_at, expires_at, edit FROM (
+	SELECT m.user_id AS id, m.invited_as, u.email, u.first_name, u.last_name, m.role, 'active' AS status, m.created_at, m.updated_at,
+	       NULL::timestamptz AS expires_at, m.edit
+	FROM member m JOIN app_user u ON u.id = m.user_id
+	WHERE m.org_id = $1 AND m.removed_at IS NULL
+	UNION ALL
+	SELECT i.id, NULL, i.email, '', '', i.role, 'invited', i.created_at, i.updated_at, i.expires_at, i.edit
+	FROM invitation i WHERE i.org_id = $1 AND i.closed_at IS NULL
+) AS people `
+
+// Members lists tx's org's people and open invitations by id, from above the given id on; a zero id begins at the first.
+func Members(ctx context.Context, tx *postgres.Tx, above id.ID, limit int) ([]Member, error) {
+	rows, err := tx.Query(ctx, memberSQL+`WHERE id > $2 ORDER BY id LIMIT $3`, tx.Org(), above, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, scanMember)
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	return list, nil
+}
+
+// OneMember answers a person or an open invitation of tx's org.
+func OneMember(ctx context.Context, tx *postgres.Tx, who id.ID) (*Member, error) {
+	rows, err := tx.Query(ctx, memberSQL+`WHERE id = $2 OR invited_as = $2 LIMIT 1`, tx.Org(), who)
+	if err != nil {
+		return nil, fmt.Errorf("read member: %w", err)
+	}
+	m, err := pgx.CollectExactlyOneRow(rows, scanMember)
+	if postgres.None(err) {
+		return nil, errNoMember
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read member: %w", err)
+	}
+	return &m, nil
+}
+
+func scanMember(row pgx.CollectableRow) (m Member, err error) {
+	err = row.Scan(&m.ID, &m.Email, &m.FirstName, &m.LastName, &m.Role, &m.Status, &m.CreatedAt, &m.UpdatedAt, &m.ExpiresAt, &m.Edit)
+	return m, err
+}
+
+// lock makes changes of one org's people wait for each other: two owners who leave at once must not both
+// find that the other stays.
+func lock(tx *postgres.Tx) {
+	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())
+}
+
+// Acting is what the rules ask about who changes a member.
+type Acting struct {
+	User    id.ID
+	IsOwner bool
+}
+
+// SetRole gives a member or an invitation another role. Only an owner makes or unmakes owners
+// (fault.Forbidden), and the last owner stays one (fault.LastOwner).
+func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role string, check func(edit int64) error) (*Member, error) {
+	lock(tx)
+	m, err := OneMember(ctx, tx, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(m.Edit); err != nil {
+		return nil, err
+	}
+	if m.Role == role {
+		return m, nil
+	}
+	if (m.Role == "owner" || role == "owner") && !by.IsOwner {
+		return nil, fault.New(fault.Forbidden, "Only an owner makes or unmakes owners.")
+	}
+	if m.Role == "owner" && m.Status == Active {
+		if err := anotherOwner(ctx, tx, m.ID); err != nil {
+			return nil, err
+		}
+	}
+	before := m.Role
+	table, key := "member", "user_id"
+	if m.Status == Invited {
+		table, key = "invitation", "id"
+	}
+	err = tx.QueryRow(ctx, `UPDATE `+table+` SET role = $3, updated_at = clock_timestamp(), edit = edit + 1
+		WHERE org_id = $1 AND `+key+` = $2 RETURNING role, updated_at, edit`, []any{tx.Org(), m.ID, role}, &m.Role, &m.UpdatedAt, &m.Edit)
+	if err != nil {
+		return nil, fmt.Errorf("write role: %w", err)
+	}
+	Audit(ctx, tx, Entry{Action: "member.role_changed", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email, "from": before, "to": role}})
+	return m, nil
+}
+
+// Remove ends a membership or takes an invitation back, and answers whose seat it was; zero for an invitation
+// and for somebody who had gone before. Only an owner removes owners, and the last one stays.
+func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, check func(edit int64) error) (id.ID, error) {
+	lock(tx)
+	m, err := OneMember(ctx, tx, who)
+	if errors.Is(err, errNoMember) {
+		return id.ID{}, gone(ctx, tx, who)
+	}
+	if err != nil {
+		return id.ID{}, err
+	}
+	if err := check(m.Edit); err != nil {
+		return id.ID{}, err
+	}
+	if m.Role == "owner" && !by.IsOwner {
+		return id.ID{}, fault.New(fault.Forbidden, "Only an owner removes an owner.")
+	}
+	if m.Status == Invited {
+		tx.Queue(`UPDATE invitation SET closed_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
+		Audit(ctx, tx, Entry{Action: "member.invitation_revoked", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email}})
+		return id.ID{}, nil
+	}
+	if m.Role == "owner" {
+		if err := anotherOwner(ctx, tx, m.ID); err != nil {
+			return id.ID{}, err
+		}
+	}
+	tx.Queue(`UPDATE member SET removed_at = now(), updated_at = now(), edit = edit + 1 WHERE org_id = $1 AND user_id = $2`, tx.Org(), m.ID)
+	Audit(ctx, tx, Entry{Action: "member.removed", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email, "role": m.Role}})
+	return m.ID, events.Announce(ctx, tx, events.UserRemoved{Member: m.Member})
+}
+
+// gone tells somebody who has left from somebody who never was here.
+func gone(ctx context.Context, tx *postgres.Tx, who id.ID) error {
+	var was bool
+	err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM member WHERE org_id = $1 AND (user_id = $2 OR invited_as = $2))
+		    OR EXISTS (SELECT 1 FROM invitation WHERE org_id = $1 AND id = $2)`, []any{tx.Org(), who}, &was)
+	if err != nil {
+		return fmt.Errorf("read member: %w", err)
+	}
+	if !was {
+		return errNoMember
+	}
+	return nil
+}
+
+func anotherOwner(ctx context.Context, tx *postgres.Tx, but id.ID) error {
+	var ok bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM member WHERE org_id = $1 AND user_id <> $2 AND role = 'owner' AND removed_at IS NULL)`,
+		[]any{tx.Org(), but}, &ok)
+	if err != nil {
+		return fmt.Errorf("read owners: %w", err)
+	}
+	if !ok {
+		return errLastOwner
+	}
+	return nil
+}

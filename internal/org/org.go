@@ -1,0 +1,202 @@
+// Package org knows who belongs together: orgs, their members, invitations and API keys, and the log of who
+// changed any of it.
+package org
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Org is an organization as the API shows it to its own people.
+type Org struct {
+	events.Organization
+	Plan string `json:"plan" doc:"the plan's key"`
+	Edit int64  `json:"-"`
+}
+
+// Lengths and counts that the API holds names and settings to.
+const (
+	nameMax     = 200
+	stagesMax   = 50
+	settingsMax = 16 << 10 // bytes of JSON
+)
+
+// CheckName refuses a name that is empty or too long. field is its place in the request.
+func CheckName(field, name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case strings.TrimSpace(name) == "":
+		return fault.Invalid(field, "required", "A name is needed.")
+	case n > nameMax:
+		return fault.Invalid(field, "too_long", fmt.Sprintf("A name has at most %d characters.", nameMax))
+	}
+	return nil
+}
+
+// Create writes an org with its owner in tx, which runs as System under the new org's id. It starts on the
+// trial plan.
+func Create(tx *postgres.Tx, name string, owner id.ID) {
+	tx.Queue(`INSERT INTO org (id, name) VALUES ($1, $2)`, tx.Org(), name)
+	tx.Queue(`INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')`, tx.Org(), owner)
+}
+
+const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at, edit FROM org WHERE id = $1`
+
+// Read answers tx's org.
+func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return read(ctx, tx, readSQL) }
+
+func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
+	var (
+		o        Org
+		settings []byte
+		stages   []string
+	)
+	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt, &o.UpdatedAt, &o.Edit)
+	if postgres.None(err) {
+		return nil, fault.New(fault.NotFound, "There is no such organization.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read org: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(settings))
+	d.UseNumber()
+	if err := d.Decode(&o.Settings); err != nil {
+		return nil, fmt.Errorf("read org settings: %w", err)
+	}
+	o.Settings["stages"] = stages
+	return &o, nil
+}
+
+// Patch is a merge patch of an org. Settings are merged member by member at every depth; "stages" and
+// "time_zone" have rules, all other members are the org's own.
+type Patch struct {
+	Name     wire.Field[string]
+	Settings wire.Field[map[string]any]
+}
+
+// Update applies p to tx's org and answers the result. check is called with the locked row's edit. A patch
+// that changes nothing writes nothing.
+func Update(ctx context.Context, tx *postgres.Tx, p Patch, check func(edit int64) error) (*Org, error) {
+	o, err := read(ctx, tx, readSQL+" FOR UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	if err := check(o.Edit); err != nil {
+		return nil, err
+	}
+	previous := map[string]any{}
+	if p.Name.Set {
+		if err := CheckName("name", p.Name.Value); err != nil {
+			return nil, err
+		}
+		if p.Name.Value != o.Name {
+			previous["name"], o.Name = o.Name, p.Name.Value
+		}
+	}
+	before := o.Settings
+	if p.Settings.Set {
+		if p.Settings.Null {
+			return nil, fault.Invalid("settings", "not_nullable", "Settings are cleared one by one.")
+		}
+		o.Settings = merge(before, p.Settings.Value)
+	}
+	stages, rest, err := checkSettings(o.Settings, before)
+	if err != nil {
+		return nil, err
+	}
+	o.Settings = maps.Clone(rest)
+	o.Settings["stages"] = stages
+	if !same(before, o.Settings) {
+		previous["settings"] = before
+	}
+	if len(previous) == 0 {
+		return o, nil
+	}
+	encoded, err := json.Marshal(rest)
+	if err != nil {
+		return nil, fmt.Errorf("encode settings: %w", err)
+	}
+	err = tx.QueryRow(ctx, `
+		UPDATE org SET name = $2, settings = $3, stages = $4, updated_at = clock_timestamp(), edit = edit + 1
+		WHERE id = $1 RETURNING updated_at, edit`, []any{tx.Org(), o.Name, encoded, stages}, &o.UpdatedAt, &o.Edit)
+	if err != nil {
+		return nil, fmt.Errorf("write org: %w", err)
+	}
+	Audit(ctx, tx, Entry{Action: "organization.updated", Target: "organization", ID: tx.Org().String(), Detail: map[string]any{"changed": slices.Sorted(maps.Keys(previous))}})
+	return o, events.Announce(ctx, tx, events.OrganizationUpdated{Organization: o.Organization, Previous: previous})
+}
+
+// merge is RFC 7396 on decoded objects; neither argument is changed.
+func merge(to, patch map[string]any) map[string]any {
+	out := maps.Clone(to)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range patch {
+		if v == nil {
+			delete(out, k)
+			continue
+		}
+		if inner, ok := v.(map[string]any); ok {
+			at, _ := out[k].(map[string]any)
+			out[k] = merge(at, inner)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// checkSettings splits settings into the stages, which have a column, and the rest, and holds both to their rules.
+func checkSettings(settings, before map[string]any) (stages []string, rest map[string]any, err error) {
+	rest = maps.Clone(settings)
+	delete(rest, "stages")
+	switch v := settings["stages"].(type) {
+	case nil: // cleared: the list stays
+		stages, _ = before["stages"].([]string)
+	case []string:
+		stages = v
+	case []any:
+		for i, one := range v {
+			name, ok := one.(string)
+			if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 64 || strings.Contains(name, ",") || slices.Contains(stages, name) {
+				return nil, nil, fault.Invalid(fmt.Sprintf("settings/stages/%d", i), "invalid_stage", "A stage is a string of 1 to 64 characters without commas, and is listed once.")
+			}
+			stages = append(stages, name)
+		}
+		if len(stages) == 0 || len(stages) > stagesMax || !slices.Contains(stages, "lead") {
+			return nil, nil, fault.Invalid("settings/stages", "invalid_stages", fmt.Sprintf("Want 1 to %d stages, lead among them.", stagesMax))
+		}
+	default:
+		return nil, nil, fault.Invalid("settings/stages", "invalid_type", "Want an array of strings.")
+	}
+	if zone, ok := rest["time_zone"]; ok {
+		name, isText := zone.(string)
+		if _, err := time.LoadLocation(name); !isText || name == "" || name == "Local" || err != nil {
+			return nil, nil, fault.Invalid("settings/time_zone", "invalid_time_zone", "Want the name of a zone such as Europe/Berlin.")
+		}
+	}
+	if size, err := json.Marshal(rest); err != nil || len(size) > settingsMax {
+		return nil, nil, fault.Invalid("settings", "too_long", "Settings take at most 16 KiB.")
+	}
+	return stages, rest, nil
+}
+
+// same compares two decoded objects by their JSON, whose members are sorted.
+func same(a, b map[string]any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
