@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-redis/redis_rate/v10"
+
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+)
+
+// subjects are so many that every request is admitted: a refusal is the cheaper answer, for both.
+const subjects = 20_000
+
+// limiter measures a decision against redis_rate's, over clients with the same settings and one private
+// redis-server. redis_rate keeps one number per key and does not hold the product's rule; it is the peer because
+// it is what one would otherwise use.
+func limiter(ctx context.Context, log *slog.Logger) error {
+	server, err := local.StartRedis(ctx, local.RedisOptions{Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
+	if server.InProcess {
+		return errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+	}
+	peerClient, err := redisx.Open(server.URL, redisx.Request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = peerClient.Close() }()
+	ourClient, err := redisx.Open(server.URL, redisx.Request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ourClient.Close() }()
+	peer := redis_rate.NewLimiter(peerClient)
+	ours := limits.New(limits.Options{Redis: ourClient, Log: log})
+	defer ours.Close()
+
+	names := make([]string, subjects)
+	for i := range names {
+		names[i] = "org-" + strconv.Itoa(i)
+	}
+	var next, alone, all atomic.Int64
+	cs := []contender{
+		{name: "redis_rate v10", op: func(ctx context.Context, _ int) error {
+			_, err := peer.Allow(ctx, names[next.Add(1)%subjects], redis_rate.Limit{Rate: 100, Burst: 200, Period: time.Minute})
+			return err
+		}},
+		{name: "ours", op: func(ctx context.Context, _ int) error {
+			d := ours.Take(ctx, names[next.Add(1)%subjects], limits.Default)
+			if all.Add(1); d.Degraded {
+				alone.Add(1)
+			}
+			if !d.Allowed {
+				return errors.New("a decision that should admit refused")
+			}
+			return nil
+		}},
+		{name: "PING", op: func(ctx context.Context, _ int) error { return ourClient.Ping(ctx).Err() }},
+	}
+	for _, workers := range []int{1, 16, 64} {
+		results, err := match(ctx, cs, workers, 9, 300*time.Millisecond)
+		if err != nil {
+			return err
+		}
+		got := table(os.Stdout, fmt.Sprintf("decisions per second, %d at once, %d subjects, all admitted", workers, subjects), cs, results)
+		verdict(os.Stdout, fmt.Sprintf("at least 0.75 of redis_rate's decisions at %d", workers), got[1].mid >= .75, got[1].String())
+	}
+	if n := alone.Load(); n*200 > all.Load() {
+		return fmt.Errorf("%d of %d decisions were made without Redis, which did not answer within 50 ms: the figures above are worth nothing", n, all.Load())
+	}
+	return flood(ctx, ours, peer)
+}
+
+// flood is one subject that asks far too much: what a refusal costs, which is remembered in the process.
+func flood(ctx context.Context, ours *limits.Limiter, peer *redis_rate.Limiter) error {
+	cs := []contender{
+		{name: "redis_rate v10", op: func(ctx context.Context, _ int) error {
+			_, err := peer.Allow(ctx, "flood", redis_rate.Limit{Rate: 100, Burst: 200, Period: time.Minute})
+			return err
+		}},
+		{name: "ours", op: func(ctx context.Context, _ int) error {
+			ours.Take(ctx, "flood", limits.Default)
+			return nil
+		}},
+	}
+	results, err := match(ctx, cs, 16, 5, 200*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	table(os.Stdout, "decisions per second, 16 at once, one subject, nearly all refused", cs, results)
+	return nil
+}

@@ -1,0 +1,53 @@
+// Command bench measures the claims that this repository makes, each against a floor or a peer, in one run:
+//
+//	go run ./deploy/bench score      a lead score with its reasons
+//	go run ./deploy/bench limiter    one rate decision, against redis_rate's
+//	go run ./deploy/bench api        the service, against the same SQL in a bare loop
+//
+// A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
+// run: contenders take turns in short slices of random order, each ratio is made of two slices of one round,
+// and what is printed is the median of the rounds with its quartiles. Servers are private ones on loopback or
+// unix sockets; the service runs as the built binary, never in the process that loads it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// atMost ends a bench that hangs.
+const atMost = 3 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api")
+
+func run(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return errUsage
+	}
+	benches := map[string]func(context.Context, *slog.Logger) error{"score": score, "limiter": limiter, "api": service}
+	bench, ok := benches[args[0]]
+	if !ok {
+		return errUsage
+	}
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", args[0], runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339))
+	return bench(ctx, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+}
