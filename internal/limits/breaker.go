@@ -1,0 +1,88 @@
+package limits
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	failuresToOpen = 3
+	openFor        = time.Second
+)
+
+// breaker keeps requests from asking a Redis that does not answer. It opens after three failures in a row and
+// then probes once a second in the background, so that no request pays for the probing.
+type breaker struct {
+	log     *slog.Logger
+	metrics *Metrics
+	probe   func(context.Context) error
+
+	failures atomic.Int32
+	open     atomic.Bool
+
+	mu      sync.Mutex
+	closed  bool
+	stop    context.CancelFunc
+	stopped context.Context //nolint:containedctx // the probe's whole life, ended by close
+	probes  sync.WaitGroup
+}
+
+func newBreaker(log *slog.Logger, m *Metrics, probe func(context.Context) error) *breaker {
+	b := &breaker{log: log, metrics: m, probe: probe}
+	b.stopped, b.stop = context.WithCancel(context.Background())
+	return b
+}
+
+func (b *breaker) isOpen() bool { return b.open.Load() }
+
+func (b *breaker) succeeded() {
+	if b.failures.Load() != 0 {
+		b.failures.Store(0)
+	}
+}
+
+func (b *breaker) failed(err error) {
+	if b.failures.Add(1) < failuresToOpen || !b.open.CompareAndSwap(false, true) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	b.log.WarnContext(b.stopped, "limiter degraded", "error", err)
+	b.metrics.degraded(true)
+	b.probes.Go(b.watch)
+}
+
+// watch asks once a second whether Redis is back.
+func (b *breaker) watch() {
+	for {
+		select {
+		case <-b.stopped.Done():
+			return
+		case <-time.After(openFor):
+		}
+		ctx, cancel := context.WithTimeout(b.stopped, patience)
+		err := b.probe(ctx)
+		cancel()
+		if err == nil {
+			b.failures.Store(0)
+			b.open.Store(false)
+			b.log.InfoContext(b.stopped, "limiter restored")
+			b.metrics.degraded(false)
+			return
+		}
+	}
+}
+
+func (b *breaker) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.stop()
+	b.probes.Wait()
+}
