@@ -26,6 +26,7 @@ CREATE INDEX job_window ON job (org_id, lane) WHERE state = 'ready' AND wake_at 
 CREATE INDEX job_waiting ON job (lane, org_id, run_at, id) WHERE state = 'ready' AND wake_at IS NULL;
 CREATE UNIQUE INDEX job_dedupe ON job (org_id, dedupe_key) WHERE dedupe_key IS NOT NULL;
 CREATE INDEX job_dead ON job (org_id, kind, id) WHERE state = 'dead';
+CREATE INDEX job_dead_newest ON job (lane, id) WHERE state = 'dead';
 CALL tenant('job');
 CALL system('job', 'SELECT, INSERT, UPDATE, DELETE');
 

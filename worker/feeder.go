@@ -1,0 +1,104 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+const (
+	// A lane is fed while fewer tasks than this for each slot of this process wait in asynq.
+	depth = 4
+	// feedAgain is the wait after a round that found something: a window empties faster than the usual round.
+	feedAgain = 10 * time.Millisecond
+	// countEvery spaces the walks over the whole table.
+	countEvery = 30 * time.Second
+)
+
+// feed is T2 until ctx ends: what waits for its time or for a slot gets one, fair over the orgs. While Redis is
+// away it touches no row.
+func (w *Worker) feed(ctx context.Context) {
+	for {
+		n, err := w.feedOnce(ctx)
+		if err != nil && ctx.Err() == nil && !w.link.isDown() {
+			w.log.WarnContext(ctx, "feeder", "error", err)
+		}
+		pause := w.opt.Timing.Feed
+		switch {
+		case err != nil:
+			pause = max(pause, w.opt.Timing.Look)
+		case n > 0:
+			pause = min(pause, feedAgain)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	lanes, err := w.ledger.Waiting(ctx)
+	if err != nil || len(lanes) == 0 || w.link.isDown() {
+		return 0, err
+	}
+	pipe := w.opt.Redis.Pipeline()
+	pending := make([]*redis.IntCmd, len(lanes))
+	for i, lane := range lanes {
+		pending[i] = pipe.LLen(ctx, "asynq:{"+string(lane)+"}:pending")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return 0, err
+		}
+		return 0, w.link.failed(fmt.Errorf("redis: %w", err))
+	}
+	for i, lane := range lanes {
+		room := depth*w.opt.Concurrency - int(pending[i].Val())
+		if room <= 0 {
+			continue
+		}
+		refs, err := w.ledger.Feed(ctx, lane, room)
+		if err != nil {
+			return fed, fmt.Errorf("feed %s: %w", lane, err)
+		}
+		w.metrics.looks.WithLabelValues("feed").Add(float64(len(refs)))
+		if err := w.push(ctx, "feed", refs); err != nil {
+			return fed, err
+		}
+		fed += len(refs)
+	}
+	return fed, nil
+}
+
+// count keeps the gauges of the backlog until ctx ends.
+func (w *Worker) count(ctx context.Context) {
+	for {
+		counting, cancel := context.WithTimeout(ctx, lookWait)
+		lanes, err := w.ledger.Backlogs(counting)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "backlog not counted", "error", err)
+		}
+		if err == nil {
+			w.metrics.backlog(lanes)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(countEvery):
+		}
+	}
+}
+
+// listed tells whether asynq has room to list one more retry of the lane. Where it has not, the job waits in
+// Postgres all the same.
+func (w *Worker) listed(lane queue.Lane) bool { return w.link.retriesOf(lane) < 10_000 }

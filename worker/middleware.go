@@ -1,0 +1,62 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// overrun is how long after its time limit a run is reported that does not end.
+const overrun = 5 * time.Second
+
+// work calls the kind's code: within its time limit, in the platform's name, and with its panics caught.
+func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do func(context.Context) error) (err error) {
+	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "system"})
+	ctx, cancel := context.WithTimeout(ctx, h.Options.Timeout)
+	defer cancel()
+	late := time.AfterFunc(h.Options.Timeout+overrun, func() {
+		w.metrics.overruns.WithLabelValues(c.Kind).Inc()
+		w.log.ErrorContext(ctx, "a run does not end at its time limit, and keeps its slot", "kind", c.Kind, "job_id", c.ID.String(), "limit", h.Options.Timeout)
+	})
+	defer late.Stop()
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.ErrorContext(ctx, "a job panicked", "kind", c.Kind, "job_id", c.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	err = do(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) && !queue.IsDrop(err) {
+		if _, snoozed := queue.SnoozeOf(err); !snoozed {
+			err = fmt.Errorf("time limit of %s: %w", h.Options.Timeout, err)
+		}
+	}
+	return err
+}
+
+// report is the one line and the figures of a run.
+func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
+	w.metrics.ran(c, outcome, took)
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("kind", c.Kind), slog.String("lane", string(c.Lane)), slog.String("job_id", c.ID.String()), slog.String("org_id", c.Org.String()),
+		slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
+		slog.Float64("wait_ms", ms(c.Waited)), slog.Float64("run_ms", ms(took)),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", clean(err.Error())))
+	}
+	switch outcome {
+	case string(queue.Died), fenced, letGo:
+		level = slog.LevelWarn
+	}
+	w.log.LogAttrs(ctx, level, "job ran", attrs...)
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

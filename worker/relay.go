@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+const (
+	lookBatch = 500              // rows of one scan; a full one is followed by the next at once
+	lookWait  = 10 * time.Second // for one scan with its pushes
+	askRedis  = 2 * time.Second  // for one sign of life
+)
+
+// relay is T3, T4 and T15 until ctx ends: each second it asks Redis for a sign of life and Postgres for rows
+// that are due for a look. While Redis is away it touches no row.
+func (w *Worker) relay(ctx context.Context) {
+	tick := time.NewTicker(w.opt.Timing.Look)
+	defer tick.Stop()
+	for {
+		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "relay", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *Worker) look(ctx context.Context) error {
+	changed, err := w.epoch(ctx)
+	if err != nil {
+		return w.link.failed(err)
+	}
+	w.metrics.redis.Set(1)
+	if w.link.back() {
+		w.log.InfoContext(ctx, "redis answers again")
+		changed = queue.Lanes()
+	}
+	for _, lane := range changed {
+		if err := w.ledger.Epoch(ctx, lane); err != nil {
+			w.link.forget(lane)
+			return fmt.Errorf("epoch of %s: %w", lane, err)
+		}
+	}
+	var lag time.Duration
+	for _, scan := range []struct {
+		what string
+		find func(context.Context, int) (queue.Looked, error)
+	}{{"reap", w.ledger.Reap}, {"wake", w.ledger.Wake}} {
+		for full := true; full && ctx.Err() == nil; {
+			var late time.Duration
+			if full, late, err = w.scan(ctx, scan.what, scan.find); err != nil {
+				return err
+			}
+			lag = max(lag, late)
+		}
+	}
+	w.metrics.lag.Set(lag.Seconds())
+	return nil
+}
+
+// scan is one short transaction and, after it, the pushes.
+func (w *Worker) scan(ctx context.Context, what string, find func(context.Context, int) (queue.Looked, error)) (full bool, late time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	found, err := find(ctx, lookBatch)
+	if err != nil {
+		return false, 0, fmt.Errorf("%s: %w", what, err)
+	}
+	w.metrics.looks.WithLabelValues(what).Add(float64(len(found.Refs)))
+	if what == "reap" && len(found.Refs) > 0 {
+		w.log.WarnContext(ctx, "runs vanished: their jobs run again", "jobs", len(found.Refs))
+	}
+	return len(found.Refs) == lookBatch, found.Lag, w.push(ctx, what, found.Refs)
+}
+
+// push hands rows to asynq. Whatever goes wrong, their wake_at brings them back.
+func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error {
+	p, err := w.courier.Push(ctx, refs...)
+	w.metrics.behind.Add(float64(p.Behind))
+	w.metrics.pushed.WithLabelValues(what).Add(float64(p.Added))
+	if p.Died > 0 {
+		w.log.ErrorContext(ctx, "jobs lost their worker too often and are dead", "jobs", p.Died)
+	}
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		return w.link.failed(fmt.Errorf("%s: push: %w", what, err))
+	}
+	return err
+}
+
+// epoch is the sign of life, one pipeline: each lane's epoch key is read, or made where it is missing; the
+// queues are listed, which a living asynq client does only once; and what waits is counted. It answers the
+// lanes whose key is new to this process, for Redis may have lost anything of theirs.
+func (w *Worker) epoch(ctx context.Context) (changed []queue.Lane, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askRedis)
+	defer cancel()
+	lanes := queue.Lanes()
+	names := make([]any, len(lanes))
+	keys := make([]*redis.StringCmd, len(lanes))
+	made := make([]*redis.BoolCmd, len(lanes))
+	pending, retry := make([]*redis.IntCmd, len(lanes)), make([]*redis.IntCmd, len(lanes))
+	pipe := w.opt.Redis.Pipeline()
+	for i, lane := range lanes {
+		names[i] = string(lane)
+		at := "asynq:{" + string(lane) + "}:"
+		made[i] = pipe.SetNX(ctx, at+"epoch", id.New().String(), 0)
+		keys[i] = pipe.Get(ctx, at+"epoch")
+		pending[i] = pipe.LLen(ctx, at+"pending")
+		retry[i] = pipe.ZCard(ctx, at+"retry")
+	}
+	pipe.SAdd(ctx, "asynq:queues", names...)
+	if _, err := pipe.Exec(ctx); err != nil {
+		w.metrics.redis.Set(0)
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	for i, lane := range lanes {
+		w.metrics.pending.WithLabelValues(string(lane)).Set(float64(pending[i].Val()))
+		w.link.setRetries(lane, retry[i].Val())
+		if w.link.learn(lane, keys[i].Val(), made[i].Val()) {
+			changed = append(changed, lane)
+		}
+	}
+	return changed, nil
+}

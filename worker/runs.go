@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// runs are the jobs that this process runs now. Claims are extended, all in one statement; a run whose claim
+// could not be extended for Guard, or was taken, is cancelled, well before anybody else may have its job.
+type runs struct {
+	ledger  *queue.Ledger
+	timing  Timing
+	log     *slog.Logger
+	metrics *Metrics
+
+	mu   sync.Mutex
+	all  map[*run]struct{}
+	over error // set once everything that begins is cancelled at once
+}
+
+// run is one run. claim is nil where a row lock is the lease: that is lost with its session and by nothing else.
+type run struct {
+	claim    *queue.Claimed
+	end      context.CancelCauseFunc
+	extended time.Time // start of the last extension that held
+	guard    *time.Timer
+}
+
+func newRuns(l *queue.Ledger, t Timing, log *slog.Logger, m *Metrics) *runs {
+	return &runs{ledger: l, timing: t, log: log, metrics: m, all: map[*run]struct{}{}}
+}
+
+// begin makes the context of a run that was claimed at the given time, or earlier than the claim took effect.
+func (r *runs) begin(ctx context.Context, claim *queue.Claimed, at time.Time) (context.Context, *run) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	one := &run{claim: claim, end: cancel, extended: at}
+	if claim != nil {
+		one.guard = time.AfterFunc(r.timing.Guard-time.Since(at), func() { cancel(errLeaseLost) })
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[one] = struct{}{}
+	if r.over != nil {
+		cancel(r.over)
+	}
+	return ctx, one
+}
+
+// finish ends the extending of a run whose Work has returned, and answers until when its verdict may be
+// written. An extension beside the verdict would wait for it, and all others behind it.
+func (r *runs) finish(one *run) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one.guard != nil {
+		one.guard.Stop()
+	}
+	delete(r.all, one)
+	one.end(nil)
+	return one.extended.Add(r.timing.Guard)
+}
+
+// cancel ends all runs, and those that begin from now on.
+func (r *runs) cancel(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = why
+	for one := range r.all {
+		one.end(why)
+	}
+}
+
+func (r *runs) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
+}
+
+// extend is T7 until ctx ends.
+func (r *runs) extend(ctx context.Context) {
+	tick := time.NewTicker(r.timing.Extend)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.extendOnce(ctx)
+		}
+	}
+}
+
+func (r *runs) extendOnce(ctx context.Context) {
+	byOwner := map[id.ID]*run{}
+	var claims []*queue.Claimed
+	r.mu.Lock()
+	for one := range r.all {
+		if one.claim != nil {
+			byOwner[one.claim.Owner()] = one
+			claims = append(claims, one.claim)
+		}
+	}
+	r.mu.Unlock()
+	if len(claims) == 0 {
+		return
+	}
+	at := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Extend)
+	defer cancel()
+	held, err := r.ledger.Extend(ctx, claims)
+	if err != nil {
+		r.log.WarnContext(ctx, "leases not extended", "runs", len(claims), "error", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for owner, one := range byOwner {
+		if _, still := r.all[one]; !still {
+			continue
+		}
+		if !held[owner] {
+			r.metrics.lost.Inc()
+			one.end(errLeaseLost)
+			continue
+		}
+		one.extended = at
+		one.guard.Reset(r.timing.Guard - time.Since(at))
+	}
+}

@@ -1,0 +1,203 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Options of a Worker. App, System, Redis and Log must be set.
+type Options struct {
+	App, System *postgres.DB
+	// Redis is the worker's own client, with go-redis's retries: asynq's loop spins on a client that gives up
+	// at once. The caller closes it.
+	Redis    redis.UniversalClient
+	Handlers []queue.Handler
+	// Concurrency is how many jobs run at once in this process; 0 means 20.
+	Concurrency int
+	// Grace is how long runs may go on after Run's context ended; 0 means 25 s.
+	Grace   time.Duration
+	Log     *slog.Logger
+	Metrics *Metrics // may be nil
+	// Timing replaces the protocol's waits where it is not zero; for tests.
+	Timing Timing
+}
+
+// Timing is what the protocol waits for. Zero fields are the protocol's own.
+type Timing struct {
+	Lease  time.Duration // 20 s: until a silent run has lost its job, and between two looks at a row
+	First  time.Duration // 3 s: until the first look after a push
+	Extend time.Duration // 5 s: between two extensions
+	Guard  time.Duration // 15 s: a run ends this long after its last extension
+	Look   time.Duration // 1 s: between two scans of the relay
+	Feed   time.Duration // 75 ms: between two rounds of the feeder
+}
+
+func (t Timing) filled() Timing {
+	for _, f := range []struct {
+		field *time.Duration
+		is    time.Duration
+	}{
+		{&t.Lease, queue.Lease},
+		{&t.First, queue.First},
+		{&t.Extend, 5 * time.Second},
+		{&t.Guard, 15 * time.Second},
+		{&t.Look, time.Second},
+		{&t.Feed, 75 * time.Millisecond},
+	} {
+		if *f.field == 0 {
+			*f.field = f.is
+		}
+	}
+	return t
+}
+
+// How often asynq's servers ask Redis. A poll is the only way in: asynq never blocks on a list.
+const (
+	pollPending = 15 * time.Millisecond // half to one and a half of it, when idle
+	pollRetry   = time.Second
+)
+
+// handOver is the time between the end of the grace period, when runs are cancelled, and asynq's giving back of
+// what is left.
+const handOver = time.Second
+
+// Worker runs jobs, and keeps Postgres and asynq in step while it does.
+type Worker struct {
+	opt      Options
+	ledger   *queue.Ledger
+	courier  *queue.Courier
+	handlers map[string]queue.Handler
+	runs     *runs
+	link     link
+	log      *slog.Logger
+	metrics  *Metrics
+	working  sync.WaitGroup
+}
+
+// New makes a worker that does nothing until Run.
+func New(o Options) *Worker {
+	if o.Concurrency == 0 {
+		o.Concurrency = 20
+	}
+	if o.Grace == 0 {
+		o.Grace = 25 * time.Second
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(prometheus.NewRegistry())
+	}
+	o.Timing = o.Timing.filled()
+	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
+	return &Worker{
+		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis),
+		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics),
+		log:  o.Log, metrics: o.Metrics,
+	}
+}
+
+// Run works until ctx ends; then it takes nothing new, lets runs go on for the grace period, cancels what is
+// left and hands it back. It answers an error only where the handlers are wrong or asynq does not start; Redis
+// or Postgres being away is waited for.
+func (w *Worker) Run(ctx context.Context) error {
+	var err error
+	if w.handlers, err = mux(w.opt.Handlers); err != nil {
+		return err
+	}
+	var helpers, extender errgroup.Group
+	looking, stopLooking := context.WithCancel(ctx)
+	extending, stopExtending := context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		stopLooking()
+		_ = helpers.Wait()
+		stopExtending()
+		_ = extender.Wait()
+	}()
+	extender.Go(func() error { w.runs.extend(extending); return nil })
+	helpers.Go(func() error { w.relay(looking); return nil })
+	helpers.Go(func() error { w.feed(looking); return nil })
+	helpers.Go(func() error { w.count(looking); return nil })
+
+	var servers []*asynq.Server
+	for _, p := range plan(w.opt.Concurrency) {
+		s := w.server(p)
+		if err = s.Start(w.handler(p.slots)); err != nil {
+			err = fmt.Errorf("start asynq: %w", err)
+			break
+		}
+		servers = append(servers, s)
+	}
+	if err == nil {
+		w.log.InfoContext(ctx, "worker runs", "concurrency", w.opt.Concurrency, "servers", len(servers), "kinds", len(w.handlers))
+		<-ctx.Done()
+	}
+	stopLooking()
+	w.shutdown(context.WithoutCancel(ctx), servers)
+	return err
+}
+
+// shutdown ends all servers side by side.
+func (w *Worker) shutdown(ctx context.Context, servers []*asynq.Server) {
+	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancel(errShutdown) })
+	defer cancel.Stop()
+	var ending sync.WaitGroup
+	for _, s := range servers {
+		ending.Go(s.Shutdown)
+	}
+	ending.Wait()
+	// asynq gave its slots back, but a run that does not listen may still be there.
+	over := make(chan struct{})
+	go func() { w.working.Wait(); close(over) }()
+	select {
+	case <-over:
+	case <-time.After(handOver):
+		w.log.WarnContext(ctx, "runs did not end with their context: their leases will lapse", "runs", w.runs.count())
+	}
+}
+
+// share is one asynq server: its part of the slots, and the lanes that it serves.
+type share struct {
+	slots int
+	lanes map[string]int
+}
+
+// weights of the lanes where several have jobs.
+func weights() map[string]int {
+	return map[string]int{string(queue.Critical): 8, string(queue.Default): 4, string(queue.Webhooks): 3, string(queue.Bulk): 1}
+}
+
+// plan spreads n slots over asynq servers. One server takes at most some 12,000 tasks a second, so there is one
+// for each 25 slots; the first one, with a quarter of the slots, does not serve bulk, so that long jobs never
+// hold them all.
+func plan(n int) []share {
+	if n < 2 {
+		return []share{{slots: 1, lanes: weights()}}
+	}
+	quick := share{slots: max(1, n/4), lanes: weights()}
+	delete(quick.lanes, string(queue.Bulk))
+	out, left := []share{quick}, n-quick.slots
+	for parts := (left + 24) / 25; parts > 0; parts-- {
+		slots := left / parts
+		out, left = append(out, share{slots: slots, lanes: weights()}), left-slots
+	}
+	return out
+}
+
+func (w *Worker) server(s share) *asynq.Server {
+	return asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
+		Concurrency: s.slots, Queues: s.lanes,
+		TaskCheckInterval: pollPending, DelayedTaskCheckInterval: pollRetry,
+		ShutdownTimeout: w.opt.Grace + handOver,
+		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
+		Logger: logger{w.log}, LogLevel: asynq.InfoLevel,
+	})
+}
