@@ -1,0 +1,97 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// SMTP is the server that system mail goes out by.
+type SMTP struct {
+	host    string
+	options []gomail.Option
+	from    string
+	domain  string // of from, for Message-IDs
+}
+
+// ErrRefused is a server's lasting no: sending the same mail again cannot help.
+var ErrRefused = errors.New("refused for good")
+
+// NewSMTP reads the settings. address is smtp://[user:password@]host[:587] with STARTTLS, or
+// smtps://[user:password@]host[:465]; ?tls=none speaks plain, for a relay on the same machine. from is the
+// sender, as in "Funnelwork <noreply@example.com>".
+func NewSMTP(address, from string) (*SMTP, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("read SMTP settings: want smtp://[user:password@]host[:port]")
+	}
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("read SMTP settings: the sender %q is no mail address", from)
+	}
+	s := &SMTP{host: u.Hostname(), from: sender.String(), options: []gomail.Option{gomail.WithTimeout(15 * time.Second)}}
+	s.domain = sender.Address[strings.LastIndexByte(sender.Address, '@')+1:]
+	port := 587
+	switch {
+	case s.host == "":
+		return nil, errors.New("read SMTP settings: the host is missing")
+	case u.Scheme == "smtps":
+		port = 465
+		s.options = append(s.options, gomail.WithSSL())
+	case u.Scheme != "smtp":
+		return nil, fmt.Errorf("read SMTP settings: want smtp:// or smtps://, have %q", u.Scheme)
+	case u.Query().Get("tls") == "none":
+		s.options = append(s.options, gomail.WithTLSPolicy(gomail.NoTLS))
+	default:
+		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if p := u.Port(); p != "" {
+		if port, err = strconv.Atoi(p); err != nil {
+			return nil, errors.New("read SMTP settings: the port is no number")
+		}
+	}
+	s.options = append(s.options, gomail.WithPort(port))
+	if name := u.User.Username(); name != "" {
+		password, _ := u.User.Password()
+		auth := gomail.SMTPAuthAutoDiscover
+		if u.Query().Get("tls") == "none" {
+			auth = gomail.SMTPAuthPlainNoEnc
+		}
+		s.options = append(s.options, gomail.WithSMTPAuth(auth), gomail.WithUsername(name), gomail.WithPassword(password))
+	}
+	return s, nil
+}
+
+// Send hands m to the server. messageID is the same on every try, so that receivers can drop a double. A
+// lasting refusal is ErrRefused.
+func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) error {
+	msg := gomail.NewMsg()
+	if err := errors.Join(msg.From(s.from), msg.To(m.To)); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	msg.Subject(m.Subject)
+	msg.SetMessageIDWithValue(messageID + "@" + s.domain)
+	msg.SetDate()
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday notice shall answer
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	client, err := gomail.NewClient(s.host, s.options...)
+	if err != nil {
+		return fmt.Errorf("smtp settings: %w", err)
+	}
+	err = client.DialAndSendWithContext(ctx, msg)
+	if refusal, ok := errors.AsType[*gomail.SendError](err); ok && !refusal.IsTemp() && refusal.ErrorCode() >= 500 {
+		return fmt.Errorf("send mail: %w: %w", ErrRefused, err)
+	}
+	if err != nil {
+		return fmt.Errorf("send mail: %w", err)
+	}
+	return nil
+}

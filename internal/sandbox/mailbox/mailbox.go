@@ -1,0 +1,86 @@
+// Package mailbox shows the system mail that was not sent, because no SMTP server is set. It is a sandbox and
+// says so.
+package mailbox
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// shown is how many mails the page lists, newest first.
+const shown = 50
+
+//go:embed page.html
+var source string
+
+// letter is one mail on the page.
+type letter struct {
+	org, id    id.ID
+	body       []byte
+	To         string
+	Subject    string
+	ReceivedAt wire.Time
+	Text       string
+}
+
+// Handler answers the mailbox page. system is a pool of the System role. Whoever sees the page can use the
+// links on it, so it belongs on the operators' listener alone.
+func Handler(system *postgres.DB, box *secret.Box, log *slog.Logger) http.Handler {
+	page := template.Must(template.New("mailbox").Parse(source))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		letters, err := newest(r.Context(), system, box)
+		if err != nil {
+			log.ErrorContext(r.Context(), "sandbox mailbox not read", "error", err)
+			http.Error(w, "the database is away", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		if err := page.Execute(w, letters); err != nil {
+			log.WarnContext(r.Context(), "sandbox mailbox not shown", "error", err)
+		}
+	})
+}
+
+func newest(ctx context.Context, system *postgres.DB, box *secret.Box) (letters []letter, err error) {
+	err = system.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT org_id, id, recipient, subject, body, received_at FROM sandbox_mail ORDER BY received_at DESC, id DESC LIMIT $1`, shown)
+		if err != nil {
+			return err
+		}
+		letters, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l letter, err error) {
+			err = row.Scan(&l.org, &l.id, &l.To, &l.Subject, &l.body, &l.ReceivedAt)
+			return l, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox mail: %w", err)
+	}
+	for i := range letters {
+		var m mail.Message
+		if err := mail.Open(box, letters[i].org, letters[i].id, letters[i].body, &m); err != nil {
+			return nil, err
+		}
+		letters[i].Text = m.Text
+	}
+	return letters, nil
+}

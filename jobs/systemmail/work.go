@@ -1,0 +1,42 @@
+package systemmail
+
+import (
+	"context"
+	"errors"
+
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Job is what the work needs.
+type Job struct {
+	DB   *postgres.DB // App role
+	Box  *secret.Box
+	SMTP *mail.SMTP // nil: the sandbox mailbox
+}
+
+// Work sends the mail once per delivery of the job; the Message-ID is the job's id, so a double after a crash
+// can be known. The body leaves the database in the transaction that ends the job.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	var m *mail.Message
+	err := j.DB.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+		m, err = mail.Read(ctx, tx, j.Box, run.Args.Mail)
+		return err
+	})
+	if err != nil || m == nil {
+		return err
+	}
+	if j.SMTP == nil {
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error { mail.ToSandbox(tx, run.Args.Mail); return nil })
+		return nil
+	}
+	if err := j.SMTP.Send(ctx, run.ID.String(), m); errors.Is(err, mail.ErrRefused) {
+		return queue.Drop(err)
+	} else if err != nil {
+		return err
+	}
+	run.Effect(func(_ context.Context, tx *postgres.Tx) error { mail.Sent(tx, run.Args.Mail); return nil })
+	return nil
+}
