@@ -2,7 +2,6 @@
 package api
 
 import (
-	"context"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
@@ -21,11 +21,13 @@ type Deps struct {
 	DB     *postgres.DB // App role; its commits push jobs
 	System *postgres.DB // System role: logins and nothing else
 	Log    *slog.Logger
-	// Verifier is the one check of a request's credential.
-	Verifier interface {
-		Verify(ctx context.Context, bearer string) (auth.Who, error)
-	}
-	Box *secret.Box // seals cursors and stored answers that bear a secret
+	Auth   *auth.Service // its Verify is the one check of a request's credential
+	Box    *secret.Box   // seals cursors and stored answers that bear a secret
+	// Limits counts requests by org and by address. Nil switches rate limits off.
+	Limits  *limits.Limiter
+	Metrics *Metrics // nil: none
+
+	Metrics *Metrics // of requests; may be nil
 
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default

@@ -117,7 +117,9 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 	if err := srv.Shutdown(stop); err != nil {
 		_ = srv.Close()
 	}
-	<-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("ops listener: %w", err)
+	}
 	return nil
 }
 

@@ -100,6 +100,7 @@ func (a *App) log(c *fiber.Ctx, r *request, took time.Duration) {
 	if r.op != nil {
 		route = r.op.Path
 	}
+	a.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
 	args := []any{
 		"method", c.Method(), "route", route, "status", c.Response().StatusCode(),
 		"took_ms", float64(took.Microseconds()) / 1000, "request_id", r.id,
