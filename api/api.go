@@ -25,9 +25,7 @@ type Deps struct {
 	Box    *secret.Box   // seals cursors and stored answers that bear a secret
 	// Limits counts requests by org and by address. Nil switches rate limits off.
 	Limits  *limits.Limiter
-	Metrics *Metrics // nil: none
-
-	Metrics *Metrics // of requests; may be nil
+	Metrics *Metrics // of requests; nil: none
 
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default

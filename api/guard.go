@@ -31,7 +31,12 @@ func (a *App) guard(c *fiber.Ctx) error {
 // admit lets a request through to its handler, or says why not: credential, rate, rights, address, headers
 // and body, in this order. It answers the body.
 func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
-	if r.op.Need.role != "" {
+	r.ip = a.clientIP(c)
+	if r.op.Need.role == "" {
+		if err := a.limitAddress(c, r); err != nil {
+			return nil, err
+		}
+	} else {
 		if err := a.authenticate(c, r); err != nil {
 			return nil, err
 		}
@@ -63,7 +68,7 @@ func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil
 	}
-	w, err := a.Verifier.Verify(c.UserContext(), strings.TrimLeft(token, " "))
+	w, err := a.Auth.Verify(c.UserContext(), strings.TrimLeft(token, " "))
 	if err != nil {
 		if f := fault.Of(err); f == nil || f.Code.Status() != fiber.StatusUnauthorized {
 			return err

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 // request is what the layers before a handler found out about one request.
 type request struct {
 	id      string
+	ip      netip.Addr
 	who     auth.Who
 	refused error  // why the credential did not count; nil without one and with a good one
 	scope   string // path and query, without what only turns pages: a cursor is bound to it
@@ -39,6 +41,9 @@ func requestOf(ctx context.Context) *request {
 
 // who is the verified principal of the request. Only public routes have none.
 func who(ctx context.Context) auth.Who { return requestOf(ctx).who }
+
+// clientIP is where the request came from, as far as trusted proxies can be believed.
+func clientIP(ctx context.Context) netip.Addr { return requestOf(ctx).ip }
 
 // envelope is the outermost layer: id, deadline, headers, the answer to whatever went wrong, one log line.
 func (a *App) envelope(c *fiber.Ctx) error {
