@@ -1,0 +1,40 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/retention"
+)
+
+// Entry is one line of the timetable.
+type Entry struct {
+	Name string
+	// Every is the time between two ticks, and Past how long after midnight UTC on 1 January of year 1, and so
+	// after every full hour or day, they fall.
+	Every, Past time.Duration
+	// Add adds the tick's job in tx, under the dedupe key given.
+	Add func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error
+}
+
+// Timetable is what the platform does by the clock.
+func Timetable() []Entry {
+	return []Entry{
+		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
+		}},
+	}
+}
+
+// tick is the latest planned time that is not after now.
+func (e Entry) tick(now time.Time) time.Time {
+	return now.UTC().Add(-e.Past).Truncate(e.Every).Add(e.Past)
+}
+
+// key is the name that a tick's job is known by.
+func (e Entry) key(tick time.Time) string {
+	return fmt.Sprintf("%s@%s", e.Name, tick.Format(time.RFC3339Nano))
+}
