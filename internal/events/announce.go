@@ -94,20 +94,6 @@ func Send(tx *postgres.Tx, delivery, endpoint id.ID, sample *Stored) {
 		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))
 }
 
-// noteJobs hands the jobs that have a slot to the pusher.
 func noteJobs(tx *postgres.Tx) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		defer rows.Close()
-		for rows.Next() {
-			ref := queue.Ref{Org: tx.Org(), Kind: DeliverKind, Lane: queue.Webhooks, MaxAttempts: DeliverAttempts}
-			var slot bool
-			if err := rows.Scan(&ref.ID, &slot); err != nil {
-				return err
-			}
-			if slot {
-				tx.Note(ref)
-			}
-		}
-		return rows.Err()
-	}
+	return queue.NoteAdded(tx, DeliverKind, queue.Webhooks, DeliverAttempts)
 }

@@ -1,0 +1,138 @@
+package events_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/events/eventstest"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestTheCatalogueIsTheReviewedOne(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Type        string         `json:"type"`
+		Description string         `json:"description"`
+		Live        bool           `json:"live"`
+		Schema      map[string]any `json:"schema"`
+		Sample      any            `json:"sample"`
+	}
+	var all []entry
+	for _, e := range events.Catalogue() {
+		sample, err := e.Example()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entry{e.Name, e.Description, e.Live, e.Schema(), json.RawMessage(sample.Bytes())})
+	}
+	got, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/catalogue.golden.json"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the catalogue differs from %s (-update writes it; schemas only grow):\n%s", golden, diff)
+	}
+}
+
+func TestEveryTypeIsNamedObjectDotPastTenseAndSaysWhenItFires(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, e := range events.Catalogue() {
+		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`).MatchString(e.Name) || strings.HasSuffix(e.Name, ".deleted") || e.Description == "" || seen[e.Name] {
+			t.Errorf("bad or double entry: %+v", e)
+		}
+		seen[e.Name] = true
+	}
+	for _, named := range []string{
+		"contact.created", "deal.won", "email.opened", "sequence.replied", "plan.changed", // by the interface
+		"contact.archived", "social_account.connected", "social_account.reauth_required", "webhook.disabled", "brand.updated",
+	} {
+		if !seen[named] {
+			t.Errorf("%s is missing", named)
+		}
+	}
+	if len(seen) <= 30 {
+		t.Errorf("%d types; more than 30 are promised", len(seen))
+	}
+}
+
+func TestEverySampleMeetsItsSchema(t *testing.T) {
+	t.Parallel()
+	for _, e := range events.Catalogue() {
+		s, err := e.Sample(id.New(), id.New(), wire.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventstest.Check(t, s.Bytes())
+	}
+}
+
+func TestTheCheckOfPayloadsSeesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	e, _ := events.Lookup("contact.created")
+	s, err := e.Example()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(s.Bytes())
+	if err := eventstest.Violation([]byte(good)); err != nil {
+		t.Fatalf("a sample is refused: %v", err)
+	}
+	for from, to := range map[string]string{
+		`"email":"ada@example.com",`:   ``,                         // missing
+		`"lead_score":42.17`:           `"lead_score":"42.17"`,     // of another kind
+		`"stage":"lead"`:               `"stage":null`,             // not nullable
+		`"tag":["newsletter"]`:         `"tag":null`,               // nor this
+		`"confidence":"prior"`:         `"confidence":"certain"`,   // not in the list
+		`"email":"ada@example.com"`:    `"email":"a","surprise":1`, // undeclared
+		`"previous":null`:              `"previous":{"stage":"x"}`, // a creation has none
+		`"type":"contact.created"`:     `"type":"contact.exploded"`,
+		`"created_at":"2026-01-15T09:`: `"created_at":"yesterday `,
+	} {
+		bad := strings.Replace(good, from, to, 1)
+		if bad == good {
+			t.Errorf("%s is not in the sample", from)
+		}
+		if eventstest.Violation([]byte(bad)) == nil {
+			t.Errorf("%s instead of %s passes", to, from)
+		}
+	}
+}
+
+func TestAnEnvelopeHasExactlyTheMembersOfTheContractInOrder(t *testing.T) {
+	t.Parallel()
+	org, event := id.New(), id.New()
+	s := events.Stored{OrgID: org, ID: event, Seq: 7, Type: "contact.created", ActorType: "user", ActorID: "u", RequestID: "r", Data: json.RawMessage(`{"object":{"x":"<&>"},"previous":null}`)}
+	if err := s.CreatedAt.UnmarshalText([]byte("2026-11-21T10:00:00.5Z")); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":"` + event.String() + `","type":"contact.created","api_version":"v1","created_at":"2026-11-21T10:00:00.500000Z","org_id":"` + org.String() +
+		`","seq":7,"actor":{"type":"user","id":"u"},"request_id":"r","data":{"object":{"x":"<&>"},"previous":null}}`
+	if got := string(s.Bytes()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	s.ActorType, s.ActorID, s.RequestID = "system", "", ""
+	if got := string(s.Bytes()); !strings.Contains(got, `"actor":{"type":"system","id":null},"request_id":null`) {
+		t.Errorf("empty actor and request: %s", got)
+	}
+}

@@ -1,0 +1,90 @@
+// Package eventstest holds payloads to the catalogue's schemas. The verifier is santhosh-tekuri/jsonschema's, not ours.
+package eventstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+)
+
+// Check fails t unless envelope is one of the catalogue and meets its type's schema.
+func Check(t testing.TB, envelope []byte) {
+	t.Helper()
+	if err := Violation(envelope); err != nil {
+		t.Errorf("%v\nin %s", err, envelope)
+	}
+}
+
+// Violation says what is wrong with an envelope. Members that the schema does not name are wrong here, although
+// the published schema allows them: what we send is what we declare.
+func Violation(envelope []byte) error {
+	var head struct {
+		Type string `json:"type"`
+	}
+	var value any
+	if err := json.Unmarshal(envelope, &head); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(envelope, &value); err != nil {
+		return err
+	}
+	t, ok := events.Lookup(head.Type)
+	if !ok {
+		return fmt.Errorf("%q is not in the catalogue", head.Type)
+	}
+	raw, err := json.Marshal(closed(t.Schema()))
+	if err != nil {
+		return err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: sixDigits})
+	if err := c.AddResource(head.Type, doc); err != nil {
+		return fmt.Errorf("schema of %s: %w", head.Type, err)
+	}
+	schema, err := c.Compile(head.Type)
+	if err != nil {
+		return fmt.Errorf("schema of %s: %w", head.Type, err)
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("%s: %w", head.Type, err)
+	}
+	return nil
+}
+
+// sixDigits is the one form of times on the wire, narrower than the format's name says.
+func sixDigits(v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	_, err := time.Parse("2006-01-02T15:04:05.000000Z", s)
+	return err
+}
+
+// closed forbids undeclared members of every object that declares some.
+func closed(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v)+1)
+		for k, m := range v {
+			out[k] = closed(m)
+		}
+		if _, ok := v["properties"].(map[string]any); ok {
+			out["additionalProperties"] = false
+		}
+		return out
+	default:
+		return v
+	}
+}
