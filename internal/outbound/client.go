@@ -177,14 +177,13 @@ func failure(ctx context.Context, err error) *Failure {
 		op       *net.OpError
 		verify   *tls.CertificateVerificationError
 		record   tls.RecordHeaderError
-		alert    tls.AlertError
 		timeouts interface{ Timeout() bool }
 	)
 	switch {
 	case errors.Is(err, errBlocked):
 		f.Class = Blocked
-	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &alert):
-		f.Class = TLS
+	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
+		f.Class = TLS // the two errors are how crypto/tls reports alerts
 	case ctx.Err() != nil:
 		f.Class = Timeout
 	case errors.As(err, &dns):
