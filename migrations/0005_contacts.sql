@@ -5,6 +5,17 @@
 -- own, and nothing here relies on GIN, LIKE or lower().
 
 -- +goose Up
+
+-- refuse(what, about): ends the transaction with SQLSTATE FW001. What a write may not do is asked in the batch of the
+-- write itself, whose commit is already on its way when the client reads the answers.
+-- +goose StatementBegin
+CREATE FUNCTION refuse(what text, about text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = 'FW001', MESSAGE = what, DETAIL = about;
+END
+$$;
+-- +goose StatementEnd
+
 CREATE TABLE contact (
     org_id           uuid        NOT NULL,
     id               uuid        NOT NULL,
@@ -107,13 +118,14 @@ CALL tenant('segment_member');
 
 -- The definitions of custom fields; their values are contact.attributes.
 CREATE TABLE contact_field (
-    org_id     uuid        NOT NULL,
-    key        text        COLLATE "C" NOT NULL,
-    label      text        NOT NULL,
-    type       text        NOT NULL CHECK (type IN ('string', 'number', 'boolean', 'date')),
-    created_at timestamptz NOT NULL,
-    updated_at timestamptz NOT NULL,
-    edit       int         NOT NULL DEFAULT 1,
+    org_id      uuid        NOT NULL,
+    key         text        COLLATE "C" NOT NULL,
+    label       text        NOT NULL,
+    type        text        NOT NULL CHECK (type IN ('string', 'number', 'boolean', 'date')),
+    created_at  timestamptz NOT NULL,
+    updated_at  timestamptz NOT NULL,
+    archived_at timestamptz, -- an archived key has no values and may be defined anew, with another type
+    edit        int         NOT NULL DEFAULT 1,
     PRIMARY KEY (org_id, key)
 );
 CALL tenant('contact_field');

@@ -1,0 +1,366 @@
+package contacts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// MaxBatch is how many rows one batch may have.
+const MaxBatch = 1000
+
+// Upsert is one row of a batch: the contact ID if it is given, else the live one with the patch's email, else a new one.
+type Upsert struct {
+	ID wire.Field[string]
+	Patch
+}
+
+// The outcomes of a row.
+const (
+	Created   = "created"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Failed    = "error"
+)
+
+// Outcome is what one row of a batch came to.
+type Outcome struct {
+	Result    string
+	ID        id.ID   // zero where Failed
+	LeadScore float64 // after the row; 0 where Failed
+	Fault     *fault.Fault
+}
+
+// errRaced means that another transaction took an address or defined a key between this one's reading and writing.
+var errRaced = errors.New("another transaction was quicker")
+
+// UpsertAll applies the rows in order and answers each one's outcome in the same order, and one Change for every contact
+// that was made or changed: several rows about one contact are one change of it. A row that is wrong changes
+// nothing and stops no other.
+//
+// It reads everything at once, works in memory and writes everything at once. What another transaction does in
+// between is seen as a violation and the batch is done again, at most five times.
+func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (out []Outcome, made, changed []Change, err error) {
+	for range 5 {
+		var b *batch
+		err = tx.Savepoint(ctx, func() error {
+			if b, err = load(ctx, tx, in, rate); err != nil {
+				return err
+			}
+			for i := range in {
+				b.outcomes[i] = b.row(i, &in[i])
+			}
+			if err := b.write(); err != nil {
+				return err
+			}
+			return tx.Flush(ctx)
+		})
+		if err == nil {
+			made, changed = b.changes()
+			return b.outcomes, made, changed, nil
+		}
+		if _, taken := asTaken(err); !taken && !errors.Is(err, errRaced) {
+			return nil, nil, nil, fmt.Errorf("batch: %w", err)
+		}
+	}
+	return nil, nil, nil, fault.New(fault.Conflict, "Other requests keep changing the same contacts. Send the batch again.").Because(err)
+}
+
+// entry is one contact as the batch has made it so far.
+type entry struct {
+	was   Row // as it is stored; zero where new
+	now   Row
+	isNew bool
+}
+
+type batch struct {
+	tx       *postgres.Tx
+	rate     Rate
+	outcomes []Outcome
+	byID     map[id.ID]*entry
+	byEmail  map[string]*entry
+	order    []*entry // touched or new, in the order of their first row
+	stages   []string
+	types    map[string]Type
+	newTypes map[string]Type
+	dynamic  map[string]bool
+	newKeys  []string // of segments
+}
+
+// load reads and locks what the rows may touch: contacts in the order of their ids, so that two batches wait for each
+// other in one direction only.
+func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch, error) {
+	b := &batch{
+		tx: tx, rate: rate, outcomes: make([]Outcome, len(in)), byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
+		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{},
+	}
+	ids, emails, segments, attributes := []id.ID{}, []string{}, map[string]bool{}, false
+	for i := range in {
+		if given, err := id.Parse(in[i].ID.Value); err == nil {
+			ids = append(ids, given)
+		}
+		if in[i].Email.Set {
+			emails = append(emails, Fold(in[i].Email.Value))
+		}
+		for _, s := range in[i].Segment.Value {
+			segments[s] = true
+		}
+		attributes = attributes || in[i].Attributes.Set
+	}
+	tx.Queue(`SELECT stages FROM org WHERE org_id = $1`, tx.Org()).QueryRow(func(row pgx.Row) error { return row.Scan(&b.stages) })
+	if attributes {
+		tx.Queue(`SELECT key, type FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, tx.Org()).Query(func(rows pgx.Rows) error {
+			var key, typ string
+			_, err := pgx.ForEachRow(rows, []any{&key, &typ}, func() error { b.types[key] = Type(typ); return nil })
+			return err
+		})
+	}
+	if len(segments) > 0 {
+		tx.Queue(`SELECT key FROM segment WHERE org_id = $1 AND kind = 'dynamic'`, tx.Org()).Query(func(rows pgx.Rows) error {
+			var key string
+			_, err := pgx.ForEachRow(rows, []any{&key}, func() error { b.dynamic[key] = true; return nil })
+			return err
+		})
+	}
+	rows, err := tx.Query(ctx, `SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
+			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = ANY ($3::text[]))
+		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		e := &entry{was: r, now: r}
+		b.byID[r.ID], b.byEmail[Fold(r.Email)] = e, e
+	}
+	return b, nil
+}
+
+// row applies the i'th row in memory.
+func (b *batch) row(i int, u *Upsert) Outcome {
+	path := "contacts/" + strconv.Itoa(i) + "/"
+	e, fail := b.find(u, path)
+	if fail != nil {
+		return Outcome{Result: Failed, Fault: fail}
+	}
+	if e == nil {
+		return b.create(u, path)
+	}
+	p := u.Patch
+	if p.CreatedAt.Set { // history is for new contacts; of a known one it is read-only
+		p.ReadOnly = maps.Clone(p.ReadOnly)
+		if p.ReadOnly == nil {
+			p.ReadOnly = map[string]json.RawMessage{}
+		}
+		p.ReadOnly["created_at"] = json.RawMessage(strconv.Quote(p.CreatedAt.Value))
+	}
+	ch, err := next(&e.now, &p, path, b.rate)
+	if err != nil {
+		return failed(err)
+	}
+	if !ch.Changed() {
+		return Outcome{Result: Unchanged, ID: e.now.ID, LeadScore: e.now.LeadScore}
+	}
+	if f := b.allowed(&e.now.Contact, &ch.Contact, path); f != nil {
+		return Outcome{Result: Failed, Fault: f}
+	}
+	before, after := Fold(e.now.Email), Fold(ch.Email)
+	if holder := b.byEmail[after]; holder != nil && holder != e {
+		return Outcome{Result: Failed, Fault: Exists(holder.now.ID)}
+	}
+	delete(b.byEmail, before)
+	b.byEmail[after] = e
+	ch.Edit = e.was.Edit + 1
+	if e.isNew {
+		ch.Edit = 1
+		ch.Contact.UpdatedAt = e.now.UpdatedAt
+	}
+	e.now = ch.Row
+	b.touch(e)
+	return Outcome{Result: Updated, ID: e.now.ID, LeadScore: e.now.LeadScore}
+}
+
+// find is the contact that the row is about; nil for a new one.
+func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
+	if u.ID.Set && !u.ID.Null {
+		given, err := id.Parse(u.ID.Value)
+		if err != nil {
+			return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+		}
+		if e := b.byID[given]; e != nil {
+			return e, nil
+		}
+		return nil, missing()
+	}
+	if !u.Email.Set || u.Email.Null {
+		return nil, fault.Invalid(path+"email", "required", "A row needs an id or an email.")
+	}
+	return b.byEmail[Fold(u.Email.Value)], nil
+}
+
+func (b *batch) create(u *Upsert, path string) Outcome {
+	now := wire.Now()
+	c := Contact{ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{}, Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now}
+	wrong := u.create(&c, path)
+	if u.CreatedAt.Set && !u.CreatedAt.Null {
+		var at wire.Time
+		switch err := at.UnmarshalText([]byte(u.CreatedAt.Value)); {
+		case err != nil:
+			wrong = append(wrong, fault.Field{Pointer: "#/" + path + "created_at", Code: "invalid_time", Detail: "This is not an RFC 3339 time."})
+		case at.After(now.Time) || at.Before(time.Unix(0, 0)):
+			wrong = append(wrong, fault.Field{Pointer: "#/" + path + "created_at", Code: "out_of_range", Detail: "The time lies between 1970 and now."})
+		default:
+			c.CreatedAt = at
+		}
+	}
+	if err := invalid(wrong); err != nil {
+		return failed(err)
+	}
+	if f := b.allowed(&Contact{Stage: DefaultStage}, &c, path); f != nil {
+		return Outcome{Result: Failed, Fault: f}
+	}
+	c.LeadScore, c.Score = b.rate(&c)
+	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}
+	b.byID[c.ID], b.byEmail[Fold(c.Email)] = e, e
+	b.touch(e)
+	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
+}
+
+// allowed checks against the org what the change from was to c brings in, and remembers what has to be made.
+func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
+	var wrong []fault.Field
+	if c.Stage != was.Stage && !has(b.stages, c.Stage) {
+		wrong = append(wrong, unknownStage(path))
+	}
+	segments := without(c.Segment, was.Segment)
+	for _, s := range segments {
+		if b.dynamic[s] {
+			wrong = append(wrong, dynamicSegment(path, s))
+		}
+	}
+	values, define := news(was.Attributes, c.Attributes), map[string]Type{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		t, ok := b.types[key]
+		if !ok {
+			t = TypeOf(values[key])
+			define[key] = t
+		}
+		if !t.Takes(values[key]) {
+			wrong = append(wrong, wrongType(path, key, t))
+		}
+	}
+	if len(b.types)+len(define) > maxFields {
+		wrong = append(wrong, tooManyFields(path))
+	}
+	if len(wrong) > 0 {
+		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The row has invalid fields.", Fields: wrong}
+	}
+	for key, t := range define {
+		b.types[key], b.newTypes[key] = t, t
+	}
+	for _, s := range segments {
+		if !has(b.newKeys, s) {
+			b.newKeys = append(b.newKeys, s)
+		}
+	}
+	return nil
+}
+
+func (b *batch) touch(e *entry) {
+	if !slices.Contains(b.order, e) {
+		b.order = append(b.order, e)
+	}
+}
+
+// changes are the contacts that were made, and those that differ from what was stored.
+func (b *batch) changes() (made, changed []Change) {
+	for _, e := range b.order {
+		ch := Change{Row: e.now, before: e.was.Contact}
+		if e.isNew {
+			made = append(made, ch)
+		} else if ch.Previous = changes(&e.was.Contact, &e.now.Contact); ch.Changed() {
+			changed = append(changed, ch)
+		}
+	}
+	return made, changed
+}
+
+func failed(err error) Outcome {
+	f := fault.Of(err)
+	if f != nil && f.Code == fault.ValidationFailed {
+		f.Detail = "The row has invalid fields."
+	}
+	return Outcome{Result: Failed, Fault: f}
+}
+
+// write queues the rows of the whole batch. New contacts go in the order of their addresses, so that two batches wait
+// for each other in one direction only.
+func (b *batch) write() error {
+	makeSegments(b.tx, b.newKeys)
+	b.define()
+	var fresh []*entry
+	for _, e := range b.order {
+		if e.isNew {
+			fresh = append(fresh, e)
+			continue
+		}
+		if len(changes(&e.was.Contact, &e.now.Contact)) == 0 {
+			continue
+		}
+		if err := update(b.tx, &e.was, &e.now.Contact); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(fresh, func(x, y *entry) int { return bytes.Compare([]byte(Fold(x.now.Email)), []byte(Fold(y.now.Email))) })
+	for _, e := range fresh {
+		if err := insert(b.tx, &e.now.Contact); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// define queues the new definitions and checks that nobody else made another of them.
+func (b *batch) define() {
+	if len(b.newTypes) == 0 {
+		return
+	}
+	keys := slices.Sorted(maps.Keys(b.newTypes))
+	types := make([]string, len(keys))
+	for i, k := range keys {
+		types[i] = string(b.newTypes[k])
+	}
+	b.tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`, b.tx.Org())
+	b.tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
+		SELECT $1, k, k, t, $4, $4 FROM unnest($2::text[], $3::text[]) AS new (k, t) `+defineAgain, b.tx.Org(), keys, types, wire.Now())
+	b.tx.Queue(`SELECT key, type, (SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL)
+		FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[])`, b.tx.Org(), keys).Query(func(rows pgx.Rows) error {
+		var (
+			key, typ string
+			count    int
+		)
+		_, err := pgx.ForEachRow(rows, []any{&key, &typ, &count}, func() error {
+			if b.newTypes[key] != Type(typ) || count > maxFields {
+				return errRaced
+			}
+			return nil
+		})
+		return err
+	})
+}

@@ -1,0 +1,46 @@
+package contacts
+
+import (
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// Contact is a person, as the API and the webhooks show them.
+type Contact = events.Contact
+
+// DefaultStage is the stage of a contact that was made without one.
+const DefaultStage = "lead"
+
+// Row is a contact with the two counters of its ETag.
+type Row struct {
+	Contact
+	Edit     int // moved by every edit
+	Computed int // moved by background work alone
+}
+
+// Rate scores a contact by the org's model: lead is 100 x the probability, two decimals. It is pure and quick.
+type Rate func(c *Contact) (lead float64, from events.ContactScore)
+
+// Taken is a unique violation: a live contact of the org has the address already. Resolve makes a fault of it.
+type Taken struct {
+	Email string // folded
+	cause error
+}
+
+func (t *Taken) Error() string { return fmt.Sprintf("address is taken: %v", t.cause) }
+
+func (t *Taken) Unwrap() error { return t.cause }
+
+// Exists is the 409 for an address that the live contact holder has; the zero id where it has gone meanwhile.
+func Exists(holder id.ID) *fault.Fault {
+	f := fault.New(fault.ContactExists, "A contact with this email exists.")
+	if !holder.IsZero() {
+		f.ExistingID = holder.String()
+	}
+	return f
+}
+
+func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such contact.") }

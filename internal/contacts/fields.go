@@ -1,0 +1,158 @@
+package contacts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Type is what the values of a custom field are.
+type Type string
+
+// The types of custom fields.
+const (
+	String  Type = "string"
+	Number  Type = "number"
+	Boolean Type = "boolean"
+	Date    Type = "date" // a string YYYY-MM-DD
+)
+
+// TypeOf is the type that a first value defines: a string that is a date makes a date.
+func TypeOf(v any) Type {
+	switch x := v.(type) {
+	case bool:
+		return Boolean
+	case float64:
+		return Number
+	case string:
+		if isDate(x) {
+			return Date
+		}
+	}
+	return String
+}
+
+// Takes tells whether v may be a value of a field of type t. A text field takes what looks like a date too.
+func (t Type) Takes(v any) bool {
+	is := TypeOf(v)
+	return is == t || t == String && is == Date
+}
+
+func isDate(s string) bool {
+	if len(s) != len(time.DateOnly) {
+		return false
+	}
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// Field is the definition of a custom field.
+type Field struct {
+	Key       string    `json:"key"`
+	Label     string    `json:"label"`
+	Type      Type      `json:"type" enum:"string,number,boolean,date"`
+	CreatedAt wire.Time `json:"created_at" format:"date-time"`
+	UpdatedAt wire.Time `json:"updated_at" format:"date-time"`
+	Edit      int       `json:"-"`
+}
+
+const fieldColumns = `key, label, type, created_at, updated_at, edit`
+
+// Fields answers the org's definitions by key; a key after which to go on, at most limit.
+func Fields(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]Field, error) {
+	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key > $2 AND archived_at IS NULL ORDER BY key LIMIT $3`, tx.Org(), after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list fields: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Field])
+}
+
+// GetField answers one definition, or a not_found fault.
+func GetField(ctx context.Context, tx *postgres.Tx, key string) (Field, error) {
+	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL`, tx.Org(), key)
+	if err != nil {
+		return Field{}, fmt.Errorf("read field: %w", err)
+	}
+	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Field])
+	if postgres.None(err) {
+		return Field{}, noField()
+	}
+	return f, err
+}
+
+func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such custom field.") }
+
+// Define queues a definition. A key that is defined already is a field_exists fault when the transaction is sent,
+// a 201st field a validation one. label "" becomes the key.
+func Define(tx *postgres.Tx, key, label string, t Type) (Field, error) {
+	v := checker{}
+	if !ValidKey(key) {
+		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
+	}
+	if strings.TrimSpace(label) == "" {
+		label = key
+	}
+	v.text("label", label, maxName)
+	if err := invalid(v.fields); err != nil {
+		return Field{}, err
+	}
+	f := Field{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
+	f.UpdatedAt = f.CreatedAt
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`, tx.Org())
+	tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
+		tx.Org(), f.Key, f.Label, f.Type, f.CreatedAt).Exec(wasMade)
+	tx.Queue(`SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, tx.Org()).QueryRow(func(row pgx.Row) error {
+		var n int
+		if err := row.Scan(&n); err != nil {
+			return err
+		}
+		if n > maxFields {
+			return invalid([]fault.Field{{Pointer: "#/key", Code: "too_many_fields", Detail: "An organization has at most 200 custom fields."}})
+		}
+		return nil
+	})
+	return f, nil
+}
+
+// Relabel gives the field another label; its key and type never change. An equal label writes nothing.
+func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, label wire.Field[string]) (Field, error) {
+	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), key)
+	if err != nil {
+		return Field{}, fmt.Errorf("read field: %w", err)
+	}
+	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Field])
+	switch {
+	case postgres.None(err):
+		return Field{}, noField()
+	case err != nil:
+		return Field{}, err
+	}
+	if err := match.check(f.Edit); err != nil {
+		return Field{}, err
+	}
+	v, was := checker{}, f.Label
+	v.required("label", label, &f.Label, maxName)
+	if err := invalid(v.fields); err != nil || f.Label == was {
+		return f, err
+	}
+	f.UpdatedAt, f.Edit = wire.Now(), f.Edit+1
+	tx.Queue(`UPDATE contact_field SET label = $3, updated_at = $4, edit = $5 WHERE org_id = $1 AND key = $2`, tx.Org(), key, f.Label, f.UpdatedAt, f.Edit)
+	return f, nil
+}
+
+// Undefine queues the archiving of a definition, which takes its values out of all contacts of the org, archived ones
+// included. Of one that is archived already nothing changes; a key that was never defined is a not_found fault when
+// the transaction is sent.
+func Undefine(tx *postgres.Tx, key string) {
+	now := wire.Now()
+	tx.Queue(`UPDATE contact_field SET archived_at = coalesce(archived_at, $3), edit = edit + (archived_at IS NULL)::int WHERE org_id = $1 AND key = $2`,
+		tx.Org(), key, now).Exec(wasThere)
+	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
+}

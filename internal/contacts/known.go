@@ -1,0 +1,107 @@
+package contacts
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// What a change needs to know of its org is asked by statements of the same batch. The commit is on its way before the
+// first answer is read, so a wrong answer has to be the server's own error: refuse() of the migration raises it.
+
+// ask queues a statement that calls refuse where something is wrong; fields says what, from what refuse was told.
+func ask(tx *postgres.Tx, fields func(about string) []fault.Field, sql string, args ...any) {
+	tx.Queue(sql, args...).Fn = func(br pgx.BatchResults) error {
+		_, err := br.Exec()
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
+			return invalid(fields(pg.Detail))
+		}
+		return err
+	}
+}
+
+// askStage queues the question whether the org has the stage.
+func askStage(tx *postgres.Tx, stage string) {
+	ask(tx, func(string) []fault.Field { return []fault.Field{unknownStage("")} },
+		`SELECT refuse('stage', '') WHERE NOT EXISTS (SELECT FROM org WHERE org_id = $1 AND $2 = ANY (stages))`, tx.Org(), stage)
+}
+
+func unknownStage(path string) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "stage", Code: "unknown_stage", Detail: "The organization's list of stages has no such stage."}
+}
+
+// makeSegments queues the static segments of those keys that the org does not have yet, and the question whether
+// one of the keys is a dynamic one's.
+func makeSegments(tx *postgres.Tx, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	ids := make([]id.ID, len(keys))
+	for i := range ids {
+		ids[i] = id.New()
+	}
+	tx.Queue(`INSERT INTO segment (org_id, id, key, name, kind, created_at)
+		SELECT $1, i, k, k, 'static', $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k) ON CONFLICT (org_id, key) DO NOTHING`,
+		tx.Org(), ids, keys, wire.Now())
+	ask(tx, func(key string) []fault.Field { return []fault.Field{dynamicSegment("", key)} },
+		`SELECT refuse('dynamic', key) FROM segment WHERE org_id = $1 AND key = ANY ($2::text[]) AND kind = 'dynamic'`, tx.Org(), keys)
+}
+
+func dynamicSegment(path, key string) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "segment", Code: "dynamic_segment", Detail: "The segment " + key + " is dynamic: who is in it follows from its filter."}
+}
+
+// defineAgain is what an insert of definitions does where the key was archived; a live one stays as it is.
+const defineAgain = `ON CONFLICT (org_id, key) DO UPDATE SET label = excluded.label, type = excluded.type, created_at = excluded.created_at,
+	updated_at = excluded.updated_at, archived_at = NULL, edit = contact_field.edit + 1 WHERE contact_field.archived_at IS NOT NULL`
+
+// defineFields queues definitions for the keys of values that the org has not defined, and the question whether
+// every value is of its key's type.
+func defineFields(tx *postgres.Tx, values map[string]any) {
+	if len(values) == 0 {
+		return
+	}
+	keys := slices.Sorted(maps.Keys(values))
+	types := make([]string, len(keys))
+	for i, k := range keys {
+		types[i] = string(TypeOf(values[k]))
+	}
+	// Only a batch with a new key waits for the others that define one, so that the count below is exact.
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))
+		WHERE EXISTS (SELECT FROM unnest($2::text[]) k
+			WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k AND f.archived_at IS NULL))`, tx.Org(), keys)
+	tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
+		SELECT $1, k, k, t, $4, $4 FROM unnest($2::text[], $3::text[]) AS new (k, t)
+		WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k AND f.archived_at IS NULL) `+defineAgain,
+		tx.Org(), keys, types, wire.Now())
+	ask(tx, func(about string) (wrong []fault.Field) {
+		var defined map[string]Type
+		if err := json.Unmarshal([]byte(about), &defined); err != nil {
+			return []fault.Field{wrongType("", "", String)}
+		}
+		for _, key := range slices.Sorted(maps.Keys(defined)) {
+			wrong = append(wrong, wrongType("", key, defined[key]))
+		}
+		return wrong
+	}, `SELECT refuse('type', json_object_agg(f.key, f.type)::text) FROM contact_field f JOIN unnest($2::text[], $3::text[]) AS sent (k, t) ON sent.k = f.key
+		WHERE f.org_id = $1 AND f.type <> sent.t AND NOT (f.type = 'string' AND sent.t = 'date') HAVING count(*) > 0`, tx.Org(), keys, types)
+	ask(tx, func(string) []fault.Field { return []fault.Field{tooManyFields("")} },
+		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL HAVING count(*) > $2`, tx.Org(), maxFields)
+}
+
+func wrongType(path, key string, t Type) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "attributes/" + escape(key), Code: "wrong_type", Detail: "This custom field is defined as " + string(t) + "."}
+}
+
+func tooManyFields(path string) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "attributes", Code: "too_many_fields", Detail: "An organization has at most 200 custom fields."}
+}

@@ -1,0 +1,202 @@
+package contacts
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Filter says which contacts a list holds. The zero Filter holds every live one.
+type Filter struct {
+	Stages        []string // any of; so are Tags and Segments
+	Tags          []string
+	Segments      []string // keys
+	Words         []string // folded, see Words: each is the beginning of a word of name or email
+	Company       *id.ID
+	Owner         *id.ID
+	MinScore      *float64
+	CreatedAfter  *time.Time // exclusive
+	CreatedBefore *time.Time // exclusive
+	Archived      bool       // the archived ones instead of the live ones
+}
+
+// Sort is an order of a list, as its parameter names it. Ties are broken by id.
+type Sort string
+
+// The orders.
+const (
+	Newest   Sort = "-created_at"
+	Oldest   Sort = "created_at"
+	Highest  Sort = "-lead_score"
+	Lowest   Sort = "lead_score"
+	LastName Sort = "last_name"
+	Email    Sort = "email"
+)
+
+// Position is a place in a sorted list: just after the contact ID, whose sort key is Key. Its form is private to the
+// list; a Position made for one Sort is an error under another.
+type Position struct {
+	Key string `json:"k"`
+	ID  id.ID  `json:"i"`
+}
+
+// query is a list in the making: FROM and WHERE with their arguments.
+type query struct {
+	from, where strings.Builder
+	args        []any
+	sortKey     string // the columns of the order
+	sortID      string
+}
+
+// arg adds an argument and answers its placeholder.
+func (q *query) arg(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
+func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
+
+// build writes the query of f. $1 is the org.
+//
+// The rows of a single tag or segment lie in the order of creation, so they drive such a list themselves; of
+// several values the planner chooses between walking the order and gathering the rows. Only leakproof operators
+// appear, see the migration.
+func build(org id.ID, f *Filter, s Sort) *query {
+	q := &query{sortKey: "c.created_at", sortID: "c.id"}
+	q.arg(org)
+	q.from.WriteString(both)
+	shelf := "false"
+	if f.Archived {
+		shelf = "true"
+		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NOT NULL AND s.archived = true")
+	} else {
+		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND s.archived = false")
+	}
+	byCreation := s == Newest || s == Oldest
+	switch s {
+	case Highest, Lowest:
+		q.sortKey, q.sortID = "s.score", "s.contact_id"
+	case LastName:
+		q.sortKey = "c.last_name_folded"
+	case Email:
+		q.sortKey = "c.email_folded"
+	case Newest, Oldest:
+	}
+	if len(f.Tags) == 1 && byCreation {
+		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id AND t.created_at = c.created_at")
+		q.and("t.org_id = $1 AND t.archived = " + shelf + " AND t.tag = " + q.arg(f.Tags[0]))
+		q.sortKey, q.sortID = "t.created_at", "t.contact_id"
+	} else if len(f.Tags) > 0 {
+		q.and("EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id AND t.tag = ANY (" + q.arg(f.Tags) + "::text[]))")
+	}
+	if len(f.Segments) == 1 && byCreation && q.sortID == "c.id" {
+		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at = c.created_at")
+		q.and("m.org_id = $1 AND m.archived = " + shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + ")")
+		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
+	} else if len(f.Segments) > 0 {
+		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
+	}
+	q.rest(f)
+	return q
+}
+
+func (q *query) rest(f *Filter) {
+	switch len(f.Stages) {
+	case 0:
+	case 1:
+		q.and("c.stage = " + q.arg(f.Stages[0]))
+	default:
+		q.and("c.stage = ANY (" + q.arg(f.Stages) + "::text[])")
+	}
+	if f.Company != nil {
+		q.and("c.company_id = " + q.arg(*f.Company))
+	}
+	if f.Owner != nil {
+		q.and("c.owner_id = " + q.arg(*f.Owner))
+	}
+	if f.MinScore != nil {
+		q.and("s.score >= " + q.arg(*f.MinScore))
+	}
+	if f.CreatedAfter != nil {
+		q.and("c.created_at > " + q.arg(*f.CreatedAfter))
+	}
+	if f.CreatedBefore != nil {
+		q.and("c.created_at < " + q.arg(*f.CreatedBefore))
+	}
+	for _, w := range f.Words {
+		// In byte order every word that begins with w lies below w followed by the highest character.
+		q.and("EXISTS (SELECT FROM contact_word w WHERE w.org_id = $1 AND w.contact_id = c.id AND w.word >= " + q.arg(w) + " AND w.word < " + q.arg(w+"\U0010FFFF") + ")")
+	}
+}
+
+// page adds the place to begin at, the order and the limit.
+func (q *query) page(s Sort, after *Position, limit int) (string, error) {
+	compare, direction := ">", ""
+	if s == Newest || s == Highest {
+		compare, direction = "<", " DESC"
+	}
+	if after != nil {
+		key, err := s.parse(after.Key)
+		if err != nil {
+			return "", err
+		}
+		q.and("(" + q.sortKey + ", " + q.sortID + ") " + compare + " (" + q.arg(key) + ", " + q.arg(after.ID) + ")")
+	}
+	return "SELECT " + columns + "\n" + q.from.String() + "\nWHERE " + q.where.String() +
+		"\nORDER BY " + q.sortKey + direction + ", " + q.sortID + direction + "\nLIMIT " + q.arg(limit), nil
+}
+
+// List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
+// position that does not fit s is an error.
+func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
+	q := build(tx.Org(), f, s)
+	sql, err := q.page(s, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, sql, q.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list contacts: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list contacts: %w", err)
+	}
+	return found, nil
+}
+
+// Position is where r stands in the order.
+func (s Sort) Position(r *Row) Position { return Position{Key: s.key(r), ID: r.ID} }
+
+// key is the sort key of r as text.
+func (s Sort) key(r *Row) string {
+	switch s {
+	case Highest, Lowest:
+		return strconv.FormatFloat(r.LeadScore, 'g', -1, 64)
+	case LastName:
+		return Fold(r.LastName)
+	case Email:
+		return Fold(r.Contact.Email)
+	case Newest, Oldest:
+	}
+	return strconv.FormatInt(r.CreatedAt.UnixMicro(), 10)
+}
+
+func (s Sort) parse(key string) (any, error) {
+	switch s {
+	case Highest, Lowest:
+		return strconv.ParseFloat(key, 64)
+	case LastName, Email:
+		return key, nil
+	case Newest, Oldest:
+	}
+	us, err := strconv.ParseInt(key, 10, 64)
+	return time.UnixMicro(us).UTC(), err
+}

@@ -1,0 +1,100 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Purge erases a contact, live or archived, for good: its rows, the events about it with their deliveries and
+// attempts, and stored answers that hold it. It reads the org's events of the last month, so it takes its time.
+// An unknown contact is a not_found fault.
+func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
+	was, err := lock(ctx, tx, i, true)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type LIKE 'contact.%' AND data -> 'object' ->> 'id' = $2`, tx.Org(), i.String())
+	if err != nil {
+		return fmt.Errorf("find events: %w", err)
+	}
+	told, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return fmt.Errorf("find events: %w", err)
+	}
+	if len(told) > 0 {
+		rows, err := tx.Query(ctx, `DELETE FROM webhook_delivery WHERE org_id = $1 AND event_id = ANY ($2::uuid[]) RETURNING id`, tx.Org(), told)
+		if err != nil {
+			return fmt.Errorf("erase deliveries: %w", err)
+		}
+		sent, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		if err != nil {
+			return fmt.Errorf("erase deliveries: %w", err)
+		}
+		tx.Queue(`DELETE FROM webhook_attempt WHERE org_id = $1 AND delivery_id = ANY ($2::uuid[])`, tx.Org(), sent)
+		tx.Queue(`DELETE FROM event WHERE org_id = $1 AND id = ANY ($2::uuid[])`, tx.Org(), told)
+	}
+	tx.Queue(`DELETE FROM idempotency_key WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN answer) > 0`, tx.Org(), i.String())
+	takeWords(tx, i, wordsOf(&was.Contact))
+	takeTags(tx, &was.Contact, was.Tag)
+	takeSegments(tx, &was.Contact, was.Segment)
+	tx.Queue(`DELETE FROM score_history WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_score WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact WHERE org_id = $1 AND id = $2`, tx.Org(), i)
+	return tx.Flush(ctx)
+}
+
+// Recorded is one score that the scoring job settled on.
+type Recorded struct {
+	RecordedAt   wire.Time `json:"recorded_at" format:"date-time"`
+	LeadScore    float64   `json:"lead_score"`
+	Probability  float64   `json:"probability"`
+	ModelVersion string    `json:"model_version"`
+}
+
+// Told is one event about a contact.
+type Told struct {
+	ID        id.ID           `json:"id" format:"uuid"`
+	Type      string          `json:"type"`
+	CreatedAt wire.Time       `json:"created_at" format:"date-time"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// Held is everything that is kept on one contact.
+type Held struct {
+	Contact      Contact    `json:"contact"`
+	ScoreHistory []Recorded `json:"score_history"`
+	Events       []Told     `json:"events"`
+}
+
+// Export answers everything held on a contact, live or archived, the events of the last month included. Use it in a
+// Tx, so that all parts are of one moment.
+func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
+	r, err := Get(ctx, tx, i, true)
+	if err != nil {
+		return Held{}, err
+	}
+	h := Held{Contact: r.Contact}
+	rows, err := tx.Query(ctx, `SELECT recorded_at, score, probability, version FROM score_history WHERE org_id = $1 AND contact_id = $2 ORDER BY recorded_at`, tx.Org(), i)
+	if err != nil {
+		return Held{}, fmt.Errorf("read score history: %w", err)
+	}
+	if h.ScoreHistory, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Recorded]); err != nil {
+		return Held{}, fmt.Errorf("read score history: %w", err)
+	}
+	rows, err = tx.Query(ctx, `SELECT id, type, created_at, data FROM event
+		WHERE org_id = $1 AND type LIKE 'contact.%' AND data -> 'object' ->> 'id' = $2 ORDER BY seq`, tx.Org(), i.String())
+	if err != nil {
+		return Held{}, fmt.Errorf("read events: %w", err)
+	}
+	if h.Events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Told]); err != nil {
+		return Held{}, fmt.Errorf("read events: %w", err)
+	}
+	return h, nil
+}

@@ -1,0 +1,147 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// columns are those that scan reads, of contact c and contact_score s.
+const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
+	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.computed`
+
+// both joins a contact with its score.
+const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
+
+func scan(row pgx.CollectableRow) (Row, error) {
+	var (
+		r     Row
+		attrs []byte
+	)
+	err := row.Scan(&r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle, &r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
+		&r.Segment, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID, &r.CreatedAt, &r.UpdatedAt,
+		&r.ArchivedAt, &r.Edit, &r.Computed)
+	if err != nil {
+		return r, err
+	}
+	r.Attributes = map[string]any{}
+	if len(attrs) > len("{}") {
+		err = json.Unmarshal(attrs, &r.Attributes)
+	}
+	return r, err
+}
+
+const getSQL = `SELECT ` + columns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
+
+// Get answers one contact of the org, an archived one only if asked for; else a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return one(ctx, tx, getSQL, i, archivedToo)
+}
+
+// lock is Get with both rows held until the transaction ends, always the contact's first.
+func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
+}
+
+func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
+	rows, err := tx.Query(ctx, sql, tx.Org(), i)
+	if err != nil {
+		return Row{}, fmt.Errorf("read contact: %w", err)
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, scan)
+	switch {
+	case postgres.None(err):
+		return Row{}, missing()
+	case err != nil:
+		return Row{}, fmt.Errorf("read contact: %w", err)
+	case r.ArchivedAt != nil && !archivedToo:
+		return Row{}, missing()
+	}
+	return r, nil
+}
+
+// Holder is the id of the live contact that has the folded address; the zero id where there is none.
+func Holder(ctx context.Context, tx *postgres.Tx, folded string) (id.ID, error) {
+	var i id.ID
+	err := tx.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL`, []any{tx.Org(), folded}, &i)
+	if postgres.None(err) {
+		return id.ID{}, nil
+	}
+	return i, err
+}
+
+const insertSQL = `
+INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
+	company_id, stage, tags, attributes, owner_id, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
+
+const insertScoreSQL = `
+INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
+VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
+
+// insert queues the rows of a new contact.
+func insert(tx *postgres.Tx, c *Contact) error {
+	attrs, err := json.Marshal(c.Attributes)
+	if err != nil {
+		return fmt.Errorf("encode attributes: %w", err)
+	}
+	folded := Fold(c.Email)
+	unique(tx.Queue(insertSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone, c.JobTitle, c.Source,
+		c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.CreatedAt, c.UpdatedAt), folded)
+	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt)
+	addWords(tx, c.ID, wordsOf(c))
+	addTags(tx, c, c.Tag)
+	addSegments(tx, c, c.Segment)
+	return nil
+}
+
+const updateSQL = `
+UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone = $8, job_title = $9,
+	source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16, updated_at = $17, edit = edit + 1
+WHERE org_id = $1 AND id = $2`
+
+const updateScoreSQL = `
+UPDATE contact_score SET score = $3, probability = $4, version = $5, confidence = $6, segments = $7, scored_at = $8
+WHERE org_id = $1 AND contact_id = $2`
+
+// update queues what makes the stored row was, which the transaction has locked, into c.
+func update(tx *postgres.Tx, was *Row, c *Contact) error {
+	attrs, err := json.Marshal(c.Attributes)
+	if err != nil {
+		return fmt.Errorf("encode attributes: %w", err)
+	}
+	folded := Fold(c.Email)
+	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone, c.JobTitle,
+		c.Source, c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.UpdatedAt), folded)
+	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
+		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt)
+	}
+	before, after := wordsOf(&was.Contact), wordsOf(c)
+	takeWords(tx, c.ID, without(before, after))
+	addWords(tx, c.ID, without(after, before))
+	takeTags(tx, c, without(was.Tag, c.Tag))
+	addTags(tx, c, without(c.Tag, was.Tag))
+	takeSegments(tx, c, without(was.Segment, c.Segment))
+	addSegments(tx, c, without(c.Segment, was.Segment))
+	return nil
+}
+
+// unique turns the violation of contact_email by q into Taken.
+func unique(q *pgx.QueuedQuery, folded string) {
+	q.Fn = func(br pgx.BatchResults) error {
+		_, err := br.Exec()
+		if postgres.Violates(err, "contact_email") {
+			return &Taken{Email: folded, cause: err}
+		}
+		return err
+	}
+}
+
+func asTaken(err error) (*Taken, bool) { return errors.AsType[*Taken](err) }

@@ -1,0 +1,193 @@
+package contacts
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones are checked by name also where the system has none
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Lengths in characters, and counts.
+const (
+	maxName      = 200
+	maxPhone     = 50
+	maxKey       = 64 // a tag, a segment's key, a stage, a field's key
+	maxKeys      = 50 // tags, or segments, of one contact
+	maxText      = 2000
+	maxFields    = 200 // definitions per org, and values per contact
+	exactInteger = 1 << 53
+)
+
+// checker collects what is wrong with one object.
+type checker struct {
+	path   string
+	fields []fault.Field
+}
+
+func (v *checker) wrong(field, code, detail string) {
+	v.fields = append(v.fields, fault.Field{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
+}
+
+// text checks what holds for every one-line text.
+func (v *checker) text(field, s string, longest int) bool {
+	switch {
+	case utf8.RuneCountInString(s) > longest:
+		v.wrong(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		v.wrong(field, "invalid_characters", "Control characters are not allowed.")
+	default:
+		return true
+	}
+	return false
+}
+
+// required takes a member that can be neither null nor blank.
+func (v *checker) required(field string, in wire.Field[string], at *string, longest int) {
+	if !in.Set {
+		return
+	}
+	if in.Null {
+		v.wrong(field, "not_nullable", "This field cannot be null.")
+		return
+	}
+	if strings.TrimSpace(in.Value) == "" {
+		v.wrong(field, "required", "This field cannot be blank.")
+		return
+	}
+	if v.text(field, in.Value, longest) {
+		*at = in.Value
+	}
+}
+
+// optional takes a member that null clears; so does a blank one.
+func (v *checker) optional(field string, in wire.Field[string], at **string, longest int) {
+	if !in.Set {
+		return
+	}
+	if in.Null || strings.TrimSpace(in.Value) == "" {
+		*at = nil
+		return
+	}
+	if v.text(field, in.Value, longest) {
+		*at = &in.Value
+	}
+}
+
+func (v *checker) id(field string, in wire.Field[string], at **id.ID) {
+	if !in.Set {
+		return
+	}
+	if in.Null {
+		*at = nil
+		return
+	}
+	i, err := id.Parse(in.Value)
+	if err != nil {
+		v.wrong(field, "invalid_uuid", "This is not a UUID.")
+		return
+	}
+	*at = &i
+}
+
+// keys takes tags or segment keys: trimmed, each once, in the order sent. null clears.
+func (v *checker) keys(field string, in wire.Field[[]string], at *[]string) {
+	if !in.Set {
+		return
+	}
+	out := make([]string, 0, len(in.Value))
+	for i, k := range in.Value {
+		k = strings.TrimSpace(k)
+		each := field + "/" + strconv.Itoa(i)
+		switch {
+		case k == "":
+			v.wrong(each, "required", "An entry cannot be blank.")
+		case strings.ContainsRune(k, ','):
+			v.wrong(each, "invalid_characters", "A comma is not allowed.")
+		case v.text(each, k, maxKey) && !has(out, k):
+			out = append(out, k)
+		}
+	}
+	if len(out) > maxKeys {
+		v.wrong(field, "too_many", "At most "+strconv.Itoa(maxKeys)+" entries are allowed.")
+		return
+	}
+	*at = out
+}
+
+// attributes merges in into a copy of before: null takes a value out.
+func (v *checker) attributes(in wire.Field[map[string]any], before map[string]any) map[string]any {
+	out := make(map[string]any, len(before)+len(in.Value))
+	if in.Null {
+		return out
+	}
+	maps.Copy(out, before)
+	for _, key := range slices.Sorted(maps.Keys(in.Value)) {
+		value, field := in.Value[key], "attributes/"+escape(key)
+		if value == nil {
+			delete(out, key)
+			continue
+		}
+		if !ValidKey(key) {
+			v.wrong(field, "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
+			continue
+		}
+		switch x := value.(type) {
+		case string:
+			if utf8.RuneCountInString(x) > maxText {
+				v.wrong(field, "too_long", "At most "+strconv.Itoa(maxText)+" characters are allowed.")
+				continue
+			}
+		case float64:
+			if math.IsInf(x, 0) || math.IsNaN(x) || math.Abs(x) > exactInteger {
+				v.wrong(field, "out_of_range", "A number lies between -2^53 and 2^53.")
+				continue
+			}
+		case bool:
+		default:
+			v.wrong(field, "invalid_type", "A value is a string, a number, a boolean or null.")
+			continue
+		}
+		out[key] = value
+	}
+	if len(out) > maxFields {
+		v.wrong("attributes", "too_many", "At most "+strconv.Itoa(maxFields)+" values are allowed.")
+	}
+	return out
+}
+
+// ValidKey tells whether a custom field may have this key.
+func ValidKey(key string) bool {
+	return key != "" && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) && strings.TrimSpace(key) == key &&
+		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
+}
+
+// escape makes one reference token of a JSON pointer (RFC 6901).
+func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+// squeeze makes one blank of every run of them.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func validZone(s string) bool {
+	if s == "Local" {
+		return false
+	}
+	_, err := time.LoadLocation(s)
+	return err == nil
+}
+
+// invalid is the 422 that carries fields; nil where there are none.
+func invalid(fields []fault.Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: fields}
+}

@@ -1,0 +1,47 @@
+package scoring
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+var prior = sync.OnceValue(Prior)
+
+// For is the model that scores the contacts of org: the shipped prior as long as no org has a model of its own.
+// It costs nothing and never fails, so that a contact is scored within its request.
+func For(_ id.ID) *Model { return prior() }
+
+// Of is what the scorer sees of c.
+func Of(c *events.Contact) Contact {
+	return Contact{
+		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
+		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Attributes: len(c.Attributes),
+	}
+}
+
+// Rate scores c; lead is 100 x the probability, two decimals.
+func (m *Model) Rate(c *events.Contact) (lead float64, from events.ContactScore) {
+	seen := Of(c)
+	s := m.Score(&seen)
+	return s.Lead, events.ContactScore{Probability: s.Probability, Confidence: string(s.Confidence), ModelVersion: s.Version}
+}
+
+// Differs tells whether a field that the scorer uses differs between a and b.
+func Differs(a, b *events.Contact) bool {
+	x, y := Of(a), Of(b)
+	if !slices.Equal(x.Tags, y.Tags) {
+		return true
+	}
+	return x.Stage != y.Stage || x.Email != y.Email || x.JobTitle != y.JobTitle || x.Source != y.Source ||
+		x.Company != y.Company || x.Phone != y.Phone || x.Owner != y.Owner || x.Attributes != y.Attributes
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
