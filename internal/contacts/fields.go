@@ -89,9 +89,9 @@ func GetField(ctx context.Context, tx *postgres.Tx, key string) (Field, error) {
 
 func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such custom field.") }
 
-// Define queues a definition. A key that is defined already is a field_exists fault when the transaction is sent,
-// a 201st field a validation one. label "" becomes the key.
-func Define(tx *postgres.Tx, key, label string, t Type) (Field, error) {
+// Define makes a definition. A key that is defined already is a field_exists fault, a 201st field a validation one
+// when the transaction is sent. label "" becomes the key.
+func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Field, error) {
 	v := checker{}
 	if !ValidKey(key) {
 		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
@@ -106,18 +106,18 @@ func Define(tx *postgres.Tx, key, label string, t Type) (Field, error) {
 	f := Field{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
 	f.UpdatedAt = f.CreatedAt
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`, tx.Org())
-	tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
-		tx.Org(), f.Key, f.Label, f.Type, f.CreatedAt).Exec(wasMade)
-	tx.Queue(`SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, tx.Org()).QueryRow(func(row pgx.Row) error {
-		var n int
-		if err := row.Scan(&n); err != nil {
-			return err
-		}
-		if n > maxFields {
-			return invalid([]fault.Field{{Pointer: "#/key", Code: "too_many_fields", Detail: "An organization has at most 200 custom fields."}})
-		}
-		return nil
-	})
+	n, err := tx.Exec(ctx, `INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
+		tx.Org(), f.Key, f.Label, string(f.Type), f.CreatedAt)
+	if err != nil {
+		return Field{}, fmt.Errorf("define field: %w", err)
+	}
+	if n == 0 {
+		return Field{}, fault.New(fault.FieldExists, "A custom field with this key exists.")
+	}
+	ask(tx, func(string) []fault.Field {
+		return []fault.Field{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
+	},
+		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL HAVING count(*) > $2`, tx.Org(), maxFields)
 	return f, nil
 }
 
@@ -147,12 +147,18 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, labe
 	return f, nil
 }
 
-// Undefine queues the archiving of a definition, which takes its values out of all contacts of the org, archived ones
-// included. Of one that is archived already nothing changes; a key that was never defined is a not_found fault when
-// the transaction is sent.
-func Undefine(tx *postgres.Tx, key string) {
+// Undefine archives a definition and takes its values out of all contacts of the org, archived ones included. Of one
+// that is archived already nothing changes; a key that was never defined is a not_found fault.
+func Undefine(ctx context.Context, tx *postgres.Tx, key string) error {
 	now := wire.Now()
-	tx.Queue(`UPDATE contact_field SET archived_at = coalesce(archived_at, $3), edit = edit + (archived_at IS NULL)::int WHERE org_id = $1 AND key = $2`,
-		tx.Org(), key, now).Exec(wasThere)
+	n, err := tx.Exec(ctx, `UPDATE contact_field SET archived_at = coalesce(archived_at, $3), edit = edit + (archived_at IS NULL)::int
+		WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)
+	if err != nil {
+		return fmt.Errorf("archive field: %w", err)
+	}
+	if n == 0 {
+		return noField()
+	}
 	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
+	return nil
 }
