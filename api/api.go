@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
 // Deps are what main hands to the API.
@@ -26,6 +27,7 @@ type Deps struct {
 	// Limits counts requests by org and by address. Nil switches rate limits off.
 	Limits  *limits.Limiter
 	Metrics *Metrics // of requests; nil: none
+	Hooks   *webhooks.Service
 
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default
@@ -53,7 +55,10 @@ const (
 )
 
 // New mounts every route. Serve answers with them.
-func New(d Deps) *App {
+func New(d Deps) *App { return build(d) }
+
+// build is New with more to mount, for tests.
+func build(d Deps, more ...func(*App)) *App {
 	hookHuma()
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{
@@ -72,10 +77,13 @@ func New(d Deps) *App {
 	})
 	a.huma = humafiber.New(a.fiber, humaConfig())
 	a.fiber.Use(a.envelope, a.cors, a.guard)
-	for _, mount := range []func(){
-		a.mountDocs,
-	} {
+	for _, mount := range []func(){} {
 		mount()
 	}
+	for _, mount := range more {
+		mount(a)
+	}
+	a.mountDocs() // last: it writes the document
+	a.methods()
 	return a
 }

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+func (a *App) mountEvents() {
+	const tag = "Events"
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag, Title: "Read the events of the last 30 days, oldest first"}, a.listEvents)
+	all := eventTypes()
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
+		func(context.Context, *struct{}) (*eventTypesOut, error) { return &eventTypesOut{Body: all}, nil })
+}
+
+// shownEvent is an event as the feed shows it: the very bytes that webhooks get.
+type shownEvent struct{ *events.Stored }
+
+// Schema is the envelope's.
+func (shownEvent) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
+}
+
+type listEventsIn struct {
+	page
+	Type string `query:"type" doc:"Event types, separated by commas; all if absent"`
+}
+
+type listEventsOut struct {
+	Body struct {
+		Data       []shownEvent `json:"data"`
+		HasMore    bool         `json:"has_more"`
+		NextCursor string       `json:"next_cursor" doc:"Always there: keep it and ask again for what happens next"`
+	}
+}
+
+func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut, error) {
+	types, err := typesOf(in.Type)
+	if err != nil {
+		return nil, err
+	}
+	from, err := after[int64](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	seen := int64(0)
+	if from != nil {
+		seen = *from
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*listEventsOut, error) {
+		rows, err := events.Feed(ctx, tx, seen, types, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &listEventsOut{}
+		if out.Body.HasMore = len(rows) > in.Limit; out.Body.HasMore {
+			rows = rows[:in.Limit]
+		}
+		out.Body.Data = make([]shownEvent, len(rows))
+		for i, e := range rows {
+			out.Body.Data[i], seen = shownEvent{e}, e.Seq
+		}
+		plain, err := json.Marshal(seen)
+		if err != nil {
+			return nil, fmt.Errorf("encode cursor: %w", err)
+		}
+		sealed, err := a.Box.Seal(plain, cursorOf(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("seal cursor: %w", err)
+		}
+		out.Body.NextCursor = base64.RawURLEncoding.EncodeToString(sealed)
+		return out, nil
+	})
+}
+
+func typesOf(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	all := strings.Split(list, ",")
+	for _, name := range all {
+		if _, ok := events.Lookup(name); !ok {
+			return nil, fault.Parameter("type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+type eventType struct {
+	Type        string         `json:"type"`
+	Description string         `json:"description" doc:"When it fires"`
+	Schema      map[string]any `json:"schema" doc:"JSON Schema 2020-12 of the whole envelope"`
+	Sample      shownEvent     `json:"sample"`
+	Live        bool           `json:"live" doc:"false: reserved; it can be subscribed and tested, but nothing emits it yet"`
+}
+
+type eventTypesOut struct{ Body list[eventType] }
+
+func eventTypes() list[eventType] {
+	l := list[eventType]{Data: []eventType{}}
+	for _, t := range events.Catalogue() {
+		sample, err := t.Example()
+		if err != nil {
+			panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue is code; its test would fail first
+		}
+		l.Data = append(l.Data, eventType{t.Name, t.Description, t.Schema(), shownEvent{sample}, t.Live})
+	}
+	return l
+}

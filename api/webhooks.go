@@ -1,0 +1,297 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const hooksPath = "/api/v1/webhooks"
+
+func (a *App) mountWebhooks() {
+	const tag, hook = "Webhooks", hooksPath + "/{id}"
+	route(a, op{Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook", Status: http.StatusCreated, Secret: true}, a.createHook)
+	route(a, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
+	route(a, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
+	route(a, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Change a webhook"}, a.patchHook)
+	route(a, op{Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook", Status: http.StatusNoContent}, a.archiveHook)
+	route(a, op{Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag, Title: "Restore an archived webhook"}, a.restoreHook)
+	route(a, op{
+		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event", Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
+	}, a.testHook)
+	route(a, op{Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag, Title: "List a webhook's deliveries"}, a.listDeliveries)
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/webhook-deliveries/{id}", Need: viewer, Tag: tag, Title: "Get a delivery with its attempts"}, a.getDelivery)
+}
+
+// hookID is the path of one webhook.
+type hookID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type hookOut struct {
+	tagged
+	Body webhooks.Endpoint
+}
+
+func hookAnswer(v webhooks.Versioned) *hookOut {
+	return &hookOut{tagged: etag(v.Edit, v.Computed), Body: v.Endpoint}
+}
+
+type newHook struct {
+	URL         string   `json:"url" format:"uri" doc:"https and public"`
+	Events      []string `json:"events" nullable:"false" doc:"Event types, or [\"*\"] for all"`
+	Secret      *string  `json:"secret,omitempty" doc:"16 to 128 characters that sign each delivery; made if absent"`
+	Description *string  `json:"description,omitempty" nullable:"true" doc:"At most 500 characters"`
+	RateLimit   *int     `json:"rate_limit,omitempty" nullable:"true" doc:"Deliveries per second"`
+	Enabled     *bool    `json:"enabled,omitempty" doc:"true if absent"`
+}
+
+// madeHook is the one answer that shows a secret.
+type madeHook struct {
+	webhooks.Endpoint
+	Secret string `json:"secret" doc:"Shown this once; keep it to verify signatures with"`
+}
+
+type createHookOut struct {
+	tagged
+	Location string `header:"Location"`
+	Body     madeHook
+}
+
+func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*createHookOut, error) {
+	n := webhooks.New{URL: in.Body.URL, Events: in.Body.Events, RateLimit: in.Body.RateLimit, Enabled: true}
+	if in.Body.Description != nil {
+		n.Description = *in.Body.Description
+	}
+	if in.Body.Enabled != nil {
+		n.Enabled = *in.Body.Enabled
+	}
+	if in.Body.Secret != nil {
+		if n.Secret = *in.Body.Secret; n.Secret == "" {
+			return nil, fault.Invalid("secret", "invalid_length", "A secret has 16 to 128 characters.")
+		}
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*createHookOut, error) {
+		v, shown, err := a.Hooks.Create(ctx, tx, n)
+		if err != nil {
+			return nil, err
+		}
+		return &createHookOut{tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(), Body: madeHook{v.Endpoint, shown}}, nil
+	})
+}
+
+type listHooksIn struct {
+	page
+	Archived bool   `query:"archived" doc:"The archived ones instead of the live ones"`
+	Count    string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+}
+
+func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
+	Body list[webhooks.Endpoint]
+}, error,
+) {
+	before, err := after[id.ID](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Endpoint] }, error) {
+		rows, err := a.Hooks.List(ctx, tx, orZero(before), in.Limit+1, in.Archived)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.page, rows,
+			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID { return v.ID })
+		if err == nil && in.Count != "" {
+			l.Total, err = a.Hooks.Count(ctx, tx, in.Archived)
+		}
+		return &struct{ Body list[webhooks.Endpoint] }{l}, err
+	})
+}
+
+type getHookIn struct {
+	hookID
+	Archived bool `query:"include_archived" doc:"Also answers an archived one"`
+}
+
+func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+		v, err := a.Hooks.Get(ctx, tx, in.ID, in.Archived)
+		if err != nil {
+			return nil, err
+		}
+		return hookAnswer(v), nil
+	})
+}
+
+type hookPatch struct {
+	URL         optional[string]   `json:"url" required:"false"`
+	Events      optional[[]string] `json:"events" required:"false"`
+	Description optional[string]   `json:"description" required:"false"`
+	RateLimit   optional[int]      `json:"rate_limit" required:"false"`
+	Enabled     optional[bool]     `json:"enabled" required:"false"`
+
+	ID             optional[id.ID]     `json:"id" required:"false" doc:"Read-only: ignored with its current value"`
+	DisabledReason optional[string]    `json:"disabled_reason" required:"false" doc:"Read-only"`
+	CreatedAt      optional[wire.Time] `json:"created_at" required:"false" doc:"Read-only"`
+	UpdatedAt      optional[wire.Time] `json:"updated_at" required:"false" doc:"Read-only"`
+	ArchivedAt     optional[wire.Time] `json:"archived_at" required:"false" doc:"Read-only"`
+}
+
+// readOnly refuses fields that nobody may set, unless they say what is so anyway.
+func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
+	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
+	for _, field := range []struct {
+		name  string
+		given bool
+		same  bool
+	}{
+		{"id", p.ID.Set, p.ID.Value == e.ID},
+		{"disabled_reason", p.DisabledReason.Set, unchanged(p.DisabledReason, e.DisabledReason)},
+		{"created_at", p.CreatedAt.Set, p.CreatedAt.Value.Equal(e.CreatedAt.Time)},
+		{"updated_at", p.UpdatedAt.Set, p.UpdatedAt.Value.Equal(e.UpdatedAt.Time)},
+		{"archived_at", p.ArchivedAt.Set, unchanged(p.ArchivedAt, e.ArchivedAt)},
+	} {
+		if field.given && !field.same {
+			f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + field.name, Code: "read_only", Detail: "This field is set by the service."})
+		}
+	}
+	if len(f.Fields) > 0 {
+		return f
+	}
+	return nil
+}
+
+func unchanged[T comparable](given optional[T], is *T) bool {
+	if given.Null || is == nil {
+		return given.Null && is == nil
+	}
+	return given.Value == *is
+}
+
+type patchHookIn struct {
+	hookID
+	ifMatch
+	Body hookPatch
+}
+
+func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) {
+	p := webhooks.Patch{
+		URL: in.Body.URL.Field, Events: in.Body.Events.Field, Description: in.Body.Description.Field,
+		RateLimit: in.Body.RateLimit.Field, Enabled: in.Body.Enabled.Field,
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+		v, err := a.Hooks.Update(ctx, tx, in.ID, p, func(v webhooks.Versioned) error {
+			if err := in.check(int64(v.Edit)); err != nil {
+				return err
+			}
+			return in.Body.readOnly(v.Endpoint)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return hookAnswer(v), nil
+	})
+}
+
+type archiveHookIn struct {
+	hookID
+	ifMatch
+}
+
+func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+		return &struct{}{}, a.Hooks.Archive(ctx, tx, in.ID, func(v webhooks.Versioned) error { return in.check(int64(v.Edit)) })
+	})
+}
+
+func (a *App) restoreHook(ctx context.Context, in *hookID) (*hookOut, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+		v, err := a.Hooks.Restore(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return hookAnswer(v), nil
+	})
+}
+
+type testHookIn struct {
+	hookID
+	Body struct {
+		Type string `json:"type" doc:"Any event type of GET /api/v1/event-types, live or not"`
+	}
+}
+
+type testHookOut struct {
+	Location string `header:"Location"`
+	Body     webhooks.Delivery
+}
+
+func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error) {
+	t, ok := events.Lookup(in.Body.Type)
+	return write(ctx, a, func(tx *postgres.Tx) (*testHookOut, error) {
+		if !ok {
+			if _, err := a.Hooks.Get(ctx, tx, in.ID, false); err != nil {
+				return nil, err
+			}
+			return nil, fault.Invalid("type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+		}
+		d, err := a.Hooks.SendTest(ctx, tx, in.ID, t)
+		if err != nil {
+			return nil, err
+		}
+		return &testHookOut{Location: "/api/v1/webhook-deliveries/" + d.ID.String(), Body: d}, nil
+	})
+}
+
+type listDeliveriesIn struct {
+	hookID
+	page
+	Status string `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
+	Count  string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+}
+
+func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct {
+	Body list[webhooks.Delivery]
+}, error,
+) {
+	before, err := after[id.ID](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Delivery] }, error) {
+		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, webhooks.Status(in.Status), orZero(before), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.page, rows,
+			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
+		if err == nil && in.Count != "" {
+			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, webhooks.Status(in.Status))
+		}
+		return &struct{ Body list[webhooks.Delivery] }{l}, err
+	})
+}
+
+func (a *App) getDelivery(ctx context.Context, in *hookID) (*struct{ Body webhooks.Delivery }, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body webhooks.Delivery }, error) {
+		d, err := a.Hooks.GetDelivery(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &struct{ Body webhooks.Delivery }{d}, nil
+	})
+}
+
+// orZero is the id that a cursor holds, and the zero ID on the first page.
+func orZero(i *id.ID) id.ID {
+	if i == nil {
+		return id.ID{}
+	}
+	return *i
+}
