@@ -16,6 +16,9 @@ type Home struct {
 	lock *os.File
 }
 
+// ErrInUse is that another process has the home.
+var ErrInUse = errors.New("is in use by another funnelwork")
+
 // OpenHome makes dir where it is missing and takes it for this process until Close or the process's end. The
 // error is one line for the operator: another process holds it, or it cannot be written.
 func OpenHome(dir string) (*Home, error) {
@@ -38,7 +41,7 @@ func OpenHome(dir string) (*Home, error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 20))
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("home %s is in use by another funnelwork (pid %s)", abs, strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("home %s %w (pid %s)", abs, ErrInUse, strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock home %s: %w", abs, err)
 	}
@@ -54,6 +57,21 @@ func OpenHome(dir string) (*Home, error) {
 
 // Path is the place of a file of the home.
 func (h *Home) Path(name string) string { return filepath.Join(h.Dir, name) }
+
+const databaseURL = "database.url"
+
+// publish tells other processes of the same user, by a file of the home, how to reach the private Postgres.
+func (h *Home) publish(address string) error {
+	return os.WriteFile(h.Path(databaseURL), []byte(address), 0o600)
+}
+
+func (h *Home) withdraw() error { return os.Remove(h.Path(databaseURL)) }
+
+// published is what the process that has the home in dir has published.
+func published(dir string) (string, error) {
+	address, err := os.ReadFile(filepath.Join(dir, databaseURL))
+	return string(address), err
+}
 
 // Close lets another process have the home. Stop the servers in it first.
 func (h *Home) Close() error { return h.lock.Close() }

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Newcomer is a person whom the operator lets in, without signing up and without mail.
+type Newcomer struct {
+	Email, Password     string
+	FirstName, LastName string
+	Org                 id.ID     // joins this org, or, when zero,
+	OrgName             string    // owns a new one of this name
+	Role                auth.Role // in Org
+}
+
+// Admit writes a newcomer and, where asked for, the org. It answers false, and changes nothing, where a person
+// with that address is known already: no password is ever reset by it.
+func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
+	if known, err := a.Known(ctx, n.Email); known || err != nil {
+		return false, err
+	}
+	err := auth.CheckEmail("email", n.Email)
+	if err == nil && n.Org.IsZero() {
+		err = org.CheckName("org", n.OrgName)
+	}
+	if err != nil {
+		return false, plainly(err)
+	}
+	if n.Password == "" { // more is not asked of an operator, whose own choice it is
+		return false, errors.New("a password is needed")
+	}
+	hash, err := a.HashPassword(ctx, n.Password)
+	if err != nil {
+		return false, err
+	}
+	home, user := n.Org, id.New()
+	if home.IsZero() {
+		home = id.New()
+	}
+	err = a.System.Tx(ctx, home, func(tx *postgres.Tx) error {
+		if !n.Org.IsZero() {
+			var there bool
+			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM org WHERE id = $1)", []any{home}, &there); err != nil {
+				return err
+			}
+			if !there {
+				return fmt.Errorf("there is no org %s", home)
+			}
+		}
+		auth.AddUser(tx, auth.NewUser{ID: user, Email: n.Email, PasswordHash: hash, FirstName: n.FirstName, LastName: n.LastName, LastOrg: home, Verified: true})
+		if n.Org.IsZero() {
+			org.Create(tx, n.OrgName, user)
+			return nil
+		}
+		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", home, user, string(n.Role))
+		return nil
+	})
+	if auth.EmailTaken(err) { // by another process at the same moment
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// plainly says a fault's fields in the words of a command line.
+func plainly(err error) error {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || len(f.Fields) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %s", f.Fields[0].Pointer, f.Fields[0].Detail)
+}

@@ -1,0 +1,93 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// Wanted says which servers an installation has and which it needs here.
+type Wanted struct {
+	Home        string // is held until Close
+	DatabaseURL string // "": a private Postgres
+	RedisURL    string // "": a private Redis, unless NoRedis
+	NoRedis     bool
+	Repository  string // as in PostgresOptions
+	Log         *slog.Logger
+}
+
+// Servers are what an installation connects to.
+type Servers struct {
+	DatabaseURL, RedisURL string
+	home                  *Home
+	postgres              *Postgres
+	redis                 *Redis
+}
+
+// Start takes the home and starts what is wanted and not given, Postgres first. On an error nothing is left
+// running. Where another process has the home and nothing but a database is wanted, its database is answered.
+func Start(ctx context.Context, w Wanted) (*Servers, error) {
+	s := &Servers{DatabaseURL: w.DatabaseURL, RedisURL: w.RedisURL}
+	var err error
+	if s.home, err = OpenHome(w.Home); err != nil {
+		if errors.Is(err, ErrInUse) && w.NoRedis {
+			if address, unknown := published(w.Home); unknown == nil && w.DatabaseURL == "" {
+				s.DatabaseURL = address
+			}
+			if s.DatabaseURL != "" {
+				return s, nil
+			}
+		}
+		return nil, err
+	}
+	if s.DatabaseURL == "" {
+		if s.postgres, err = StartPostgres(ctx, PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
+			s.DatabaseURL = s.postgres.URL
+			err = s.home.publish(s.DatabaseURL)
+		}
+	}
+	if err == nil && s.RedisURL == "" && !w.NoRedis {
+		if s.redis, err = StartRedis(ctx, RedisOptions{Home: s.home.Dir, Log: w.Log}); err == nil {
+			s.RedisURL = s.redis.URL
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+// Watch answers nil when ctx ends, and an error when a private server ends before that.
+func (s *Servers) Watch(ctx context.Context) error {
+	var postgres, redis <-chan struct{}
+	if s.postgres != nil {
+		postgres = s.postgres.proc.gone
+	}
+	if s.redis != nil && s.redis.proc != nil {
+		redis = s.redis.proc.gone
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-postgres:
+		return fmt.Errorf("the private Postgres ended: %s", s.postgres.proc.complaint())
+	case <-redis:
+		return fmt.Errorf("the private Redis ended: %s", s.redis.proc.complaint())
+	}
+}
+
+// Close stops the private servers gracefully, or at once when ctx ends, and lets go of the home.
+func (s *Servers) Close(ctx context.Context) error {
+	var errs []error
+	if s.redis != nil {
+		errs = append(errs, s.redis.Stop(ctx))
+	}
+	if s.postgres != nil {
+		errs = append(errs, s.home.withdraw(), s.postgres.Stop(ctx))
+	}
+	if s.home != nil {
+		errs = append(errs, s.home.Close())
+	}
+	return errors.Join(errs...)
+}
