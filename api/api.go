@@ -77,7 +77,9 @@ func build(d Deps, more ...func(*App)) *App {
 	})
 	a.huma = humafiber.New(a.fiber, humaConfig())
 	a.fiber.Use(a.envelope, a.cors, a.guard)
-	for _, mount := range []func(){} {
+	for _, mount := range []func(){
+		a.mountWebhooks, a.mountEvents,
+	} {
 		mount()
 	}
 	for _, mount := range more {
