@@ -1,4 +1,118 @@
 package api
 
-// mountDocs serves the API document and the reference page made of it.
-func (a *App) mountDocs() {}
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/swaggest/swgui/v5/static"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// docsCSP lets the reference page load its own files and the document, and nothing from elsewhere.
+const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+const docsPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Funnelwork API</title>
+<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`
+
+const docsStart = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true })
+`
+
+// mountDocs serves the API document and the reference page made of it. Mount it last: the document is written
+// once.
+func (a *App) mountDocs() {
+	page := func(kind, text string) fiber.Handler {
+		return a.file(func(*fiber.Ctx) (string, []byte) { return kind, []byte(text) })
+	}
+	doc := a.Document()
+	sum := sha256.Sum256(doc)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	a.fiber.Get("/openapi.json", a.file(func(c *fiber.Ctx) (string, []byte) {
+		c.Set("ETag", tag)
+		return "application/json", doc
+	}))
+	a.fiber.Get("/docs", page("text/html; charset=utf-8", docsPage))
+	a.fiber.Get("/docs/start.js", page("text/javascript; charset=utf-8", docsStart))
+	for name, kind := range map[string]string{
+		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",
+	} {
+		a.fiber.Get("/docs/"+name, a.file(func(c *fiber.Ctx) (string, []byte) { return kind, asset(c, name) }))
+	}
+}
+
+// Document is the OpenAPI 3.1 document of every mounted operation.
+func (a *App) Document() []byte {
+	b, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
+	if err != nil {
+		panic(fmt.Errorf("encode the API document: %w", err)) // it is made of our own types
+	}
+	return append(b, '\n')
+}
+
+// file answers what find finds, to any address at the pace of a public route, and lets browsers keep it.
+func (a *App) file(find func(*fiber.Ctx) (kind string, content []byte)) fiber.Handler {
+	public := &op{Method: http.MethodGet, Path: "/docs"}
+	return func(c *fiber.Ctx) error {
+		r := requestOf(c.UserContext())
+		r.op, r.ip = public, a.clientIP(c)
+		if err := a.limitAddress(c, r); err != nil {
+			return err
+		}
+		if len(c.Request().URI().QueryString()) > 0 {
+			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
+		}
+		kind, content := find(c)
+		c.Set("Content-Type", kind)
+		c.Set("Content-Security-Policy", docsCSP)
+		c.Set("Cache-Control", "public, max-age=300")
+		return c.Send(content)
+	}
+}
+
+// asset is one embedded file, as it is stored where the caller takes gzip.
+func asset(c *fiber.Ctx, name string) []byte {
+	if b, err := static.FS.ReadFile(name); err == nil {
+		return b
+	}
+	packed, err := static.FS.ReadFile(name + ".gz")
+	if err != nil {
+		panic(fmt.Errorf("asset %s: %w", name, err)) // the list of names and the module disagree
+	}
+	c.Set("Vary", "Accept-Encoding")
+	if strings.Contains(c.Get("Accept-Encoding"), "gzip") {
+		c.Set("Content-Encoding", "gzip")
+		return packed
+	}
+	unpack, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(fmt.Errorf("asset %s: %w", name, err))
+	}
+	plain, err := io.ReadAll(unpack)
+	if err != nil {
+		panic(fmt.Errorf("asset %s: %w", name, err))
+	}
+	return plain
+}

@@ -42,6 +42,8 @@ func humaConfig() huma.Config {
 		Unmarshal: unmarshal,
 	}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
+	cfg.Info.Description = about
+	components(cfg.Components)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	return cfg

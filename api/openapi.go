@@ -1,7 +1,9 @@
 package api
 
 import (
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +23,58 @@ func security(o op) []map[string][]string {
 		return []map[string][]string{}
 	}
 	return []map[string][]string{{"bearer": {}}}
+}
+
+// about is the document's introduction.
+const about = `Contacts, automation and webhooks for marketing teams.
+
+Every call but login and its kin bears a token: Authorization: Bearer <access token or API key>. Whatever goes wrong is
+answered as a problem (RFC 9457) whose code is one of a published list. Lists turn pages by cursor. A POST or PATCH with an
+Idempotency-Key may be sent again within 24 hours and acts once. Single resources bear an ETag; PATCH and DELETE take If-Match.`
+
+// components are what every operation shares.
+func components(c *huma.Components) {
+	c.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "A user's access token (JWT) or an org's API key (fw_...)"},
+	}
+	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+	integer := func() *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
+	least, most := 1, 255
+	c.Parameters = map[string]*huma.Param{
+		"RequestId": {Name: "X-Request-Id", In: "header", Schema: text(), Description: "Taken as the request's id if it matches [A-Za-z0-9._-]{1,128}"},
+		"IdempotencyKey": {
+			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[!-~]+$"},
+			Description: "A request that comes again with the same key within 24 hours gets the first answer",
+		},
+		"IfNoneMatch": {Name: "If-None-Match", In: "header", Schema: text(), Description: "ETags the caller has; a match is answered with 304"},
+	}
+	c.Headers = map[string]*huma.Header{
+		"RequestId":          {Schema: text(), Description: "The request's id, also in the log and in every problem"},
+		"RateLimitPolicy":    {Schema: text(), Description: "The limits, as structured fields (RFC 9651)"},
+		"RateLimit":          {Schema: text(), Description: "The tighter limit: requests left (r) and seconds until more are (t)"},
+		"RateLimitLimit":     {Schema: integer(), Description: "Requests of a burst"},
+		"RateLimitRemaining": {Schema: integer(), Description: "Requests left"},
+		"RateLimitReset":     {Schema: integer(), Description: "When more are left, in seconds since 1970"},
+		"RetryAfter":         {Schema: integer(), Description: "Seconds to wait"},
+		"Replayed":           {Schema: text(), Description: "true on the stored answer to an Idempotency-Key"},
+		"Authenticate":       {Schema: text(), Description: "On 401"},
+	}
+	c.Responses = map[string]*huma.Response{"Problem": {
+		Description: "A problem (RFC 9457); its code says which",
+		Headers:     headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate", "Authenticate"),
+		Content: map[string]*huma.MediaType{problemType: {
+			Schema: c.Schemas.Schema(reflect.TypeFor[problem](), true, "Problem"),
+		}},
+	}}
+}
+
+// headerRefs pairs names of headers with components.
+func headerRefs(pairs ...string) map[string]*huma.Header {
+	refs := map[string]*huma.Header{}
+	for pair := range slices.Chunk(pairs, 2) {
+		refs[pair[0]] = &huma.Header{Ref: "#/components/headers/" + pair[1]}
+	}
+	return refs
 }
 
 // parameters are the headers that the middleware takes.
@@ -47,6 +101,23 @@ func (a *App) document(o *op, h *huma.Operation) {
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}
+	}
+	success := h.Responses[strconv.Itoa(o.Status)]
+	if success.Headers == nil {
+		success.Headers = map[string]*huma.Header{}
+	}
+	if o.Method == http.MethodGet && success.Headers["ETag"] != nil {
+		h.Parameters = append(h.Parameters, &huma.Param{Ref: "#/components/parameters/IfNoneMatch"})
+		h.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: headerRefs("X-Request-Id", "RequestId")}
+	}
+	maps.Copy(success.Headers, headerRefs("X-Request-Id", "RequestId"))
+	if o.Need.role != "" {
+		maps.Copy(success.Headers, headerRefs(
+			"RateLimit-Policy", "RateLimitPolicy", "RateLimit", "RateLimit", "X-RateLimit-Limit", "RateLimitLimit",
+			"X-RateLimit-Remaining", "RateLimitRemaining", "X-RateLimit-Reset", "RateLimitReset"))
+	}
+	if o.Keyed() {
+		maps.Copy(success.Headers, headerRefs("Idempotent-Replayed", "Replayed"))
 	}
 	delete(h.Responses, "default")
 	for _, status := range problems(o) {

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 )
 
 // Serve answers on ln until ctx ends, then takes no more connections and lets open requests finish. It owns
@@ -67,5 +70,21 @@ func hangUp(c *fiber.Ctx) {
 	c.Context().SetConnectionClose()
 	if l, ok := c.Context().Conn().(*lingerConn); ok {
 		l.unread.Store(true)
+	}
+}
+
+// methods answers what Fiber would answer in plain text: a method that it has never heard of.
+func (a *App) methods() {
+	server := a.fiber.Server()
+	known := server.Handler
+	server.Handler = func(rc *fasthttp.RequestCtx) {
+		if slices.Contains(fiber.DefaultMethods, string(rc.Method())) {
+			known(rc)
+			return
+		}
+		c := a.fiber.AcquireCtx(rc)
+		defer a.fiber.ReleaseCtx(c)
+		c.Set("Allow", strings.Join(fiber.DefaultMethods, ", "))
+		_ = a.refuse(c, fiber.ErrMethodNotAllowed) // answers nil
 	}
 }
