@@ -14,7 +14,7 @@ func (l logger) at(level slog.Level, args []any) {
 	text := fmt.Sprint(args...)
 	// A task that was lost in Redis while it ran has nothing to acknowledge, and an archived job is logged as
 	// dead where it died: both are the protocol at work.
-	if strings.Contains(text, "NOT FOUND") || strings.HasPrefix(text, "Retry exhausted") {
+	if strings.Contains(text, "NOT FOUND") || strings.HasPrefix(text, "Could not move task") || strings.HasPrefix(text, "Retry exhausted") {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, "asynq", "text", text)

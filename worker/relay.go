@@ -18,7 +18,7 @@ const (
 	askRedis  = 2 * time.Second  // for one sign of life
 )
 
-// relay is T3, T4 and T15 until ctx ends: each second it asks Redis for a sign of life and Postgres for rows
+// relay is T3, T4 and T15 until ctx ends: again and again it asks Redis for a sign of life and Postgres for rows
 // that are due for a look. While Redis is away it touches no row.
 func (w *Worker) relay(ctx context.Context) {
 	tick := time.NewTicker(w.opt.Timing.Look)

@@ -39,7 +39,7 @@ type Timing struct {
 	First  time.Duration // 3 s: until the first look after a push
 	Extend time.Duration // 5 s: between two extensions
 	Guard  time.Duration // 15 s: a run ends this long after its last extension
-	Look   time.Duration // 1 s: between two scans of the relay
+	Look   time.Duration // 750 ms: between two scans of the relay, so that a look and a scan stay within 21 s
 	Feed   time.Duration // 75 ms: between two rounds of the feeder
 }
 
@@ -52,7 +52,7 @@ func (t Timing) filled() Timing {
 		{&t.First, queue.First},
 		{&t.Extend, 5 * time.Second},
 		{&t.Guard, 15 * time.Second},
-		{&t.Look, time.Second},
+		{&t.Look, 750 * time.Millisecond},
 		{&t.Feed, 75 * time.Millisecond},
 	} {
 		if *f.field == 0 {

@@ -106,9 +106,9 @@ WITH RECURSIVE waits (org_id) AS (
 	SELECT (SELECT j.org_id FROM job j WHERE j.lane = $1 AND j.state = 'ready' AND j.wake_at IS NULL AND j.org_id > w.org_id ORDER BY j.org_id LIMIT 1)
 	FROM waits w WHERE w.org_id IS NOT NULL
 ), room AS MATERIALIZED (
-	SELECT w.org_id, $4 - (
+	SELECT w.org_id, $4::int - (
 		SELECT count(*) FROM (
-			SELECT 1 FROM job t WHERE t.org_id = w.org_id AND t.lane = $1 AND t.state = 'ready' AND t.wake_at IS NOT NULL LIMIT $4
+			SELECT 1 FROM job t WHERE t.org_id = w.org_id AND t.lane = $1 AND t.state = 'ready' AND t.wake_at IS NOT NULL LIMIT $4::int
 		) AS taken)::int AS free
 	FROM waits w
 	WHERE w.org_id IS NOT NULL AND EXISTS (
@@ -119,7 +119,7 @@ WITH RECURSIVE waits (org_id) AS (
 		SELECT job.org_id, job.id, job.run_at FROM job
 		WHERE job.lane = $1 AND job.org_id = room.org_id AND job.state = 'ready' AND job.wake_at IS NULL AND job.run_at <= now() AND` + notPaused + `
 		ORDER BY job.run_at, job.id
-		LIMIT least(room.free, $2)
+		LIMIT least(room.free, $2::int)
 		FOR UPDATE SKIP LOCKED
 	) AS p
 	WHERE room.free > 0
@@ -127,7 +127,7 @@ WITH RECURSIVE waits (org_id) AS (
 	SELECT org_id, id FROM (
 		SELECT org_id, id, run_at, row_number() OVER (PARTITION BY org_id ORDER BY run_at, id) AS turn FROM pick
 	) AS t
-	ORDER BY turn, run_at LIMIT $2
+	ORDER BY turn, run_at LIMIT $2::int
 )
 UPDATE job SET wake_at = now() + $3::interval
 FROM fair WHERE job.org_id = fair.org_id AND job.id = fair.id

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -27,15 +28,13 @@ type Job struct {
 // Handler is the kind with its work.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// rules are the tables whose rows end by age. Each statement deletes at most $1 rows.
+// rules are the tables whose rows end by age and that belong to no noun. Each statement deletes at most $1 rows.
 var rules = []struct{ table, sql string }{
 	{"idempotency_key", `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '24 hours' LIMIT $1))`},
 	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days' LIMIT $1))`},
-	{"refresh_token", `DELETE FROM refresh_token WHERE ctid = ANY (ARRAY(SELECT ctid FROM refresh_token WHERE expires_at < now() LIMIT $1))`},
-	{"user_token", `DELETE FROM user_token WHERE ctid = ANY (ARRAY(SELECT ctid FROM user_token WHERE expires_at < now() LIMIT $1))`},
 }
 
-// Work applies every rule and turns the partitions over.
+// Work applies every rule, sweeps tokens and turns the partitions over.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	for _, r := range rules {
 		total := int64(0)
@@ -56,11 +55,12 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var made, dropped int
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
+		auth.Sweep(tx)
 		tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("partitions: %w", err)
+		return fmt.Errorf("tokens and partitions: %w", err)
 	}
 	if made+dropped > 0 {
 		j.Log.InfoContext(ctx, "partitions turned over", "made", made, "dropped", dropped)

@@ -1,0 +1,216 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// most is the protocol's bound on what a vanished run or task costs: L and one scan, with what a busy machine adds.
+const most = 22 * time.Second
+
+func TestAJobRunsWithinFiveSecondsWhenTheAPIIsKilledBetweenCommitAndPush(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	_ = h.process("api killed after commit").Wait()
+	h.only()
+	h.until(5*time.Second, "the job ran", func() bool { return h.doneRows() == 1 })
+}
+
+func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const each = 70 // more than a window
+	for range 5 {
+		h.org = newOrg()
+		for range each {
+			h.add(adding(mark, none{}))
+		}
+	}
+	h.work(worker.Options{}, mark.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+		time.Sleep(5 * time.Millisecond) // the work takes a while
+		return markWork(ctx, tx, run)
+	}))
+	for n := range 3 {
+		h.until(20*time.Second, "some of them ran", func() bool { return h.doneRows() > (n+1)*50 })
+		if err := h.link.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.until(30*time.Second, "all of them ran", func() bool { return len(h.jobs()) == 0 })
+	if n, distinct := h.doneRows(), h.count("SELECT count(DISTINCT job) FROM done"); n != 5*each || distinct != 5*each {
+		t.Errorf("%d effects of %d jobs, want %d of each", n, distinct, 5*each)
+	}
+	if queues, err := h.inspect().Queues(); err != nil || len(queues) != len(queue.Lanes()) {
+		t.Errorf("queues that the dashboard lists: %v, %v", queues, err)
+	}
+}
+
+// The relay must have looked at the row once, so that the next look is a whole L away.
+func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}))
+	j := h.only()
+	h.push(j.ref())
+	if err := h.inspect().PauseQueue("default"); err != nil {
+		t.Fatal(err)
+	}
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	h.until(6*time.Second, "the relay looked", func() bool { return time.Until(*h.only().WakeAt) > 10*time.Second })
+	if err := h.inspect().DeleteTask("default", j.ref().TaskID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.inspect().UnpauseQueue("default"); err != nil {
+		t.Fatal(err)
+	}
+	took := h.until(most, "the job ran", func() bool { return h.doneRows() == 1 })
+	t.Logf("ran %s after its task was deleted", took)
+}
+
+func TestARunThatFailsAfterRedisLostEverythingIsRetried(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	kind := queue.Define[none]("test.fails", queue.Options{Backoff: func(int) time.Duration { return 500 * time.Millisecond }})
+	flushed, attempts := make(chan struct{}), make(chan int, 10)
+	h.work(worker.Options{}, kind.Handle(func(_ context.Context, run *queue.Run[none]) error {
+		attempts <- run.Attempt
+		if run.Attempt == 1 {
+			<-flushed
+			return errors.New("no luck")
+		}
+		return nil
+	}))
+	h.add(adding(kind, none{}))
+	h.push(h.only().ref())
+	if n := <-attempts; n != 1 {
+		t.Fatalf("attempt %d first", n)
+	}
+	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	close(flushed)
+	select {
+	case n := <-attempts:
+		if n != 2 {
+			t.Errorf("attempt %d after the failure, want 2", n)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("not retried")
+	}
+	h.until(time.Second, "done", func() bool { return len(h.jobs()) == 0 })
+}
+
+func TestAJobWhoseTaskIsActiveWithoutALeaseRunsUnderANewName(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}))
+	stuck := h.only().ref().TaskID()
+	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+stuck, "state", "active", "msg", "").Err(); err != nil {
+		t.Fatal(err)
+	}
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	h.until(most, "the job ran", func() bool { return h.doneRows() == 1 })
+}
+
+func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunTheJob(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(stubborn, none{}))
+	h.push(h.only().ref())
+	p := h.process("worker that waits in work")
+	notes := func(text string) int { return h.count("SELECT count(*) FROM done WHERE note = $1", text) }
+	h.until(10*time.Second, "the first run began", func() bool { return notes("started") == 1 })
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	// Another process's relay finds the lapsed lease.
+	ledger := h.ledger()
+	courier := queue.NewCourier(ledger, h.link)
+	took := h.until(most+2*time.Second, "the lease lapsed", func() bool {
+		found, err := ledger.Reap(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Refs) == 0 {
+			return false
+		}
+		if _, err := courier.Push(t.Context(), found.Refs...); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
+	t.Logf("reaped after %s", took)
+	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	h.until(15*time.Second, "another slot ran the job", func() bool { return len(h.jobs()) == 0 })
+	h.exec("INSERT INTO done (org_id, job, note) VALUES ($1, $1, 'go')", h.org)
+	h.until(5*time.Second, "the first run returned", func() bool { return notes("the first run returned") == 1 })
+	// Its verdict follows at once; half a second is far beyond.
+	time.Sleep(500 * time.Millisecond)
+	if first, second := notes("effect of the first run"), notes("effect of the second run"); first != 0 || second != 1 {
+		t.Errorf("effects: first run %d, second run %d; want 0 and 1", first, second)
+	}
+}
+
+func TestTheJobOfAKilledWorkerRunsAgainWithin21sAndSpendsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, part string }{
+		{"claimed", "worker that waits in work"},
+		{"locked", "worker that waits in a transaction"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			kind := map[string]queue.Kind[none]{"claimed": stubborn, "locked": mark}[c.name]
+			h.add(adding(kind, none{}))
+			h.push(h.only().ref())
+			p := h.process(c.part)
+			h.until(10*time.Second, "the run began", func() bool { return h.doneRows() == 1 })
+			if err := p.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			attempt := make(chan int, 1)
+			h.work(worker.Options{}, kind.Handle(func(_ context.Context, run *queue.Run[none]) error {
+				attempt <- run.Attempt
+				return nil
+			}))
+			start := time.Now()
+			select {
+			case n := <-attempt:
+				t.Logf("ran again after %s", time.Since(start))
+				if n != 1 {
+					t.Errorf("attempt %d, want 1", n)
+				}
+			case <-time.After(most):
+				t.Fatalf("not run again: %+v", h.jobs())
+			}
+			h.until(2*time.Second, "done", func() bool { return len(h.jobs()) == 0 })
+		})
+	}
+}
+
+func TestWorkGoesOnWhenRedisComesBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	h.redis.Stop()
+	for range 80 {
+		h.add(adding(mark, none{}))
+	}
+	h.until(8*time.Second, "the outage outlasts a look", func() bool { return time.Until(*h.jobs()[0].WakeAt) < -time.Second })
+	h.redis.Start()
+	h.until(4*time.Second, "the first ran", func() bool { return h.doneRows() > 0 })
+	h.until(20*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	if n := h.doneRows(); n != 80 {
+		t.Errorf("%d effects, want 80", n)
+	}
+}

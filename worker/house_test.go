@@ -1,0 +1,267 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// house is one test's Postgres and Redis, with a table for what jobs do.
+type house struct {
+	t     testing.TB
+	db    *testkit.Database
+	redis *testkit.RedisServer
+	link  redis.UniversalClient
+	org   id.ID
+	sql   *pgx.Conn // superuser
+	log   *slog.Logger
+}
+
+// done is the table that test jobs write to: an effect that can be counted.
+const done = `
+CREATE TABLE done (org_id uuid NOT NULL, job uuid NOT NULL, note text NOT NULL DEFAULT '', at timestamptz NOT NULL DEFAULT clock_timestamp());
+CALL tenant('done');`
+
+func open(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, db: testkit.DB(t), redis: testkit.RealRedis(t), org: id.New(), log: testkit.Log(t)}
+	h.sql = testkit.Pgx(t, h.db.URL)
+	h.exec(done)
+	h.link = h.client(redisx.Worker)
+	return h
+}
+
+func (h *house) client(use redisx.Use) redis.UniversalClient {
+	h.t.Helper()
+	c, err := redisx.Open(h.redis.URL, use)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// work starts a worker that ends with the test, or when the answered function is called.
+func (h *house) work(o worker.Options, handlers ...queue.Handler) (stop func()) {
+	h.t.Helper()
+	o.App, o.System, o.Redis, o.Log, o.Handlers = h.db.App, h.db.System, h.client(redisx.Worker), h.log, handlers
+	if o.Concurrency == 0 {
+		o.Concurrency = 4
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- worker.New(o).Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			h.t.Errorf("worker: %v", err)
+		}
+	})
+	h.t.Cleanup(stop)
+	return stop
+}
+
+// add writes jobs in one transaction and pushes nothing.
+func (h *house) add(adds ...func(context.Context, *postgres.Tx) error) {
+	h.t.Helper()
+	h.addFor(h.org, adds...)
+}
+
+func (h *house) addFor(org id.ID, adds ...func(context.Context, *postgres.Tx) error) {
+	h.t.Helper()
+	err := h.db.App.Tx(h.t.Context(), org, func(tx *postgres.Tx) error {
+		for _, a := range adds {
+			if err := a(h.t.Context(), tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) exec(sql string, args ...any) int64 {
+	h.t.Helper()
+	tag, err := h.sql.Exec(context.WithoutCancel(h.t.Context()), sql, args...)
+	if err != nil {
+		h.t.Fatalf("%s: %v", sql, err)
+	}
+	return tag.RowsAffected()
+}
+
+// job is a job's row, as far as tests look at it.
+type job struct {
+	ID       id.ID
+	Org      id.ID `db:"org_id"`
+	Kind     string
+	Lane     queue.Lane
+	State    string
+	Attempt  int
+	Max      int `db:"max_attempts"`
+	Dispatch int
+	Losses   int
+	Owner    *id.ID
+	WakeAt   *time.Time `db:"wake_at"`
+	RunAt    time.Time  `db:"run_at"`
+	Error    string     `db:"last_error"`
+}
+
+func (j job) ref() queue.Ref {
+	return queue.Ref{ID: j.ID, Org: j.Org, Kind: j.Kind, Lane: j.Lane, MaxAttempts: j.Max, Dispatch: j.Dispatch}
+}
+
+func (h *house) jobs() []job {
+	h.t.Helper()
+	rows, _ := h.sql.Query(context.WithoutCancel(h.t.Context()),
+		"SELECT id, org_id, kind, lane, state, attempt, max_attempts, dispatch, losses, owner, wake_at, run_at, last_error FROM job ORDER BY id")
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[job])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+// only is the one job that there is.
+func (h *house) only() job {
+	h.t.Helper()
+	all := h.jobs()
+	if len(all) != 1 {
+		h.t.Fatalf("%d jobs, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+func (h *house) count(sql string, args ...any) int {
+	h.t.Helper()
+	var n int
+	if err := h.sql.QueryRow(context.WithoutCancel(h.t.Context()), sql, args...).Scan(&n); err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func (h *house) doneRows() int { h.t.Helper(); return h.count("SELECT count(*) FROM done") }
+
+// until waits for cond, looking every 10 ms, and answers how long it took. It fails after the limit.
+func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
+	h.t.Helper()
+	start := time.Now()
+	for !cond() {
+		if time.Since(start) > limit {
+			all := h.jobs()
+			h.t.Fatalf("not within %s: %s; %d jobs: %+v", limit, what, len(all), all[:min(len(all), 5)])
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(start)
+}
+
+// push brings refs into asynq as the API does.
+func (h *house) push(refs ...queue.Ref) {
+	h.t.Helper()
+	for _, err := range queue.NewEnqueuer(h.link).Enqueue(h.t.Context(), refs...) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(h.link) }
+
+func (h *house) ledger() *queue.Ledger { return queue.NewLedger(h.db.App, h.db.System) }
+
+func (h *house) archived(lane queue.Lane) []string {
+	h.t.Helper()
+	infos, err := h.inspect().ListArchivedTasks(string(lane), asynq.PageSize(1000))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, i := range infos {
+		out = append(out, i.LastErr)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// value reads a metric's sum over all its labels.
+func value(t testing.TB, reg prometheus.Gatherer, name string) float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+type none struct{}
+
+// mark is a Tx kind whose effect is a row in done.
+var mark = queue.Define[none]("test.mark", queue.Options{})
+
+func markWork(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+	tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", tx.Org(), run.ID, fmt.Sprintf("attempt %d", run.Attempt))
+	return nil
+}
+
+func adding[A any](k queue.Kind[A], args A, how ...queue.Adding) func(context.Context, *postgres.Tx) error {
+	return func(ctx context.Context, tx *postgres.Tx) error { return k.Add(ctx, tx, args, how...) }
+}
+
+// part is a role that the test binary plays as a process of its own, to be killed or stopped.
+const part = "FUNNELWORK_TEST_PART"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(part); role != "" { //nolint:forbidigo // tests have no main to be given settings by
+		play(role)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// process starts the test binary in a role, on this house's servers.
+func (h *house) process(role string) *exec.Cmd {
+	h.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(h.t.Context()), self, "-test.run=^$") //nolint:gosec // the test's own binary
+	cmd.Env = append(os.Environ(), part+"="+role, "DB="+h.db.URL, "REDIS="+h.redis.URL, "ORG="+h.org.String())
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+func newOrg() id.ID { return id.New() }

@@ -1,0 +1,113 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// stubborn calls out and does not listen to its context: its first run waits until somebody writes "go" into
+// done, its later runs return at once.
+var stubborn = queue.Define[none]("test.stubborn", queue.Options{Timeout: time.Hour})
+
+// play is a process of its own.
+func play(role string) {
+	if err := playing(context.Background(), role); err != nil {
+		fmt.Fprintln(os.Stderr, role+":", err)
+		os.Exit(1)
+	}
+}
+
+func playing(ctx context.Context, role string) error {
+	env := os.Getenv //nolint:forbidigo // tests have no main to be given settings by
+	org, err := id.Parse(env("ORG"))
+	if err != nil {
+		return err
+	}
+	o := postgres.Options{URL: env("DB"), Role: postgres.App, MaxConns: 8}
+	if role == "api killed after commit" {
+		o.AfterCommit = func(context.Context, []any) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	app, err := postgres.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	if role == "api killed after commit" {
+		return app.Tx(ctx, org, func(tx *postgres.Tx) error { return mark.Add(ctx, tx, none{}) })
+	}
+	system, err := postgres.Open(ctx, postgres.Options{URL: o.URL, Role: postgres.System, MaxConns: 8})
+	if err != nil {
+		return err
+	}
+	client, err := redisx.Open(env("REDIS"), redisx.Worker)
+	if err != nil {
+		return err
+	}
+	var handler queue.Handler
+	switch role {
+	case "worker that waits in work":
+		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error { return waitInWork(ctx, app, run) })
+	case "worker that waits in a transaction":
+		handler = mark.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+			if err := note(ctx, app, run.Org, run.ID, "started"); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	default:
+		return errors.New("no such part")
+	}
+	return worker.New(worker.Options{
+		App: app, System: system, Redis: client, Handlers: []queue.Handler{handler}, Concurrency: 4,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	}).Run(ctx)
+}
+
+func waitInWork(ctx context.Context, app *postgres.DB, run *queue.Run[none]) error {
+	ctx = context.WithoutCancel(ctx)
+	first := true
+	if err := app.View(ctx, run.Org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT count(*) = 0 FROM done WHERE org_id = $1 AND note = 'started'", []any{run.Org}, &first)
+	}); err != nil {
+		return err
+	}
+	if err := note(ctx, app, run.Org, run.ID, "started"); err != nil {
+		return err
+	}
+	name := "second"
+	for told := !first; !told; time.Sleep(50 * time.Millisecond) {
+		name = "first"
+		if err := app.View(ctx, run.Org, func(tx *postgres.Tx) error {
+			return tx.QueryRow(ctx, "SELECT count(*) > 0 FROM done WHERE org_id = $1 AND note = 'go'", []any{run.Org}, &told)
+		}); err != nil {
+			return err
+		}
+	}
+	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+		tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", run.Org, run.ID, "effect of the "+name+" run")
+		return nil
+	})
+	return note(ctx, app, run.Org, run.ID, "the "+name+" run returned")
+}
+
+// note writes what happened, in a transaction of its own.
+func note(ctx context.Context, app *postgres.DB, org, job id.ID, text string) error {
+	return app.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", org, job, text)
+		return nil
+	})
+}
