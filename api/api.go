@@ -29,6 +29,8 @@ type Deps struct {
 	Metrics *Metrics // of requests; nil: none
 	Hooks   *webhooks.Service
 
+	SignupOff bool // strangers may not sign up
+
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
@@ -78,6 +80,8 @@ func build(d Deps, more ...func(*App)) *App {
 	a.huma = humafiber.New(a.fiber, humaConfig())
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
+		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
+		a.mountContacts, a.mountFields,
 		a.mountWebhooks, a.mountEvents,
 	} {
 		mount()

@@ -33,12 +33,9 @@ type Limit struct {
 
 // The limits of the routes that anybody may call.
 var (
-	SignupLimit  = Limit{"signup", 120, time.Minute}
-	TakenLimit   = Limit{"email_taken", 20, 15 * time.Minute}
-	RefreshLimit = Limit{"refresh", 300, time.Minute}
-	ForgotLimit  = Limit{"forgot", 30, 15 * time.Minute}
-	LinkLimit    = Limit{"link", 60, time.Minute} // reset, verify, accept
-	mailLimit    = Limit{"mail", 3, time.Hour}    // reset mails to one person
+	TakenLimit  = Limit{"email_taken", 20, 15 * time.Minute}
+	ForgotLimit = Limit{"forgot", 30, 15 * time.Minute}
+	mailLimit   = Limit{"mail", 3, time.Hour} // reset mails to one person
 )
 
 // Allow counts one request of ip's block and refuses with fault.RateLimited beyond l.

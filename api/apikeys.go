@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const (
+	keyTag   = "API keys"
+	keysPath = "/api/v1/api-keys"
+)
+
+type keyOut struct {
+	tagged
+	Body org.Key
+}
+
+// freshKey is a key at its making, the only time that it is shown.
+type freshKey struct {
+	org.Key
+	Secret string `json:"key" doc:"Shown this once; only its hash is kept"`
+}
+
+type freshKeyOut struct {
+	Location string `header:"Location"`
+	tagged
+	Body freshKey
+}
+
+type keysOut struct{ Body list[org.Key] }
+
+type keyIn struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type newKeyIn struct {
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"200"`
+		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin,owner" default:"member"`
+	}
+}
+
+type keyDeleteIn struct {
+	keyIn
+	ifMatch
+}
+
+func (a *App) mountAPIKeys() {
+	route(a, op{Method: http.MethodGet, Path: keysPath, Need: persons(auth.Admin), Tag: keyTag, Title: "List API keys"}, a.listKeys)
+	route(a, op{
+		Method: http.MethodPost, Path: keysPath, Need: persons(auth.Admin), Tag: keyTag, Title: "Make an API key",
+		Status: http.StatusCreated, Secret: true,
+	}, a.createKey)
+	route(a, op{Method: http.MethodGet, Path: keysPath + "/{id}", Need: persons(auth.Admin), Tag: keyTag, Title: "Read an API key"}, a.readKey)
+	route(a, op{
+		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: persons(auth.Admin), Tag: keyTag, Title: "Revoke an API key",
+		Status: http.StatusNoContent,
+	}, a.revokeKey)
+}
+
+func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
+	from, err := after[id.ID](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*keysOut, error) {
+		rows, err := org.Keys(ctx, tx, orZero(from), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID { return k.ID })
+		return &keysOut{l}, err
+	})
+}
+
+func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error) {
+	w, role := who(ctx), auth.Role(in.Body.Role)
+	if role == "" {
+		role = auth.Member
+	}
+	if !w.Role.Includes(role) {
+		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than who makes it.")
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*freshKeyOut, error) {
+		secret, hash := auth.NewAPIKey(w.Org)
+		k, err := org.AddKey(ctx, tx, org.NewKey{Name: in.Body.Name, Role: string(role), Hash: hash, Hint: secret[len(secret)-4:], CreatedBy: w.User})
+		if err != nil {
+			return nil, err
+		}
+		return &freshKeyOut{Location: keysPath + "/" + k.ID.String(), tagged: etag(k.Edit, 0), Body: freshKey{*k, secret}}, nil
+	})
+}
+
+func (a *App) readKey(ctx context.Context, in *keyIn) (*keyOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*keyOut, error) {
+		k, err := org.OneKey(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &keyOut{etag(k.Edit, 0), *k}, nil
+	})
+}
+
+func (a *App) revokeKey(ctx context.Context, in *keyDeleteIn) (*nothing, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*nothing, error) {
+		return &nothing{}, org.RevokeKey(ctx, tx, in.ID, in.check)
+	})
+}

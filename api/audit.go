@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+type actsOut struct{ Body list[org.Act] }
+
+func (a *App) mountAudit() {
+	route(a, op{
+		Method: http.MethodGet, Path: "/api/v1/audit-log", Need: admin, Tag: orgTag,
+		Title: "Who did what to members, keys, roles, secrets and plans, newest first",
+	}, a.listActs)
+}
+
+func (a *App) listActs(ctx context.Context, in *pageIn) (*actsOut, error) {
+	from, err := after[id.ID](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*actsOut, error) {
+		rows, err := org.Acts(ctx, tx, orZero(from), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID { return x.ID })
+		return &actsOut{l}, err
+	})
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+type acceptIn struct {
+	Body struct {
+		Token     string `json:"token" maxLength:"1000" doc:"From the link in the invitation"`
+		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
+		LastName  string `json:"last_name,omitempty" required:"false" maxLength:"100"`
+		Password  string `json:"password" doc:"A new one, or that of the account which the address has already"`
+	}
+}
+
+func (a *App) mountInvitations() {
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: public, Tag: authTag, Title: "Join an org by invitation",
+		Writes: []string{"user.joined"},
+	}, a.acceptInvite)
+}
+
+// acceptInvite works in two transactions: people are the System role's, everything else is under the org's
+// policy. A crash between them leaves a person without a seat, who joins by the same link and password.
+func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error) {
+	at, hash, ok := auth.ReadInvitation(in.Body.Token)
+	if !ok {
+		return nil, fault.New(fault.LinkExpired, "This invitation is no longer valid; ask for a new one.")
+	}
+	var (
+		invitation id.ID
+		email      string
+	)
+	err := a.DB.View(ctx, at, func(tx *postgres.Tx) (err error) {
+		invitation, email, err = org.ReadInvitation(ctx, tx, hash)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	user, err := a.invited(ctx, in, at, invitation, email)
+	if err != nil {
+		return nil, err
+	}
+	s := &auth.Session{User: *user, Org: at}
+	ctx = as(ctx, user.ID)
+	err = a.DB.Tx(ctx, at, func(tx *postgres.Tx) error {
+		role, name, err := org.Accept(ctx, tx, hash, user.ID)
+		if err != nil {
+			return err
+		}
+		s.Role, s.OrgName = auth.Role(role), name
+		return a.Auth.Begin(ctx, tx, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Auth.Forget(at, user.ID)
+	return answer(s), nil
+}
+
+// invited is the person with the invitation's address: the one who has an account and knows its password, or a
+// new one, whose id is the invitation's.
+func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, email string) (*auth.User, error) {
+	known, err := a.Auth.Known(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		if err := auth.CheckPassword("password", in.Body.Password, email); err != nil {
+			return nil, err
+		}
+		u := auth.User{ID: invitation, Email: email, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
+		hash, err := a.Auth.HashPassword(ctx, in.Body.Password)
+		if err != nil {
+			return nil, err
+		}
+		err = a.System.Tx(ctx, at, func(tx *postgres.Tx) error {
+			auth.AddUser(tx, auth.NewUser{
+				ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: at, Verified: true,
+			})
+			return nil
+		})
+		if err == nil {
+			return &u, nil
+		}
+		if !auth.EmailTaken(err) {
+			return nil, err
+		}
+	}
+	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, requestOf(ctx).ip)
+	if err != nil {
+		return nil, err
+	}
+	return &p.User, nil
+}

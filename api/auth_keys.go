@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+)
+
+type jwksOut struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         struct {
+		Keys []auth.JWK `json:"keys"`
+	}
+}
+
+func (a *App) mountJWKS() {
+	route(a, op{
+		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: public, Tag: authTag,
+		Title: "Public keys of access tokens, the next one included",
+	}, a.jwks)
+}
+
+// jwks may be kept for five minutes: a new key is published for longer than that before it signs.
+func (a *App) jwks(ctx context.Context, _ *struct{}) (*jwksOut, error) {
+	keys, err := a.Auth.PublicKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &jwksOut{CacheControl: "public, max-age=300"}
+	out.Body.Keys = keys
+	return out, nil
+}

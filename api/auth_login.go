@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+const authTag = "Auth"
+
+// tokens is the answer of whatever begins or continues a session.
+type tokens struct {
+	AccessToken  string    `json:"access_token"`
+	TokenType    string    `json:"token_type" enum:"Bearer"`
+	ExpiresIn    int       `json:"expires_in" doc:"Seconds until the access token ends"`
+	RefreshToken string    `json:"refresh_token" doc:"For one use; the answer to it brings the next one"`
+	User         auth.User `json:"user"`
+	Org          orgName   `json:"org"`
+	Role         auth.Role `json:"role" enum:"viewer,member,admin,owner"`
+}
+
+type orgName struct {
+	ID   id.ID  `json:"id" format:"uuid"`
+	Name string `json:"name"`
+}
+
+type tokenOut struct {
+	Location string `header:"Location"`
+	Body     tokens
+}
+
+// nothing is the answer of an operation that has none.
+type nothing struct{}
+
+func answer(s *auth.Session) *tokenOut {
+	return &tokenOut{Body: tokens{
+		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()), RefreshToken: s.RefreshToken,
+		User: s.User, Org: orgName{s.Org, s.OrgName}, Role: s.Role,
+	}}
+}
+
+// as is ctx with user as the one who acts, for routes whose caller proves who they are by what they send.
+func as(ctx context.Context, user id.ID) context.Context {
+	return events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: user.String(), RequestID: requestOf(ctx).id})
+}
+
+// post asks for a system mail in tx.
+func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
+	letter, err := mail.Write(tx, a.Box, m)
+	if err != nil {
+		return err
+	}
+	return systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: letter})
+}
+
+type signupIn struct {
+	Body struct {
+		OrgName   string `json:"org_name" minLength:"1" maxLength:"200"`
+		Email     string `json:"email" minLength:"3" maxLength:"254"`
+		Password  string `json:"password" doc:"8 to 128 characters, not among the most common ones"`
+		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
+		LastName  string `json:"last_name,omitempty" required:"false" maxLength:"100"`
+	}
+}
+
+type loginIn struct {
+	Body struct {
+		Email    string  `json:"email" maxLength:"1000"`
+		Password string  `json:"password" maxLength:"1000"`
+		OrgID    *string `json:"org_id,omitempty" required:"false" format:"uuid" doc:"The org to land in; else the one last used"`
+	}
+}
+
+type refreshIn struct {
+	Body struct {
+		RefreshToken string `json:"refresh_token" maxLength:"1000"`
+	}
+}
+
+func (a *App) mountLogin() {
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag, Title: "Create an org and its owner",
+		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
+	}, a.signup)
+	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in"}, a.login)
+	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag, Title: "Trade a refresh token for new tokens"}, a.refresh)
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag, Title: "End the session of a refresh token",
+		Status: http.StatusNoContent,
+	}, a.logout)
+}
+
+func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
+	if a.SignupOff {
+		return nil, fault.New(fault.SignupClosed, "Signing up is switched off. Ask for an invitation.")
+	}
+	b := &in.Body
+	u := auth.User{ID: id.New(), Email: strings.TrimSpace(b.Email), FirstName: b.FirstName, LastName: b.LastName}
+	if err := org.CheckName("org_name", b.OrgName); err != nil {
+		return nil, err
+	}
+	if err := auth.CheckEmail("email", u.Email); err != nil {
+		return nil, err
+	}
+	if err := auth.CheckPassword("password", b.Password, u.Email); err != nil {
+		return nil, err
+	}
+	hash, err := a.Auth.HashPassword(ctx, b.Password)
+	if err != nil {
+		return nil, err
+	}
+	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner}
+	ctx = as(ctx, u.ID)
+	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
+		auth.AddUser(tx, auth.NewUser{ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: s.Org})
+		org.Create(tx, b.OrgName, u.ID)
+		org.Audit(ctx, tx, org.Entry{Action: "organization.created", Target: "organization", ID: s.Org.String(), Detail: map[string]any{"owner": u.ID}})
+		token := auth.AddLink(tx, auth.VerifyEmail, u.Email)
+		if err := a.post(ctx, tx, mail.Verify(u.Email, a.PublicURL, token)); err != nil {
+			return err
+		}
+		return a.Auth.Begin(ctx, tx, s)
+	})
+	if auth.EmailTaken(err) {
+		if err := a.Auth.Allow(ctx, auth.TakenLimit, requestOf(ctx).ip); err != nil {
+			return nil, err
+		}
+		return nil, fault.New(fault.EmailTaken, "This mail address has an account already. Log in, or reset the password.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := answer(s)
+	out.Location = "/api/v1/org"
+	return out, nil
+}
+
+func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
+	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: requestOf(ctx).ip}
+	if in.Body.OrgID != nil {
+		asked, err := id.Parse(*in.Body.OrgID)
+		if err != nil {
+			return nil, fault.Invalid("org_id", "invalid_format", "Want a UUID.")
+		}
+		c.Org = &asked
+	}
+	s, err := a.Auth.Login(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return answer(s), nil
+}
+
+func (a *App) refresh(ctx context.Context, in *refreshIn) (*tokenOut, error) {
+	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, func(tx *postgres.Tx, user id.ID) error {
+		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s), nil
+}
+
+func (a *App) logout(ctx context.Context, in *refreshIn) (*nothing, error) {
+	return &nothing{}, a.Auth.Logout(ctx, in.Body.RefreshToken)
+}

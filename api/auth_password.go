@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+type forgotIn struct {
+	Body struct {
+		Email string `json:"email" minLength:"3" maxLength:"254"`
+	}
+}
+
+type resetIn struct {
+	Body struct {
+		Token    string `json:"token" maxLength:"1000" doc:"From the link in the mail"`
+		Password string `json:"password"`
+	}
+}
+
+type changeIn struct {
+	Body struct {
+		OldPassword string `json:"old_password" maxLength:"1000"`
+		NewPassword string `json:"new_password"`
+	}
+}
+
+type verifyIn struct {
+	Body struct {
+		Token string `json:"token" maxLength:"1000" doc:"From the link in the mail"`
+	}
+}
+
+func (a *App) mountPasswords() {
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Tag: authTag, Title: "Ask for a link that sets a new password",
+		Status: http.StatusAccepted, Writes: []string{systemmail.Kind.Name()},
+	}, a.forgot)
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag, Title: "Set a new password by a mailed token",
+		Status: http.StatusNoContent,
+	}, a.reset)
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: persons(auth.Viewer), Tag: authTag, Title: "Change one's own password",
+		Status: http.StatusNoContent,
+	}, a.changePassword)
+	route(a, op{
+		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag, Title: "Confirm a mail address by a mailed token",
+		Status: http.StatusNoContent,
+	}, a.verifyEmail)
+}
+
+// forgot answers the same, after the same work, whether the address is known or not: the statements are the
+// same, and without such a person they write no mail and the job finds nothing to send.
+func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
+	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
+		return nil, err
+	}
+	if err := a.Auth.Allow(ctx, auth.ForgotLimit, requestOf(ctx).ip); err != nil {
+		return nil, err
+	}
+	if !a.Auth.MayMail(ctx, in.Body.Email) {
+		return &nothing{}, nil
+	}
+	err := a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		token := auth.AddLink(tx, auth.ResetPassword, in.Body.Email)
+		letter, err := mail.WriteToKnown(tx, a.Box, mail.Reset(auth.FoldEmail(in.Body.Email), a.PublicURL, token))
+		if err != nil {
+			return err
+		}
+		return systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: letter})
+	})
+	return &nothing{}, err
+}
+
+func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
+	err := a.Auth.Reset(ctx, in.Body.Token, in.Body.Password, func(tx *postgres.Tx, user id.ID) error {
+		org.AuditEverywhere(as(ctx, user), tx, user, org.Entry{Action: "user.password_reset", Target: "user", ID: user.String()})
+		return nil
+	})
+	return &nothing{}, err
+}
+
+func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error) {
+	b := &in.Body
+	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, requestOf(ctx).ip, func(tx *postgres.Tx, user id.ID) error {
+		org.AuditEverywhere(ctx, tx, user, org.Entry{Action: "user.password_changed", Target: "user", ID: user.String()})
+		return nil
+	})
+	return &nothing{}, err
+}
+
+func (a *App) verifyEmail(ctx context.Context, in *verifyIn) (*nothing, error) {
+	return &nothing{}, a.Auth.Confirm(ctx, in.Body.Token)
+}

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+const (
+	memberTag   = "Members"
+	membersPath = "/api/v1/members"
+)
+
+type memberOut struct {
+	Location string `header:"Location"`
+	tagged
+	Body org.Member
+}
+
+type membersOut struct{ Body list[org.Member] }
+
+type inviteIn struct {
+	Body struct {
+		Email string `json:"email" minLength:"3" maxLength:"254"`
+		Role  string `json:"role" enum:"viewer,member,admin,owner"`
+	}
+}
+
+type memberIn struct {
+	ID id.ID `path:"id" format:"uuid" doc:"The member's or the invitation's id"`
+}
+
+type memberPatchIn struct {
+	memberIn
+	ifMatch
+	Body struct {
+		Role      optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
+		ID        optional[string] `json:"id" required:"false" doc:"Cannot be changed"`
+		Email     optional[string] `json:"email" required:"false" doc:"Cannot be changed"`
+		FirstName optional[string] `json:"first_name" required:"false" doc:"Cannot be changed here"`
+		LastName  optional[string] `json:"last_name" required:"false" doc:"Cannot be changed here"`
+		Status    optional[string] `json:"status" required:"false" doc:"Cannot be changed"`
+		CreatedAt optional[string] `json:"created_at" required:"false" doc:"Cannot be changed"`
+		UpdatedAt optional[string] `json:"updated_at" required:"false" doc:"Cannot be changed"`
+		ExpiresAt optional[string] `json:"expires_at" required:"false" doc:"Cannot be changed"`
+	}
+}
+
+type memberDeleteIn struct {
+	memberIn
+	ifMatch
+}
+
+type pageIn struct{ page }
+
+func (a *App) mountMembers() {
+	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
+	route(a, op{
+		Method: http.MethodPost, Path: membersPath, Need: persons(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
+		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
+	}, a.invite)
+	route(a, op{Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag, Title: "Read a member"}, a.readMember)
+	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: persons(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)
+	route(a, op{
+		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: persons(auth.Admin), Tag: memberTag,
+		Title: "Remove a member or take an invitation back", Status: http.StatusNoContent, Writes: []string{"user.removed"},
+	}, a.removeMember)
+}
+
+func showMember(m *org.Member) *memberOut { return &memberOut{tagged: etag(m.Edit, 0), Body: *m} }
+
+// acting is what the rules about owners ask of the caller.
+func acting(w auth.Who) org.Acting {
+	return org.Acting{User: w.User, IsOwner: w.Role.Includes(auth.Owner)}
+}
+
+func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) {
+	from, err := after[id.ID](ctx, a, in.page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*membersOut, error) {
+		rows, err := org.Members(ctx, tx, orZero(from), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID { return m.ID })
+		return &membersOut{l}, err
+	})
+}
+
+func (a *App) readMember(ctx context.Context, in *memberIn) (*memberOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
+		m, err := org.OneMember(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return showMember(m), nil
+	})
+}
+
+func (a *App) invite(ctx context.Context, in *inviteIn) (*memberOut, error) {
+	email := strings.TrimSpace(in.Body.Email)
+	if err := auth.CheckEmail("email", email); err != nil {
+		return nil, err
+	}
+	w := who(ctx)
+	return write(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
+		token, hash := auth.NewInvitation(w.Org)
+		m, err := org.Invite(ctx, tx, acting(w), org.Invitation{Email: email, Folded: auth.FoldEmail(email), Role: in.Body.Role, TokenHash: hash, By: w.User})
+		if err != nil {
+			return nil, err
+		}
+		o, err := org.Read(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.post(ctx, tx, mail.Invite(email, a.PublicURL, token, o.Name)); err != nil {
+			return nil, err
+		}
+		out := showMember(m)
+		out.Location = membersPath + "/" + m.ID.String()
+		return out, nil
+	})
+}
+
+func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, error) {
+	w, b := who(ctx), &in.Body
+	if b.Role.Null {
+		return nil, notNull("role")
+	}
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
+		now, err := org.OneMember(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := kept(now, map[string]optional[string]{
+			"id": b.ID, "email": b.Email, "first_name": b.FirstName, "last_name": b.LastName, "status": b.Status,
+			"created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "expires_at": b.ExpiresAt,
+		}); err != nil {
+			return nil, err
+		}
+		role := now.Role
+		b.Role.Apply(&role)
+		m, err := org.SetRole(ctx, tx, acting(w), in.ID, role, in.check)
+		if err != nil {
+			return nil, err
+		}
+		return showMember(m), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Auth.Forget(w.Org, out.Body.ID)
+	return out, nil
+}
+
+func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, error) {
+	w := who(ctx)
+	var left id.ID
+	out, err := write(ctx, a, func(tx *postgres.Tx) (_ *nothing, err error) {
+		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.check); err != nil {
+			return nil, err
+		}
+		if !left.IsZero() {
+			auth.EndSessions(tx, left)
+		}
+		return &nothing{}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Auth.Forget(w.Org, left)
+	return out, nil
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const orgTag = "Organization"
+
+type orgOut struct {
+	tagged
+	Body org.Org
+}
+
+// orgPatch holds, beside what may change, what a caller may send back as it was read.
+type orgPatch struct {
+	Name      optional[string]         `json:"name" required:"false" maxLength:"200"`
+	Settings  optional[map[string]any] `json:"settings" required:"false" doc:"Merged member by member. stages and time_zone have rules, other members are the org's own; 16 KiB in all"`
+	ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
+	Plan      optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
+	CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
+	UpdatedAt optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+}
+
+type orgPatchIn struct {
+	ifMatch
+	Body orgPatch
+}
+
+func (a *App) mountOrg() {
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Read the org"}, a.readOrg)
+	route(a, op{
+		Method: http.MethodPatch, Path: "/api/v1/org", Need: admin, Tag: orgTag, Title: "Change the org's name or settings",
+		Writes: []string{"organization.updated"},
+	}, a.patchOrg)
+}
+
+func showOrg(o *org.Org) *orgOut { return &orgOut{tagged: etag(o.Edit, 0), Body: *o} }
+
+func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {
+		o, err := org.Read(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		return showOrg(o), nil
+	})
+}
+
+func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
+	b := &in.Body
+	return write(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {
+		now, err := org.Read(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if err := kept(now, map[string]optional[string]{"id": b.ID, "plan": b.Plan, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
+			return nil, err
+		}
+		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.check)
+		if err != nil {
+			return nil, err
+		}
+		return showOrg(o), nil
+	})
+}
