@@ -45,6 +45,26 @@ func Pending(ctx context.Context, url string) (bool, error) {
 	return pending, err
 }
 
+// Await waits until the database lacks nothing, or ctx ends, and says once what it waits for.
+func Await(ctx context.Context, url string, log *slog.Logger) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for said := false; ; said = true {
+		pending, err := Pending(ctx, url)
+		if err != nil || !pending {
+			return err
+		}
+		if !said {
+			log.WarnContext(ctx, "waiting for the schema of this version: run `funnelwork migrate`")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
 func with(url string, do func(*goose.Provider) error) error {
 	db, err := sql.Open("pgx", url)
 	if err != nil {

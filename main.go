@@ -1,0 +1,530 @@
+// Funnelwork is a marketing and CRM service: contacts, their lead scores, and signed webhooks.
+//
+// This file reads the settings and wires the parts of each command; it holds no rule of the product. It is
+// longer than its neighbours because it is all of package main: every setting and every wire can be seen in
+// one place.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/telemetry"
+	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/migrations"
+	"github.com/funnelwork/funnelwork/scheduler"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// settings are read here and nowhere else: flag, else environment, else default.
+type settings struct {
+	Addr         string    `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
+	OpsAddr      string    `env:"FUNNELWORK_OPS_ADDR" help:"Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler 9092)."`
+	OpsUser      string    `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
+	OpsPassword  string    `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
+	OpsHosts     []string  `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
+	Home         string    `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
+	DatabaseURL  string    `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
+	Pooler       bool      `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
+	RedisURL     string    `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
+	Repository   string    `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
+	Keyset       string    `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
+	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
+	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
+	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
+	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
+	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
+	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
+	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
+	SMTPURL      string    `name:"smtp-url" env:"FUNNELWORK_SMTP_URL" help:"Server for the platform's mails, smtp:// or smtps://; without one they go to the sandbox mailbox on the ops listener."`
+	MailFrom     string    `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
+	LogLevel     string    `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat    string    `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
+}
+
+type cli struct {
+	settings `group:"Settings"`
+
+	Up        up        `cmd:"" help:"Run everything in one process, with private servers where none are given."`
+	API       role      `cmd:"" name:"api" help:"Run the API."`
+	Worker    role      `cmd:"" help:"Run jobs."`
+	Scheduler role      `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
+	Migrate   migrate   `cmd:"" help:"Bring the database to this version's schema."`
+	User      userGroup `cmd:"" help:"People."`
+	Keys      keysGroup `cmd:"" help:"Keys that sign and seal."`
+	OpenAPI   openapi   `cmd:"" name:"openapi" help:"Print the API's document."`
+	Events    catalogue `cmd:"" help:"Print the types of events with their schemas and samples."`
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the process: 0 is success, 1 an error that one line on stderr tells.
+func run(args []string, stdout, stderr *os.File) int {
+	var c cli
+	exit := -1
+	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores and signed webhooks. Try it: funnelwork up"),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	k, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit
+	}
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		k.BindTo(ctx, (*context.Context)(nil))
+		k.BindTo(stdout, (*io.Writer)(nil))
+		err = k.Run(&c.settings, c.logger(stderr))
+		stop()
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(err.Error()), " "))
+		return 1
+	}
+	return 0
+}
+
+func (s *settings) logger(to *os.File) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong has checked it
+	info, err := to.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	log := telemetry.NewLogger(to, s.LogFormat == "text" || s.LogFormat == "auto" && terminal, level)
+	redisx.LogTo(log)
+	return log
+}
+
+// process is a command at work. What it opened is closed in reverse when it ends.
+type process struct {
+	*settings
+	name              string
+	log               *slog.Logger
+	metrics           *prometheus.Registry
+	servers           *local.Servers
+	box               *secret.Box
+	app, system       *postgres.DB          // commits push their jobs to Redis, where there is one
+	requests, workers redis.UniversalClient // nil in commands that end by themselves
+	auth              *auth.Service
+	policy            outbound.Policy
+	tasks             []func(context.Context) error
+	undo              []func(context.Context) error
+}
+
+func (s *settings) process(name string, log *slog.Logger) *process {
+	return &process{settings: s, name: name, log: log.With("role", name), metrics: prometheus.NewRegistry()}
+}
+
+// atEnd adds what is done at the end, before everything that was added earlier.
+func (p *process) atEnd(undo func(context.Context) error) { p.undo = append(p.undo, undo) }
+
+func (p *process) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	var errs []error
+	for _, undo := range slices.Backward(p.undo) {
+		errs = append(errs, undo(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// run runs the tasks until ctx ends or one of them fails, and waits for all.
+func (p *process) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, task := range p.tasks {
+		g.Go(func() error { return task(ctx) })
+	}
+	return g.Wait()
+}
+
+// listen takes a port; first of all, since a busy one is the commonest reason to stop.
+func (p *process) listen(ctx context.Context, addr string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err == nil {
+		p.atEnd(func(context.Context) error { _ = ln.Close(); return nil }) // again, where nobody came to serve
+	}
+	return ln, err
+}
+
+// start finds the servers, starting private ones where none are given, and brings the schema up to date.
+func (p *process) start(ctx context.Context, redis bool) (err error) {
+	p.servers, err = local.Start(ctx, local.Wanted{
+		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository, Log: p.log,
+	})
+	if err != nil {
+		return err
+	}
+	p.atEnd(p.servers.Close)
+	p.tasks = append(p.tasks, p.servers.Watch)
+	p.DatabaseURL, p.RedisURL = p.servers.DatabaseURL, p.servers.RedisURL
+	if err = postgres.Check(ctx, p.DatabaseURL); err != nil {
+		return err
+	}
+	return migrations.Up(ctx, p.DatabaseURL, p.log)
+}
+
+// open opens what every long-running role needs. The pusher ends after the last transaction.
+func (p *process) open(ctx context.Context) (err error) {
+	for _, c := range []struct {
+		client *redis.UniversalClient
+		use    redisx.Use
+	}{{&p.requests, redisx.Request}, {&p.workers, redisx.Worker}} {
+		if *c.client, err = redisx.Open(p.RedisURL, c.use); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { return (*c.client).Close() })
+	}
+	pusher := queue.NewPusher(queue.PusherOptions{Redis: p.requests, Log: p.log, Metrics: queue.NewMetrics(p.metrics)})
+	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	pushed := make(chan error, 1)
+	go func() { pushed <- pusher.Run(pushing) }()
+	p.atEnd(func(context.Context) error { stop(); return <-pushed })
+	return p.openDatabase(ctx, pusher.AfterCommit)
+}
+
+// openDatabase opens the pools, the keyset, and what checks credentials.
+func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Context, []any)) (err error) {
+	for role, db := range map[string]**postgres.DB{postgres.App: &p.app, postgres.System: &p.system} {
+		if *db, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name, AfterCommit: afterCommit}); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { (*db).Close(); return nil })
+	}
+	if p.Keyset != "" {
+		p.box, err = secret.Parse(p.Keyset)
+	} else if err = os.MkdirAll(p.Home, 0o711); err == nil {
+		p.box, err = secret.Create(p.keysetFile())
+	}
+	if err != nil {
+		return err
+	}
+	issuer := p.PublicURL
+	if issuer == "" { // not made of an address: API processes on several ports take each other's tokens
+		issuer = "funnelwork"
+	}
+	p.policy = outbound.Policy{AllowPrivate: p.AllowPrivate}
+	p.auth = auth.New(auth.Options{
+		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
+		Log: p.log, Metrics: auth.NewMetrics(p.metrics),
+	})
+	return nil
+}
+
+func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
+
+// serve adds the API on ln.
+func (p *process) serve(ln net.Listener) {
+	d := api.Deps{
+		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
+		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins,
+	}
+	if d.PublicURL == "" {
+		d.PublicURL = base(ln)
+	}
+	for _, n := range p.Proxies {
+		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
+	}
+	if p.RateLimit == "on" {
+		d.Limits = limits.New(limits.Options{Redis: p.requests, Log: p.log, Metrics: limits.NewMetrics(p.metrics)})
+		p.atEnd(func(context.Context) error { d.Limits.Close(); return nil })
+	}
+	a := api.New(d)
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
+}
+
+// work adds the worker.
+func (p *process) work() {
+	w := worker.New(worker.Options{
+		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log, Metrics: worker.NewMetrics(p.metrics),
+		Handlers: jobs.All(jobs.Deps{App: p.app, System: p.system, Log: p.log}),
+	})
+	p.tasks = append(p.tasks, w.Run)
+}
+
+// remind adds the scheduler.
+func (p *process) remind() {
+	s := scheduler.New(scheduler.Options{System: p.system, Log: p.log, Metrics: scheduler.NewMetrics(p.metrics)})
+	p.tasks = append(p.tasks, s.Run)
+}
+
+// operate adds the ops listener.
+func (p *process) operate(ln net.Listener) error {
+	ops, err := api.NewOps(api.OpsOptions{
+		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts,
+	})
+	if err == nil {
+		p.tasks = append(p.tasks, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
+	}
+	return err
+}
+
+// base is the URL at which a listener can be called from this machine.
+func base(ln net.Listener) string {
+	host, port, _ := net.SplitHostPort(ln.Addr().String())
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// network is a setting: an address or a network.
+type network netip.Prefix
+
+// UnmarshalText reads "10.0.0.1" or "10.0.0.0/8".
+func (n *network) UnmarshalText(text []byte) error {
+	if a, err := netip.ParseAddr(string(text)); err == nil {
+		*n = network(netip.PrefixFrom(a, a.BitLen()))
+		return nil
+	}
+	p, err := netip.ParsePrefix(string(text))
+	*n = network(p.Masked())
+	return err
+}
+
+// role is one of api, worker and scheduler: a process of its own, beside a Postgres and a Redis that are given.
+type role struct{}
+
+// Run is kong's.
+func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger) (err error) {
+	p := s.process(k.Command(), log)
+	defer func() { err = errors.Join(err, p.close()) }()
+	if p.DatabaseURL == "" || p.RedisURL == "" {
+		return fmt.Errorf("%s needs DATABASE_URL and REDIS_URL; `funnelwork up` does without", p.name)
+	}
+	var public, ops net.Listener
+	if p.name == "api" {
+		if public, err = p.listen(ctx, p.Addr); err != nil {
+			return err
+		}
+	}
+	if p.OpsAddr == "" {
+		p.OpsAddr = map[string]string{"api": "127.0.0.1:9090", "worker": "127.0.0.1:9091", "scheduler": "127.0.0.1:9092"}[p.name]
+	}
+	if ops, err = p.listen(ctx, p.OpsAddr); err != nil {
+		return err
+	}
+	if err = postgres.Check(ctx, p.DatabaseURL); err != nil {
+		return err
+	}
+	if err = migrations.Await(ctx, p.DatabaseURL, p.log); err != nil {
+		return err
+	}
+	if err = p.open(ctx); err != nil {
+		return err
+	}
+	switch p.name {
+	case "api":
+		p.serve(public)
+	case "worker":
+		p.work()
+	default:
+		p.remind()
+	}
+	if err = p.operate(ops); err != nil {
+		return err
+	}
+	return p.run(ctx)
+}
+
+type up struct {
+	SeedEmail    string `help:"Mail address of the person to begin with." default:"demo@example.com"`
+	SeedPassword string `help:"Their password; made up and printed where none is given."`
+	SeedOrg      string `help:"Name of their org." default:"Demo"`
+}
+
+// Run is kong's.
+func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
+	p := s.process("up", log)
+	defer func() { err = errors.Join(err, p.close()) }()
+	if p.OpsAddr == "" {
+		p.OpsAddr = "127.0.0.1:9090"
+	}
+	public, err := p.listen(ctx, p.Addr)
+	if err != nil {
+		return err
+	}
+	ops, err := p.listen(ctx, p.OpsAddr)
+	if err != nil {
+		return err
+	}
+	if err = p.start(ctx, true); err != nil {
+		return err
+	}
+	if err = p.open(ctx); err != nil {
+		return err
+	}
+	made := u.SeedPassword == ""
+	if made {
+		u.SeedPassword = rand.Text()[:16]
+	}
+	seeded, err := api.Admit(ctx, p.auth, api.Newcomer{Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User", OrgName: u.SeedOrg})
+	if err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+	p.serve(public)
+	p.work()
+	p.remind()
+	if err = p.operate(ops); err != nil {
+		return err
+	}
+	p.tasks = append(p.tasks, func(ctx context.Context) error {
+		if err := api.Answers(ctx, base(public)); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, "ready:", base(public))
+		if seeded && made && err == nil {
+			_, err = fmt.Fprint(out, api.Greeting(base(public), base(ops), u.SeedEmail, u.SeedPassword))
+		}
+		return err
+	})
+	return p.run(ctx)
+}
+
+type migrate struct{}
+
+// Run is kong's.
+func (migrate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
+	p := s.process("migrate", log)
+	defer func() { err = errors.Join(err, p.close()) }()
+	return p.start(ctx, false)
+}
+
+type userGroup struct {
+	Create userCreate `cmd:"" help:"Let a person in, into a new org or one that is there."`
+}
+
+type userCreate struct {
+	Email     string `required:"" help:"Mail address."`
+	Password  string `env:"FUNNELWORK_USER_PASSWORD" help:"Password; made up and printed where none is given."`
+	FirstName string `help:"First name."`
+	LastName  string `help:"Last name."`
+	Org       string `help:"Name of the new org, which the person will own." default:"Main"`
+	OrgID     string `name:"org-id" help:"Id of an org to join instead."`
+	Role      string `enum:"viewer,member,admin,owner" default:"member" help:"Role in the org that is joined: viewer, member, admin or owner."`
+}
+
+// Run is kong's.
+func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
+	p := s.process("user", log)
+	defer func() { err = errors.Join(err, p.close()) }()
+	n := api.Newcomer{Email: u.Email, Password: u.Password, FirstName: u.FirstName, LastName: u.LastName, OrgName: u.Org, Role: auth.Role(u.Role)}
+	if u.OrgID != "" {
+		if n.Org, err = id.Parse(u.OrgID); err != nil {
+			return fmt.Errorf("org id: %w", err)
+		}
+	}
+	if n.Password == "" {
+		n.Password = rand.Text()[:16]
+	}
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	switch admitted, err := api.Admit(ctx, p.auth, n); {
+	case err != nil:
+		return err
+	case !admitted:
+		return fmt.Errorf("a person with the address %s exists already", u.Email)
+	case u.Password == "":
+		_, err = fmt.Fprintln(out, "password:", n.Password)
+		return err
+	default:
+		return nil
+	}
+}
+
+type keysGroup struct {
+	New    keysNew    `cmd:"" help:"Print a new keyset for FUNNELWORK_KEYSET."`
+	Rotate keysRotate `cmd:"" help:"Add a key; what the older ones signed or sealed stays good."`
+}
+
+type keysNew struct{}
+
+// Run is kong's.
+func (keysNew) Run(out io.Writer) error {
+	text, err := secret.Generate()
+	if err == nil {
+		_, err = fmt.Fprintln(out, text)
+	}
+	return err
+}
+
+type keysRotate struct {
+	Which string `arg:"" optional:"" enum:"signing,sealing" default:"signing" help:"signing: of access tokens, in the database. sealing: of HOME/keyset.json."`
+}
+
+// Run is kong's.
+func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
+	if r.Which == "sealing" {
+		if s.Keyset != "" {
+			return errors.New("the keyset is a setting here: rotate it where the setting comes from")
+		}
+		return secret.Rotate(s.keysetFile())
+	}
+	p := s.process("keys", log)
+	defer func() { err = errors.Join(err, p.close()) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	return p.auth.Rotate(ctx)
+}
+
+type openapi struct{}
+
+// Run is kong's.
+func (openapi) Run(log *slog.Logger, out io.Writer) error {
+	_, err := out.Write(api.New(api.Deps{Log: log}).Document())
+	return err
+}
+
+type catalogue struct{}
+
+// Run is kong's.
+func (catalogue) Run(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	for _, t := range events.Catalogue() {
+		sample, err := t.Example()
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(map[string]any{"type": t.Name, "description": t.Description, "live": t.Live, "schema": t.Schema(), "sample": sample}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
