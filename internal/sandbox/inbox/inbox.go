@@ -1,0 +1,189 @@
+// Package inbox is a stand-in for a webhook receiver, on the operators' listener: whatever is POSTed to one of
+// its URLs is kept and shown with the verdict on its signatures. It is a sandbox and says so.
+package inbox
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Path is where the handler is mounted.
+const Path = "/sandbox/inbox/"
+
+const (
+	kept    = 200       // the newest deliveries; older ones are dropped
+	maxBody = 256 << 10 // of one delivery, in bytes
+)
+
+//go:embed page.html
+var source string
+
+// Options of the inbox.
+type Options struct {
+	System *postgres.DB
+	Hooks  *webhooks.Service
+	// URL is what one calls the inbox by, ending in Path; the same that outbound.Policy.Inbox exempts.
+	URL string
+	Log *slog.Logger
+}
+
+// Handler answers Path and one segment below it: POST keeps a delivery, GET shows what arrived, as a page or,
+// with ?format=json or Accept: application/json, for programs.
+func Handler(o Options) http.Handler {
+	h := &handler{Options: o, policy: outbound.Policy{Inbox: o.URL}, page: template.Must(template.New("inbox").Parse(source))}
+	return http.HandlerFunc(h.serve)
+}
+
+type handler struct {
+	Options
+	policy outbound.Policy
+	page   *template.Template
+}
+
+// arrival is one delivery as it is shown.
+type arrival struct {
+	ID         id.ID             `json:"id"`
+	Name       string            `json:"name"`
+	ReceivedAt wire.Time         `json:"received_at"`
+	Headers    map[string]string `json:"headers"`
+	Body       string            `json:"body"`
+	EventType  string            `json:"event_type"`
+	Signature  string            `json:"signature"`
+	Standard   string            `json:"standard_signature"`
+}
+
+// view is a page of arrivals.
+type view struct {
+	Sandbox bool      `json:"sandbox"`
+	URL     string    `json:"url"`
+	Name    string    `json:"-"`
+	Kept    int       `json:"-"`
+	Data    []arrival `json:"data"`
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, Path)
+	if name != "" && !h.policy.IsInbox(h.URL+name) {
+		http.NotFound(w, r)
+		return
+	}
+	var err error
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		err = h.show(w, r, name)
+	case r.Method == http.MethodPost && name != "":
+		err = h.take(w, r, name)
+	default:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		http.Error(w, "POST to a name below this address", http.StatusMethodNotAllowed)
+	}
+	if err != nil {
+		h.Log.ErrorContext(r.Context(), "sandbox inbox failed", "error", err)
+		http.Error(w, "the inbox cannot answer at the moment", http.StatusServiceUnavailable)
+	}
+}
+
+// take keeps one delivery. It answers 200 whatever the signature: the page tells.
+func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			http.Error(w, "the inbox takes 256 KiB", http.StatusRequestEntityTooLarge)
+			return nil
+		}
+		return fmt.Errorf("read delivery: %w", err)
+	}
+	headers := make(map[string]string, len(r.Header))
+	for k := range r.Header {
+		headers[k] = strings.ReplaceAll(strings.ToValidUTF8(strings.Join(r.Header.Values(k), ", "), "?"), "\x00", "?")
+	}
+	shown, err := json.Marshal(headers)
+	if err != nil {
+		return fmt.Errorf("encode headers: %w", err)
+	}
+	err = h.System.Tx(r.Context(), id.ID{}, func(tx *postgres.Tx) error {
+		ours, standard, err := h.Hooks.VerifyAt(r.Context(), tx, h.URL+name, r.Header, body)
+		if err != nil {
+			return err
+		}
+		tx.Queue(`INSERT INTO sandbox_hook (id, name, headers, body, signature, standard) VALUES ($1, $2, $3, $4, $5, $6)`,
+			id.New(), name, shown, body, string(ours), string(standard))
+		tx.Queue(`DELETE FROM sandbox_hook WHERE id <= (SELECT id FROM sandbox_hook ORDER BY id DESC OFFSET $1 LIMIT 1)`, kept)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = io.WriteString(w, `{"sandbox":true,"received":true}`+"\n")
+	return err
+}
+
+func (h *handler) show(w http.ResponseWriter, r *http.Request, name string) error {
+	all, err := h.newest(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	v := view{Sandbox: true, URL: h.URL + "demo", Name: name, Kept: kept, Data: all}
+	if name != "" {
+		v.URL = h.URL + name
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json") {
+		w.Header().Set("Content-Type", "application/json")
+		return json.NewEncoder(w).Encode(v)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	return h.page.Execute(w, v)
+}
+
+// newest are the arrivals of one name, or with "" of all, newest first.
+func (h *handler) newest(ctx context.Context, name string) (all []arrival, err error) {
+	err = h.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `
+			SELECT id, name, received_at, headers, body, signature, standard FROM sandbox_hook
+			WHERE $1 = '' OR name = $1
+			ORDER BY id DESC LIMIT $2`, name, kept)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read inbox: %w", err)
+	}
+	return all, nil
+}
+
+func scan(r pgx.CollectableRow) (a arrival, err error) {
+	var headers, body []byte
+	if err = r.Scan(&a.ID, &a.Name, &a.ReceivedAt, &headers, &body, &a.Signature, &a.Standard); err != nil {
+		return a, err
+	}
+	a.Body = strings.ToValidUTF8(string(body), "\uFFFD")
+	var event struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(body, &event) == nil {
+		a.EventType = event.Type
+	}
+	return a, json.Unmarshal(headers, &a.Headers)
+}
