@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -34,13 +35,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/migrations"
 	"github.com/funnelwork/funnelwork/scheduler"
 	"github.com/funnelwork/funnelwork/worker"
@@ -134,7 +139,8 @@ type process struct {
 	app, system       *postgres.DB          // commits push their jobs to Redis, where there is one
 	requests, workers redis.UniversalClient // nil in commands that end by themselves
 	auth              *auth.Service
-	policy            outbound.Policy
+	inbox             string // URL of the sandbox's webhook inbox, "" for none
+	hooks             *webhooks.Service
 	tasks             []func(context.Context) error
 	undo              []func(context.Context) error
 }
@@ -230,7 +236,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	if issuer == "" { // not made of an address: API processes on several ports take each other's tokens
 		issuer = "funnelwork"
 	}
-	p.policy = outbound.Policy{AllowPrivate: p.AllowPrivate}
+	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
 	p.auth = auth.New(auth.Options{
 		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
 		Log: p.log, Metrics: auth.NewMetrics(p.metrics),
@@ -244,7 +250,7 @@ func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.js
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
-		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins,
+		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -261,12 +267,21 @@ func (p *process) serve(ln net.Listener) {
 }
 
 // work adds the worker.
-func (p *process) work() {
+func (p *process) work() (err error) {
+	d := jobs.Deps{
+		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
+		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics),
+	}
+	if p.SMTPURL != "" {
+		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
+			return err
+		}
+	}
 	w := worker.New(worker.Options{
-		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log, Metrics: worker.NewMetrics(p.metrics),
-		Handlers: jobs.All(jobs.Deps{App: p.app, System: p.system, Log: p.log}),
+		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log, Metrics: worker.NewMetrics(p.metrics), Handlers: jobs.All(d),
 	})
 	p.tasks = append(p.tasks, w.Run)
+	return nil
 }
 
 // remind adds the scheduler.
@@ -277,9 +292,13 @@ func (p *process) remind() {
 
 // operate adds the ops listener.
 func (p *process) operate(ln net.Listener) error {
+	mounts := map[string]http.Handler{}
+	if p.inbox != "" {
+		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
+	}
 	ops, err := api.NewOps(api.OpsOptions{
 		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
-		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts,
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, Mounts: mounts,
 	})
 	if err == nil {
 		p.tasks = append(p.tasks, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
@@ -345,11 +364,11 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	case "api":
 		p.serve(public)
 	case "worker":
-		p.work()
+		err = p.work()
 	default:
 		p.remind()
 	}
-	if err = p.operate(ops); err != nil {
+	if err = errors.Join(err, p.operate(ops)); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -376,6 +395,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err != nil {
 		return err
 	}
+	p.inbox = base(ops) + inbox.Path
 	if err = p.start(ctx, true); err != nil {
 		return err
 	}
@@ -391,9 +411,8 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		return fmt.Errorf("seed: %w", err)
 	}
 	p.serve(public)
-	p.work()
 	p.remind()
-	if err = p.operate(ops); err != nil {
+	if err = errors.Join(p.work(), p.operate(ops)); err != nil {
 		return err
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error {

@@ -5,11 +5,16 @@ import (
 	"log/slog"
 
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 )
 
 // Deps are what the jobs' works need.
@@ -18,12 +23,17 @@ type Deps struct {
 	Log         *slog.Logger
 	Box         *secret.Box
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox
+	Hooks       *webhooks.Service
+	Calls       *outbound.Client
+	Deliveries  *webhookdeliver.Metrics // may be nil
 }
 
 // All is every kind with its work: what a worker runs.
 func All(d Deps) []queue.Handler {
 	return []queue.Handler{
+		leadscore.Job{Model: scoring.For}.Handler(),
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
+		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 	}
 }
