@@ -165,10 +165,7 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 	p := u.Patch
 	if p.CreatedAt.Set { // history is for new contacts; of a known one it is read-only
 		p.ReadOnly = maps.Clone(p.ReadOnly)
-		if p.ReadOnly == nil {
-			p.ReadOnly = map[string]json.RawMessage{}
-		}
-		p.ReadOnly["created_at"] = json.RawMessage(strconv.Quote(p.CreatedAt.Value))
+		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
 	ch, err := next(&e.now, &p, path, b.rate)
 	if err != nil {

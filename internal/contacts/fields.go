@@ -53,8 +53,8 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// Field is the definition of a custom field.
-type Field struct {
+// CustomField is the definition of a custom field.
+type CustomField struct {
 	Key       string    `json:"key"`
 	Label     string    `json:"label"`
 	Type      Type      `json:"type" enum:"string,number,boolean,date"`
@@ -66,23 +66,23 @@ type Field struct {
 const fieldColumns = `key, label, type, created_at, updated_at, edit`
 
 // Fields answers the org's definitions by key; a key after which to go on, at most limit.
-func Fields(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]Field, error) {
+func Fields(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]CustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key > $2 AND archived_at IS NULL ORDER BY key LIMIT $3`, tx.Org(), after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list fields: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Field])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[CustomField])
 }
 
 // GetField answers one definition, or a not_found fault.
-func GetField(ctx context.Context, tx *postgres.Tx, key string) (Field, error) {
+func GetField(ctx context.Context, tx *postgres.Tx, key string) (CustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL`, tx.Org(), key)
 	if err != nil {
-		return Field{}, fmt.Errorf("read field: %w", err)
+		return CustomField{}, fmt.Errorf("read field: %w", err)
 	}
-	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Field])
+	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[CustomField])
 	if postgres.None(err) {
-		return Field{}, noField()
+		return CustomField{}, noField()
 	}
 	return f, err
 }
@@ -91,7 +91,7 @@ func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such
 
 // Define makes a definition. A key that is defined already is a field_exists fault, a 201st field a validation one
 // when the transaction is sent. label "" becomes the key.
-func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Field, error) {
+func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (CustomField, error) {
 	v := checker{}
 	if !ValidKey(key) {
 		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
@@ -101,18 +101,18 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Fi
 	}
 	v.text("label", label, maxName)
 	if err := invalid(v.fields); err != nil {
-		return Field{}, err
+		return CustomField{}, err
 	}
-	f := Field{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
+	f := CustomField{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
 	f.UpdatedAt = f.CreatedAt
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`, tx.Org())
 	n, err := tx.Exec(ctx, `INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
 		tx.Org(), f.Key, f.Label, string(f.Type), f.CreatedAt)
 	if err != nil {
-		return Field{}, fmt.Errorf("define field: %w", err)
+		return CustomField{}, fmt.Errorf("define field: %w", err)
 	}
 	if n == 0 {
-		return Field{}, fault.New(fault.FieldExists, "A custom field with this key exists.")
+		return CustomField{}, fault.New(fault.FieldExists, "A custom field with this key exists.")
 	}
 	ask(tx, func(string) []fault.Field {
 		return []fault.Field{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
@@ -122,20 +122,20 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Fi
 }
 
 // Relabel gives the field another label; its key and type never change. An equal label writes nothing.
-func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, label wire.Field[string]) (Field, error) {
+func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, label wire.Field[string]) (CustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), key)
 	if err != nil {
-		return Field{}, fmt.Errorf("read field: %w", err)
+		return CustomField{}, fmt.Errorf("read field: %w", err)
 	}
-	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Field])
+	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[CustomField])
 	switch {
 	case postgres.None(err):
-		return Field{}, noField()
+		return CustomField{}, noField()
 	case err != nil:
-		return Field{}, err
+		return CustomField{}, err
 	}
 	if err := match.check(f.Edit); err != nil {
-		return Field{}, err
+		return CustomField{}, err
 	}
 	v, was := checker{}, f.Label
 	v.required("label", label, &f.Label, maxName)

@@ -34,6 +34,17 @@ type Patch struct {
 	ReadOnly map[string]json.RawMessage
 }
 
+// Refuse puts a read-only member in, if it was sent.
+func (p *Patch) Refuse(name string, sent json.RawMessage) {
+	if sent == nil {
+		return
+	}
+	if p.ReadOnly == nil {
+		p.ReadOnly = map[string]json.RawMessage{}
+	}
+	p.ReadOnly[name] = sent
+}
+
 // apply writes p to c and answers what is wrong with p; path is the pointer to p's object ("" or "contacts/3/").
 // c shares nothing with the contact that it was copied from, because arrays and objects are replaced.
 func (p *Patch) apply(c *Contact, path string) []fault.Field {

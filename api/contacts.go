@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
+)
+
+const contactsPath = "/api/v1/crm/contacts"
+
+func (a *App) mountContacts() {
+	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score"}}, a.createContact)
+	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"}, a.listContacts)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, Writes: []string{"contact.created", "contact.updated", "lead.score"}}, a.batchContacts)
+	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts", Title: "Get a contact"}, a.getContact)
+	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "lead.score"}}, a.patchContact)
+	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score"}}, a.restoreContact)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent}, a.purgeContact)
+	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts", Title: "Everything held on a contact"}, a.exportContact)
+	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts", Title: "Explain a contact's lead score"}, a.explainScore)
+}
+
+// contactID is the path of one contact.
+type contactID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type contactAnswer struct {
+	Tagged
+	Body contacts.Contact
+}
+
+func showContact(r *contacts.Row) *contactAnswer {
+	return &contactAnswer{Tagged: etag(r.Edit, r.Computed), Body: r.Contact}
+}
+
+type contactCreated struct {
+	Tagged
+	Location string `header:"Location" doc:"Address of the contact"`
+	Body     contacts.Contact
+}
+
+func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) (*contactCreated, error) {
+	patch := in.Body.patch()
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactCreated, error) {
+		row, err := contacts.Create(tx, &patch, scoring.For(tx.Org()).Rate)
+		if err != nil {
+			return nil, err
+		}
+		if err := events.Announce(ctx, tx, events.ContactCreated{Contact: row.Contact}); err != nil {
+			return nil, err
+		}
+		if err := askForScores(ctx, tx, row.ID); err != nil {
+			return nil, err
+		}
+		return &contactCreated{Tagged: etag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(), Body: row.Contact}, nil
+	})
+	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+}
+
+func (a *App) getContact(ctx context.Context, in *struct {
+	contactID
+	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+},
+) (*contactAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
+		row, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived)
+		if err != nil {
+			return nil, err
+		}
+		return showContact(&row), nil
+	})
+}
+
+func (a *App) patchContact(ctx context.Context, in *struct {
+	contactID
+	IfMatch
+	Body contactPatch
+},
+) (*contactAnswer, error) {
+	patch := in.Body.patch()
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
+		ch, err := contacts.Update(ctx, tx, in.ID, in.check, &patch, scoring.For(tx.Org()).Rate)
+		if err != nil {
+			return nil, err
+		}
+		if err := changed(ctx, tx, &ch); err != nil {
+			return nil, err
+		}
+		return showContact(&ch.Row), nil
+	})
+	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+}
+
+// changed announces an update and asks for the scoring job where the scorer is concerned.
+func changed(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
+	if !ch.Changed() {
+		return nil
+	}
+	if err := events.Announce(ctx, tx, events.ContactUpdated{Contact: ch.Contact, Previous: ch.Previous}); err != nil {
+		return err
+	}
+	if !scoring.Differs(ch.Before(), &ch.Contact) {
+		return nil
+	}
+	return askForScores(ctx, tx, ch.ID)
+}
+
+// askForScores adds the scoring of the contacts, as many to a job as one takes.
+func askForScores(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
+	for len(ids) > 0 {
+		n := min(len(ids), leadscore.PerJob)
+		if err := leadscore.Kind.Add(ctx, tx, leadscore.Args{Contacts: ids[:n]}); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// noContact is the answer of a 204.
+type noContact struct{}
+
+func (a *App) archiveContact(ctx context.Context, in *struct {
+	contactID
+	IfMatch
+},
+) (*noContact, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+		ch, err := contacts.Archive(ctx, tx, in.ID, in.check)
+		if err != nil || !ch.Changed() {
+			return &noContact{}, err
+		}
+		return &noContact{}, events.Announce(ctx, tx, events.ContactArchived{Contact: ch.Contact})
+	})
+}
+
+func (a *App) restoreContact(ctx context.Context, in *contactID) (*contactAnswer, error) {
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
+		ch, err := contacts.Restore(ctx, tx, in.ID)
+		if err != nil || !ch.Changed() {
+			return showContact(&ch.Row), err
+		}
+		if err := events.Announce(ctx, tx, events.ContactRestored{Contact: ch.Contact}); err != nil {
+			return nil, err
+		}
+		return showContact(&ch.Row), askForScores(ctx, tx, ch.ID)
+	})
+	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+}
+
+func (a *App) purgeContact(ctx context.Context, in *contactID) (*noContact, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+		return &noContact{}, contacts.Purge(ctx, tx, in.ID)
+	})
+}
+
+type contactExport struct {
+	Body contacts.Held
+}
+
+func (a *App) exportContact(ctx context.Context, in *contactID) (*contactExport, error) {
+	var out contactExport
+	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		out.Body, err = contacts.Export(ctx, tx, in.ID)
+		return err
+	})
+	return &out, err
+}

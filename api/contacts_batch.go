@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+)
+
+type contactBatch struct {
+	Body struct {
+		Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"Worked in the order sent"`
+	}
+}
+
+// rowError says what was wrong with one row; its members are those of a problem.
+type rowError struct {
+	Code       string        `json:"code"`
+	Detail     string        `json:"detail"`
+	Errors     []fault.Field `json:"errors,omitempty"`
+	ExistingID string        `json:"existing_id,omitempty" format:"uuid"`
+}
+
+// batchResult is what one row came to.
+type batchResult struct {
+	Index     int       `json:"index" doc:"Place of the row in the request, from 0"`
+	ID        *id.ID    `json:"id" format:"uuid" doc:"null where the row is wrong"`
+	Result    string    `json:"result" enum:"created,updated,unchanged,error"`
+	LeadScore *float64  `json:"lead_score" doc:"null where the row is wrong"`
+	Error     *rowError `json:"error,omitempty"`
+}
+
+type batchAnswer struct {
+	Body struct {
+		Data []batchResult `json:"data" doc:"One per row, in the order sent"`
+	}
+}
+
+func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer, error) {
+	rows := make([]contacts.Upsert, len(in.Body.Contacts))
+	for i := range rows {
+		rows[i] = in.Body.Contacts[i].upsert()
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*batchAnswer, error) {
+		outcomes, made, altered, err := contacts.UpsertAll(ctx, tx, rows, scoring.For(tx.Org()).Rate)
+		if err != nil {
+			return nil, err
+		}
+		if err := announceBatch(ctx, tx, made, altered); err != nil {
+			return nil, err
+		}
+		out := &batchAnswer{}
+		out.Body.Data = make([]batchResult, len(outcomes))
+		for i := range outcomes {
+			out.Body.Data[i] = showOutcome(i, &outcomes[i])
+		}
+		return out, nil
+	})
+}
+
+// announceBatch tells of each contact once and asks for the scores of all that the scorer is concerned with.
+func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contacts.Change) error {
+	var score []id.ID
+	for i := range made {
+		if err := events.Announce(ctx, tx, events.ContactCreated{Contact: made[i].Contact}); err != nil {
+			return err
+		}
+		score = append(score, made[i].ID)
+	}
+	for i := range altered {
+		if err := events.Announce(ctx, tx, events.ContactUpdated{Contact: altered[i].Contact, Previous: altered[i].Previous}); err != nil {
+			return err
+		}
+		if scoring.Differs(altered[i].Before(), &altered[i].Contact) {
+			score = append(score, altered[i].ID)
+		}
+	}
+	return askForScores(ctx, tx, score...)
+}
+
+func showOutcome(index int, o *contacts.Outcome) batchResult {
+	r := batchResult{Index: index, Result: o.Result}
+	if o.Fault != nil {
+		r.Error = &rowError{Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields, ExistingID: o.Fault.ExistingID}
+		return r
+	}
+	r.ID, r.LeadScore = &o.ID, &o.LeadScore
+	return r
+}

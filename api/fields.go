@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const fieldsPath = "/api/v1/crm/fields"
+
+func (a *App) mountFields() {
+	route(a, op{Method: http.MethodGet, Path: fieldsPath, Need: viewer, Tag: "Custom fields", Title: "List custom fields"}, a.listFields)
+	route(a, op{Method: http.MethodPost, Path: fieldsPath, Need: admin, Tag: "Custom fields", Title: "Define a custom field", Status: http.StatusCreated}, a.defineField)
+	route(a, op{Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: viewer, Tag: "Custom fields", Title: "Get a custom field"}, a.getField)
+	route(a, op{Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Change a custom field's label"}, a.patchField)
+	route(a, op{Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Archive a custom field and take its values out of all contacts", Status: http.StatusNoContent}, a.archiveField)
+}
+
+type fieldKey struct {
+	Key string `path:"key"`
+}
+
+type fieldAnswer struct {
+	Tagged
+	Body contacts.CustomField
+}
+
+func showField(f *contacts.CustomField) *fieldAnswer {
+	return &fieldAnswer{Tagged: etag(f.Edit, 0), Body: *f}
+}
+
+type fieldList struct {
+	Body list[contacts.CustomField]
+}
+
+func (a *App) listFields(ctx context.Context, in *Page) (*fieldList, error) {
+	from, err := after[string](ctx, a, *in)
+	if err != nil {
+		return nil, err
+	}
+	begin := ""
+	if from != nil {
+		begin = *from
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*fieldList, error) {
+		rows, err := contacts.Fields(ctx, tx, begin, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &fieldList{}
+		out.Body, err = listOf(ctx, a, *in, rows, func(f contacts.CustomField) contacts.CustomField { return f }, func(f contacts.CustomField) string { return f.Key })
+		return out, err
+	})
+}
+
+type fieldCreated struct {
+	Tagged
+	Location string `header:"Location" doc:"Address of the custom field"`
+	Body     contacts.CustomField
+}
+
+func (a *App) defineField(ctx context.Context, in *struct {
+	Body struct {
+		Key   string `json:"key" doc:"1 to 64 printable characters, no slash"`
+		Label string `json:"label,omitempty" doc:"For people; the key if absent"`
+		Type  string `json:"type" enum:"string,number,boolean,date"`
+	}
+},
+) (*fieldCreated, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*fieldCreated, error) {
+		f, err := contacts.Define(ctx, tx, in.Body.Key, in.Body.Label, contacts.Type(in.Body.Type))
+		if err != nil {
+			return nil, err
+		}
+		return &fieldCreated{Tagged: etag(f.Edit, 0), Location: fieldsPath + "/" + url.PathEscape(f.Key), Body: f}, nil
+	})
+}
+
+func (a *App) getField(ctx context.Context, in *fieldKey) (*fieldAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
+		f, err := contacts.GetField(ctx, tx, in.Key)
+		if err != nil {
+			return nil, err
+		}
+		return showField(&f), nil
+	})
+}
+
+func (a *App) patchField(ctx context.Context, in *struct {
+	fieldKey
+	IfMatch
+	Body struct {
+		Label optional[string] `json:"label" required:"false"`
+		Key   anything         `json:"key" required:"false" readOnly:"true"`
+		Type  anything         `json:"type" required:"false" readOnly:"true"`
+	}
+},
+) (*fieldAnswer, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
+		f, err := contacts.Relabel(ctx, tx, in.Key, in.check, in.Body.Label.Field)
+		if err != nil {
+			return nil, err
+		}
+		for name, sent := range map[string][2]string{"key": {string(in.Body.Key), f.Key}, "type": {string(in.Body.Type), string(f.Type)}} {
+			var v string
+			if sent[0] != "" && (json.Unmarshal([]byte(sent[0]), &v) != nil || v != sent[1]) {
+				return nil, fault.Invalid(name, "read_only", "Key and type of a custom field never change.")
+			}
+		}
+		return showField(&f), nil
+	})
+}
+
+func (a *App) archiveField(ctx context.Context, in *fieldKey) (*noContact, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+		return &noContact{}, contacts.Undefine(ctx, tx, in.Key)
+	})
+}
