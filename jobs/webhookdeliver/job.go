@@ -54,8 +54,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if v == "" {
 		return 0
 	}
-	if n, err := strconv.ParseInt(v, 10, 32); err == nil {
-		return time.Duration(n) * time.Second
+	if n, err := strconv.ParseFloat(v, 64); err == nil { // a float, because a number too large must not wrap
+		return time.Duration(min(n, maxRetryAfter.Seconds()) * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil {
 		return at.Sub(now)

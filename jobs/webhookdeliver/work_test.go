@@ -1,0 +1,441 @@
+package webhookdeliver_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/events/eventstest"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
+)
+
+type received struct {
+	method string
+	header http.Header
+	body   []byte
+}
+
+// bench is one org with one webhook at a receiver of its own.
+type bench struct {
+	*testing.T
+	db       *testkit.Database
+	hooks    *webhooks.Service
+	ledger   *queue.Ledger
+	job      *webhookdeliver.Job
+	org      id.ID
+	endpoint webhooks.Versioned
+	secret   string
+	mu       sync.Mutex
+	got      []received
+}
+
+// begin starts a receiver that keeps what it gets and answers as told.
+func begin(t *testing.T, answer http.HandlerFunc) *bench {
+	t.Helper()
+	keys, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := secret.Parse(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, db: testkit.DB(t), org: id.New()}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		b.mu.Lock()
+		b.got = append(b.got, received{r.Method, r.Header.Clone(), body})
+		b.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	policy := outbound.Policy{AllowPrivate: true}
+	client := outbound.New(outbound.Options{Policy: policy, Timeout: 5 * time.Second})
+	t.Cleanup(client.Close)
+	b.hooks = &webhooks.Service{Box: box, Policy: policy}
+	b.ledger = queue.NewLedger(b.db.App, b.db.System)
+	b.job = &webhookdeliver.Job{DB: b.db.App, Hooks: b.hooks, Client: client}
+	b.tx(func(tx *postgres.Tx) (err error) {
+		b.endpoint, b.secret, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: s.URL + "/hook", Events: []string{"contact.created"}, Enabled: true})
+		return err
+	})
+	return b
+}
+
+func (b *bench) tx(fn func(tx *postgres.Tx) error) {
+	b.Helper()
+	if err := b.db.App.Tx(b.Context(), b.org, fn); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// announce makes an event and answers its delivery.
+func (b *bench) announce() id.ID {
+	b.Helper()
+	now := wire.Now()
+	c := events.Contact{
+		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "<&>", Stage: "lead", Tag: []string{"a"}, Segment: []string{}, Attributes: map[string]any{},
+		Score: events.ContactScore{Confidence: "prior"}, CreatedAt: now, UpdatedAt: now,
+	}
+	b.tx(func(tx *postgres.Tx) error {
+		return events.Announce(b.Context(), tx, events.ContactCreated{Contact: c})
+	})
+	return b.deliveries()[0].ID
+}
+
+func (b *bench) deliveries() (all []webhooks.Delivery) {
+	b.Helper()
+	b.tx(func(tx *postgres.Tx) (err error) {
+		all, err = b.hooks.ListDeliveries(b.Context(), tx, b.endpoint.ID, "", id.ID{}, 100)
+		return err
+	})
+	return all
+}
+
+func (b *bench) delivery(which id.ID) (d webhooks.Delivery) {
+	b.Helper()
+	b.tx(func(tx *postgres.Tx) (err error) {
+		d, err = b.hooks.GetDelivery(b.Context(), tx, which)
+		return err
+	})
+	return d
+}
+
+// run makes the delivery's job due, claims it, works and finishes it as a worker does, and answers the verdict.
+func (b *bench) run(ctx context.Context, delivery id.ID) error {
+	b.Helper()
+	conn := testkit.Pgx(b, b.db.URL)
+	if _, err := conn.Exec(b.Context(), "UPDATE job SET run_at = now(), wake_at = now(), state = 'ready' WHERE id = $1", delivery); err != nil {
+		b.Fatal(err)
+	}
+	c, err := b.ledger.Claim(b.Context(), b.org, delivery)
+	if err != nil {
+		b.Fatalf("claim: %v", err)
+	}
+	worked := b.job.Handler().Call(ctx, c)
+	v := queue.Verdict{Outcome: queue.Done}
+	if worked != nil {
+		in, _ := queue.RetryOf(worked)
+		v = queue.Verdict{Outcome: queue.Failed, Error: worked.Error(), In: in}
+		if c.Last() {
+			v.Outcome = queue.Died
+		}
+		if ctx.Err() != nil {
+			v = queue.Verdict{Outcome: queue.Released}
+		}
+	}
+	if err := b.ledger.Finish(b.Context(), c, v); err != nil {
+		b.Fatalf("finish: %v", err)
+	}
+	return worked
+}
+
+func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
+	t.Parallel()
+	b := begin(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(201)
+		_, _ = io.WriteString(w, "merci\x00\xff")
+	})
+	which := b.announce()
+	if d := b.delivery(which); d.Status != webhooks.Pending || len(d.Attempts) != 0 {
+		t.Errorf("before: %+v", d)
+	}
+	if err := b.run(t.Context(), which); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.got) != 1 {
+		t.Fatalf("%d requests", len(b.got))
+	}
+	r := b.got[0]
+	if r.method != http.MethodPost || r.header.Get("Content-Type") != "application/json" || r.header.Get("User-Agent") != "Funnelwork-Webhooks/1" {
+		t.Errorf("%s %v", r.method, r.header)
+	}
+	eventstest.Check(t, r.body)
+	// As two receivers check it: with the reference library, and with three lines of their own.
+	lib, err := standardwebhooks.NewWebhook(b.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lib.Verify(r.body, r.header); err != nil {
+		t.Error(err)
+	}
+	m := hmac.New(sha256.New, []byte(b.secret))
+	m.Write(r.body)
+	if got := r.header.Get("X-Service-Signature"); got != hex.EncodeToString(m.Sum(nil)) {
+		t.Errorf("X-Service-Signature: %s", got)
+	}
+	d := b.delivery(which)
+	if r.header.Get("Webhook-Id") != d.EventID.String() || !strings.Contains(string(r.body), `"id":"`+d.EventID.String()+`"`) {
+		t.Errorf("webhook-id %s, event %s", r.header.Get("Webhook-Id"), d.EventID)
+	}
+	if d.Status != webhooks.Delivered || d.AttemptCount != 1 || *d.LastStatusCode != 201 || d.LastErrorClass != nil || d.NextAttemptAt != nil || len(d.Attempts) != 1 {
+		t.Fatalf("%+v", d)
+	}
+	a := d.Attempts[0]
+	if a.Number != 1 || *a.StatusCode != 201 || a.ErrorClass != nil || *a.ResponseBody != "merci\x00\uFFFD" || a.ResponseCut || a.Timings.Total <= 0 || a.Timings.FirstByte <= 0 ||
+		a.RequestHeaders["X-Service-Signature"] != r.header.Get("X-Service-Signature") {
+		t.Errorf("%+v", a)
+	}
+	if n := b.count("job"); n != 0 {
+		t.Errorf("%d jobs left", n)
+	}
+	if listed := b.deliveries()[0]; len(listed.Attempts) != 1 || listed.Attempts[0].ResponseBody != nil {
+		t.Errorf("in the list: %+v", listed)
+	}
+	b.feedIs(r.body)
+}
+
+// feedIs holds the feed's bytes to those that were delivered.
+func (b *bench) feedIs(body []byte) {
+	b.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		var page []*events.Stored
+		b.tx(func(tx *postgres.Tx) (err error) {
+			page, err = events.Feed(b.Context(), tx, 0, nil, 10)
+			return err
+		})
+		if len(page) > 0 { // other tests' open transactions hold the horizon back
+			if diff := cmp.Diff(string(body), string(page[0].Bytes())); diff != "" {
+				b.Errorf("delivered and shown bytes differ:\n%s", diff)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			b.Fatal("the event does not show in the feed")
+		}
+	}
+}
+
+func (b *bench) count(table string) (n int) {
+	b.Helper()
+	if err := testkit.Pgx(b, b.db.URL).QueryRow(b.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
+	t.Parallel()
+	b := begin(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) })
+	which := b.announce()
+	for n := 1; n <= 10; n++ {
+		before := time.Now()
+		err := b.run(t.Context(), which)
+		if err == nil {
+			t.Fatalf("try %d succeeded", n)
+		}
+		d := b.delivery(which)
+		want := webhooks.Failed
+		if n == 10 {
+			want = webhooks.Exhausted
+		}
+		if d.Status != want || d.AttemptCount != n || *d.LastErrorClass != "http_status" || *d.LastStatusCode != 500 {
+			t.Fatalf("after try %d: %+v", n, d)
+		}
+		in, ok := queue.RetryOf(err)
+		if n == 10 {
+			if d.NextAttemptAt != nil || ok {
+				t.Errorf("an eleventh try is planned at %v", d.NextAttemptAt)
+			}
+			continue
+		}
+		// What the org is shown is what the queue was told.
+		if gap := d.NextAttemptAt.Sub(before.Add(in)); !ok || gap < -2*time.Second || gap > 2*time.Second {
+			t.Errorf("try %d: next shown %v, told %v", n, d.NextAttemptAt, in)
+		}
+	}
+	ids, stamps := map[string]bool{}, 0
+	for _, r := range b.got {
+		ids[r.header.Get("Webhook-Id")] = true
+		if r.header.Get("Webhook-Timestamp") != "" {
+			stamps++
+		}
+		if string(r.body) != string(b.got[0].body) {
+			t.Error("the body changed between tries")
+		}
+	}
+	if len(b.got) != 10 || len(ids) != 1 || stamps != 10 {
+		t.Errorf("%d requests with %d ids", len(b.got), len(ids))
+	}
+	numbers := []int{}
+	for _, a := range b.delivery(which).Attempts {
+		numbers = append(numbers, a.Number)
+	}
+	if !slices.Equal(numbers, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+		t.Errorf("attempts %v", numbers)
+	}
+}
+
+func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
+	t.Parallel()
+	b := begin(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	var other webhooks.Versioned
+	b.tx(func(tx *postgres.Tx) (err error) {
+		other, _, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
+		return err
+	})
+	first, second := b.announce(), b.announce()
+	if err := b.run(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.run(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.got) != 1 {
+		t.Errorf("%d requests, want the one that was answered 410", len(b.got))
+	}
+	for _, d := range b.deliveries() {
+		if d.Status != webhooks.Discarded || d.NextAttemptAt != nil {
+			t.Errorf("%+v", d)
+		}
+	}
+	b.tx(func(tx *postgres.Tx) error {
+		v, err := b.hooks.Get(t.Context(), tx, b.endpoint.ID, false)
+		if err != nil {
+			return err
+		}
+		if v.Enabled || v.DisabledReason == nil || *v.DisabledReason != "gone" || v.Edit != 1 || v.Computed != 1 || v.UpdatedAt != b.endpoint.UpdatedAt {
+			t.Errorf("%+v", v)
+		}
+		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, "", id.ID{}, 10)
+		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
+			t.Errorf("told: %+v", told)
+		}
+		return err
+	})
+	var stored events.Stored
+	conn := testkit.Pgx(t, b.db.URL)
+	if err := conn.QueryRow(t.Context(), "SELECT org_id, id, seq, type, actor_type, data, created_at FROM event WHERE type = 'webhook.disabled'").
+		Scan(&stored.OrgID, &stored.ID, &stored.Seq, &stored.Type, &stored.ActorType, &stored.Data, &stored.CreatedAt); err != nil {
+		t.Fatal(err)
+	}
+	eventstest.Check(t, stored.Bytes())
+}
+
+func TestADeliveryToADisabledOrArchivedWebhookIsDiscarded(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(b *bench, tx *postgres.Tx) error{
+		"disabled": func(b *bench, tx *postgres.Tx) error {
+			_, err := b.hooks.Update(b.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)}, func(webhooks.Versioned) error { return nil })
+			return err
+		},
+		"archived": func(b *bench, tx *postgres.Tx) error {
+			return b.hooks.Archive(b.Context(), tx, b.endpoint.ID, func(webhooks.Versioned) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := begin(t, func(http.ResponseWriter, *http.Request) {})
+			which := b.announce()
+			b.tx(func(tx *postgres.Tx) error { return end(b, tx) })
+			if err := b.run(t.Context(), which); err != nil {
+				t.Fatal(err)
+			}
+			if d := b.delivery(which); d.Status != webhooks.Discarded || len(d.Attempts) != 0 || len(b.got) != 0 || b.count("job") != 0 {
+				t.Errorf("%+v after %d requests", d, len(b.got))
+			}
+		})
+	}
+}
+
+func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
+	t.Parallel()
+	var fail atomic.Bool
+	b := begin(t, func(w http.ResponseWriter, _ *http.Request) {
+		if fail.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	b.tx(func(tx *postgres.Tx) error { // a disabled webhook can be tried out
+		_, err := b.hooks.Update(t.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)}, func(webhooks.Versioned) error { return nil })
+		return err
+	})
+	send := func(e events.Type) (d webhooks.Delivery) {
+		b.tx(func(tx *postgres.Tx) (err error) {
+			d, err = b.hooks.SendTest(t.Context(), tx, b.endpoint.ID, e)
+			return err
+		})
+		return d
+	}
+	for _, e := range events.Catalogue() {
+		d := send(e)
+		if err := b.run(t.Context(), d.ID); err != nil {
+			t.Fatal(err)
+		}
+		got := b.got[len(b.got)-1]
+		eventstest.Check(t, got.body)
+		if !strings.Contains(string(got.body), `"type":"`+e.Name+`"`) || got.header.Get("Webhook-Id") != d.EventID.String() {
+			t.Errorf("%s: %s", e.Name, got.body)
+		}
+	}
+	fail.Store(true)
+	e, _ := events.Lookup("deal.won")
+	d := send(e)
+	if err := b.run(t.Context(), d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if d = b.delivery(d.ID); d.Status != webhooks.Exhausted || d.Trigger != "test" || len(d.Attempts) != 1 || b.count("job") != 0 {
+		t.Errorf("a failed test: %+v", d)
+	}
+	if n := b.count("event"); n != 0 {
+		t.Errorf("test sends left %d events", n)
+	}
+}
+
+func TestATryThatWeCutOffIsNotTheReceiversFailure(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	b := begin(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+	which := b.announce()
+	if err := b.run(ctx, which); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if d := b.delivery(which); d.Status != webhooks.Pending || len(d.Attempts) != 0 {
+		t.Errorf("%+v", d)
+	}
+	if n := b.count("job"); n != 1 {
+		t.Errorf("%d jobs, want the one that was handed back", n)
+	}
+}
+
+func TestASlowOrBrokenReceiverIsAFailureWithItsClassAndNoAddress(t *testing.T) {
+	t.Parallel()
+	b := begin(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // httptest's
+		if err == nil {
+			_ = c.Close()
+		}
+	})
+	which := b.announce()
+	if err := b.run(t.Context(), which); err == nil || strings.Contains(err.Error(), "127.0.0.1") {
+		t.Errorf("%v", err)
+	}
+	d := b.delivery(which)
+	if d.Status != webhooks.Failed || *d.LastErrorClass != "connection_closed" || d.LastStatusCode != nil || d.Attempts[0].StatusCode != nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
+		t.Errorf("%+v", d)
+	}
+}
