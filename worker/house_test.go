@@ -194,6 +194,7 @@ func (h *house) archived(lane queue.Lane) []string {
 	h.t.Helper()
 	infos, err := h.inspect().ListArchivedTasks(string(lane), asynq.PageSize(1000))
 	if err != nil {
+		h.t.Logf("archived: %v", err)
 		return nil
 	}
 	var out []string
