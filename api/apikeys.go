@@ -17,7 +17,7 @@ const (
 )
 
 type keyOut struct {
-	tagged
+	Tagged
 	Body org.Key
 }
 
@@ -29,7 +29,7 @@ type freshKey struct {
 
 type freshKeyOut struct {
 	Location string `header:"Location"`
-	tagged
+	Tagged
 	Body freshKey
 }
 
@@ -48,7 +48,7 @@ type newKeyIn struct {
 
 type keyDeleteIn struct {
 	keyIn
-	ifMatch
+	IfMatch
 }
 
 func (a *App) mountAPIKeys() {
@@ -65,7 +65,7 @@ func (a *App) mountAPIKeys() {
 }
 
 func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
-	from, err := after[id.ID](ctx, a, in.page)
+	from, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID { return k.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID { return k.ID })
 		return &keysOut{l}, err
 	})
 }
@@ -93,7 +93,7 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 		if err != nil {
 			return nil, err
 		}
-		return &freshKeyOut{Location: keysPath + "/" + k.ID.String(), tagged: etag(k.Edit, 0), Body: freshKey{*k, secret}}, nil
+		return &freshKeyOut{Location: keysPath + "/" + k.ID.String(), Tagged: etag(k.Edit, 0), Body: freshKey{*k, secret}}, nil
 	})
 }
 

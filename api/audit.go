@@ -19,7 +19,7 @@ func (a *App) mountAudit() {
 }
 
 func (a *App) listActs(ctx context.Context, in *pageIn) (*actsOut, error) {
-	from, err := after[id.ID](ctx, a, in.page)
+	from, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (a *App) listActs(ctx context.Context, in *pageIn) (*actsOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID { return x.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID { return x.ID })
 		return &actsOut{l}, err
 	})
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// tagged is embedded by the output of every single resource. A GET with a matching If-None-Match becomes a 304
+// Tagged is embedded by the output of every single resource. A GET with a matching If-None-Match becomes a 304
 // by itself.
-type tagged struct {
+type Tagged struct {
 	ETag string `header:"ETag" doc:"The edit and the computed version: \"<edit>.<computed>\""`
 }
 
 // etag is the tag of one state: an edit moves the first number, background work only the second.
-func etag[E, C int | int32 | int64](edit E, computed C) tagged {
-	return tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
+func etag[E, C int | int32 | int64](edit E, computed C) Tagged {
+	return Tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
 }
 
-// ifMatch is embedded by the input of every PATCH and DELETE of a tagged resource.
-type ifMatch struct {
-	IfMatch string `header:"If-Match" doc:"ETag of the state that the change is based on; only its first number is compared"`
+// IfMatch is embedded by the input of every PATCH and DELETE of a tagged resource.
+type IfMatch struct {
+	Value string `header:"If-Match" doc:"ETag of the state that the change is based on; only its first number is compared"`
 }
 
 // check is a 412 unless the caller sent no If-Match, or one that names this edit. Call it with the row locked,
 // else two callers with one tag may both pass.
-func (m ifMatch) check(edit int64) error {
-	if m.IfMatch == "" {
+func (m IfMatch) check(edit int64) error {
+	if m.Value == "" {
 		return nil
 	}
-	for one := range strings.SplitSeq(m.IfMatch, ",") {
+	for one := range strings.SplitSeq(m.Value, ",") {
 		one = strings.TrimSpace(one)
 		first, _, _ := strings.Cut(strings.Trim(one, `"`), ".")
 		if one == "*" || strings.HasPrefix(one, `"`) && first == fmt.Sprint(edit) {

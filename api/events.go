@@ -34,7 +34,7 @@ func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 }
 
 type listEventsIn struct {
-	page
+	Page
 	Type string `query:"type" doc:"Event types, separated by commas; all if absent"`
 }
 
@@ -51,7 +51,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if err != nil {
 		return nil, err
 	}
-	from, err := after[int64](ctx, a, in.page)
+	from, err := after[int64](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}

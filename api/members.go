@@ -20,7 +20,7 @@ const (
 
 type memberOut struct {
 	Location string `header:"Location"`
-	tagged
+	Tagged
 	Body org.Member
 }
 
@@ -39,7 +39,7 @@ type memberIn struct {
 
 type memberPatchIn struct {
 	memberIn
-	ifMatch
+	IfMatch
 	Body struct {
 		Role      optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
 		ID        optional[string] `json:"id" required:"false" doc:"Cannot be changed"`
@@ -55,10 +55,10 @@ type memberPatchIn struct {
 
 type memberDeleteIn struct {
 	memberIn
-	ifMatch
+	IfMatch
 }
 
-type pageIn struct{ page }
+type pageIn struct{ Page }
 
 func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
@@ -74,7 +74,7 @@ func (a *App) mountMembers() {
 	}, a.removeMember)
 }
 
-func showMember(m *org.Member) *memberOut { return &memberOut{tagged: etag(m.Edit, 0), Body: *m} }
+func showMember(m *org.Member) *memberOut { return &memberOut{Tagged: etag(m.Edit, 0), Body: *m} }
 
 // acting is what the rules about owners ask of the caller.
 func acting(w auth.Who) org.Acting {
@@ -82,7 +82,7 @@ func acting(w auth.Who) org.Acting {
 }
 
 func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) {
-	from, err := after[id.ID](ctx, a, in.page)
+	from, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) 
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID { return m.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID { return m.ID })
 		return &membersOut{l}, err
 	})
 }

@@ -11,7 +11,7 @@ import (
 const orgTag = "Organization"
 
 type orgOut struct {
-	tagged
+	Tagged
 	Body org.Org
 }
 
@@ -26,7 +26,7 @@ type orgPatch struct {
 }
 
 type orgPatchIn struct {
-	ifMatch
+	IfMatch
 	Body orgPatch
 }
 
@@ -38,7 +38,7 @@ func (a *App) mountOrg() {
 	}, a.patchOrg)
 }
 
-func showOrg(o *org.Org) *orgOut { return &orgOut{tagged: etag(o.Edit, 0), Body: *o} }
+func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: etag(o.Edit, 0), Body: *o} }
 
 func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {

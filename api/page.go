@@ -9,8 +9,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// page is embedded by the input of every list.
-type page struct {
+// Page is embedded by the input of every list. Its name is upper-case because huma looks into exported fields
+// alone.
+type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows of one page"`
 	Cursor string `query:"cursor" maxLength:"2000" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
 }
@@ -26,7 +27,7 @@ type list[T any] struct {
 // after is where the page begins: the key of the last row of the page before, nil for the first page. K is the
 // keyset of the list's order and must survive a round trip through JSON. A cursor of another org, path, filter
 // or sort, or one that nobody was given, is a 400.
-func after[K any](ctx context.Context, a *App, p page) (*K, error) {
+func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 	if p.Cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
@@ -50,7 +51,7 @@ func after[K any](ctx context.Context, a *App, p page) (*K, error) {
 
 // listOf makes the answer of rows, of which the query asked for one more than p.Limit. show makes the public
 // form of a row, key its place in the order.
-func listOf[R, T, K any](ctx context.Context, a *App, p page, rows []R, show func(R) T, key func(R) K) (list[T], error) {
+func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show func(R) T, key func(R) K) (list[T], error) {
 	l := list[T]{HasMore: len(rows) > p.Limit}
 	if l.HasMore {
 		rows = rows[:p.Limit]

@@ -149,14 +149,13 @@ func (a *App) fail(c *fiber.Ctx, err error) {
 	for k, v := range p.header {
 		c.Response().Header.Set(k, v[0])
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		a.Log.ErrorContext(c.UserContext(), "encode problem", "error", err)
-	}
 	c.Response().ResetBody()
 	c.Response().Header.Set("Content-Type", problemType)
 	c.Response().Header.Set("Cache-Control", "no-store")
-	c.Status(p.Status).Response().SetBody(body)
+	c.Status(p.Status)
+	if err := marshal(c.Response().BodyWriter(), p); err != nil {
+		a.Log.ErrorContext(c.UserContext(), "encode problem", "error", err)
+	}
 }
 
 // refuse answers what never reached the middleware: headers or a body that the server could not read.

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,6 +56,8 @@ func (o *op) Keyed() bool {
 // its body is read, holds the request to the document, and turns what handle returns into an answer: faults
 // become problems, every other error a mute 500.
 func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error)) {
+	visible(reflect.TypeFor[I]())
+	visible(reflect.TypeFor[O]())
 	if o.Status == 0 {
 		o.Status = http.StatusOK
 	}
@@ -79,6 +83,15 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 	if o.Method == http.MethodGet {
 		h.Method = http.MethodHead
 		huma.Register(hidden{a.huma, new(huma.Operation)}, h, handled)
+	}
+}
+
+// visible refuses an embedded type whose name huma, which looks into exported fields alone, would not see.
+func visible(t reflect.Type) {
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous && !f.IsExported() {
+			panic(fmt.Sprintf("%s embeds %s: give it an upper-case name, or its parameters and headers are lost", t, f.Name))
+		}
 	}
 }
 

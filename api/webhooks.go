@@ -35,12 +35,12 @@ type hookID struct {
 }
 
 type hookOut struct {
-	tagged
+	Tagged
 	Body webhooks.Endpoint
 }
 
 func hookAnswer(v webhooks.Versioned) *hookOut {
-	return &hookOut{tagged: etag(v.Edit, v.Computed), Body: v.Endpoint}
+	return &hookOut{Tagged: etag(v.Edit, v.Computed), Body: v.Endpoint}
 }
 
 type newHook struct {
@@ -59,7 +59,7 @@ type madeHook struct {
 }
 
 type createHookOut struct {
-	tagged
+	Tagged
 	Location string `header:"Location"`
 	Body     madeHook
 }
@@ -82,12 +82,12 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 		if err != nil {
 			return nil, err
 		}
-		return &createHookOut{tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(), Body: madeHook{v.Endpoint, shown}}, nil
+		return &createHookOut{Tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(), Body: madeHook{v.Endpoint, shown}}, nil
 	})
 }
 
 type listHooksIn struct {
-	page
+	Page
 	Archived bool   `query:"archived" doc:"The archived ones instead of the live ones"`
 	Count    string `query:"count" enum:"estimate,exact" doc:"Adds total"`
 }
@@ -96,7 +96,7 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 	Body list[webhooks.Endpoint]
 }, error,
 ) {
-	before, err := after[id.ID](ctx, a, in.page)
+	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.page, rows,
+		l, err := listOf(ctx, a, in.Page, rows,
 			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID { return v.ID })
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.Count(ctx, tx, in.Archived)
@@ -176,7 +176,7 @@ func unchanged[T comparable](given optional[T], is *T) bool {
 
 type patchHookIn struct {
 	hookID
-	ifMatch
+	IfMatch
 	Body hookPatch
 }
 
@@ -201,7 +201,7 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 
 type archiveHookIn struct {
 	hookID
-	ifMatch
+	IfMatch
 }
 
 func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, error) {
@@ -251,7 +251,7 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 
 type listDeliveriesIn struct {
 	hookID
-	page
+	Page
 	Status string `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
 	Count  string `query:"count" enum:"estimate,exact" doc:"Adds total"`
 }
@@ -260,7 +260,7 @@ func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct
 	Body list[webhooks.Delivery]
 }, error,
 ) {
-	before, err := after[id.ID](ctx, a, in.page)
+	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.page, rows,
+		l, err := listOf(ctx, a, in.Page, rows,
 			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, webhooks.Status(in.Status))

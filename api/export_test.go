@@ -1,0 +1,38 @@
+package api
+
+import (
+	"net/netip"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+)
+
+// Route is one mounted operation, as tests walk them.
+type Route struct {
+	Method, Path string
+	Role         auth.Role // "" is public
+	NoKeys       bool
+	Status       int
+	Writes       []string
+	JSON         bool // takes a JSON body
+}
+
+// Routes are all mounted operations.
+func (a *App) Routes() []Route {
+	var all []Route
+	for _, o := range a.ops {
+		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json})
+	}
+	return all
+}
+
+// NewWithThings is New with the routes of things_test.go.
+func NewWithThings(d Deps) *App { return build(d, mountThings) }
+
+// ScanJSON is the strict scanner.
+func ScanJSON(b []byte) error { return scanJSON(b) }
+
+// Pointer is how a dotted location of huma's becomes a JSON pointer.
+func Pointer(path string, body []byte) string { return pointer(path, body) }
+
+// Block is what an address counts as.
+func Block(ip netip.Addr) string { return block(ip) }

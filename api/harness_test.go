@@ -1,0 +1,327 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// service is a whole API on a TCP listener, over servers of the test's own. Every answer that its callers get
+// is held to the OpenAPI document.
+type service struct {
+	testing.TB
+	App  *api.App
+	Deps api.Deps
+	DB   *testkit.Database
+	URL  string
+	spec *openapi3.T
+	find routers.Router
+}
+
+// start runs the API; change adjusts what it gets. Rate limits are on unless change takes them away.
+func start(t testing.TB, change ...func(*api.Deps)) *service { return startWith(t, api.New, change...) }
+
+// startThings is start with the resource of things_test.go.
+func startThings(t testing.TB, change ...func(*api.Deps)) *service {
+	s := startWith(t, api.NewWithThings, change...)
+	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(), api.ThingTable); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// unlimited is for tests that ask more than an org may.
+func unlimited(d *api.Deps) { d.Limits = nil }
+
+func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.Deps)) *service {
+	t.Helper()
+	s := &service{TB: t, DB: testkit.DB(t)}
+	text, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := secret.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := redisx.Open(testkit.Redis(t), redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	log := testkit.Log(t)
+	limiter := limits.New(limits.Options{Redis: client, Log: log})
+	t.Cleanup(limiter.Close)
+	s.Deps = api.Deps{
+		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test",
+		Auth: auth.New(auth.Options{System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test", Redis: client, Log: log, Unlimited: true}),
+	}
+	for _, c := range change {
+		c(&s.Deps)
+	}
+	s.App = build(s.Deps)
+	s.serve()
+	s.document()
+	return s
+}
+
+func (s *service) serve() {
+	s.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(s.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.URL = "http://" + ln.Addr().String()
+	ctx, stop := context.WithCancel(context.WithoutCancel(s.Context()))
+	done := make(chan error, 1)
+	go func() { done <- s.App.Serve(ctx, ln) }()
+	s.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			s.Errorf("serve: %v", err)
+		}
+	})
+}
+
+// document reads the API document as a stranger would.
+func (s *service) document() {
+	s.Helper()
+	var err error
+	if s.spec, err = openapi3.NewLoader().LoadFromData(s.App.Document()); err != nil {
+		s.Fatalf("read the API document: %v", err)
+	}
+	s.spec.Servers = nil
+	if s.find, err = gorillamux.NewRouter(s.spec); err != nil {
+		s.Fatalf("read the API document: %v", err)
+	}
+}
+
+// caller is a principal of one org; one without a token is a stranger.
+type caller struct {
+	*service
+	Org, User id.ID
+	Token     string
+}
+
+// stranger has no credential.
+func (s *service) stranger() *caller { return &caller{service: s} }
+
+// signup makes an org and answers its owner.
+func (s *service) signup() *caller {
+	s.Helper()
+	c := &caller{service: s, Org: id.New()}
+	s.system(c.Org, func(tx *postgres.Tx) error {
+		tx.Queue("INSERT INTO org (id, name) VALUES ($1, 'Test')", c.Org)
+		return nil
+	})
+	return c.as(auth.Owner)
+}
+
+// as is another person of the caller's org.
+func (c *caller) as(role auth.Role) *caller {
+	c.Helper()
+	user := id.New()
+	email := user.String() + "@example.test"
+	login := &auth.Session{User: auth.User{ID: user, Email: email}, Org: c.Org, Role: role}
+	c.system(c.Org, func(tx *postgres.Tx) error {
+		tx.Queue("INSERT INTO app_user (id, email, email_folded) VALUES ($1, $2, $2)", user, email)
+		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", c.Org, user, role)
+		return c.Deps.Auth.Begin(c.Context(), tx, login)
+	})
+	return &caller{service: c.service, Org: c.Org, User: user, Token: login.AccessToken}
+}
+
+// key is an API key of the caller's org.
+func (c *caller) key(role auth.Role) *caller {
+	c.Helper()
+	text, hash := auth.NewAPIKey(c.Org)
+	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
+		_, err := org.AddKey(c.Context(), tx, org.NewKey{Name: "test", Role: string(role), Hash: hash, CreatedBy: c.User})
+		return err
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return &caller{service: c.service, Org: c.Org, Token: text}
+}
+
+func (s *service) system(org id.ID, fn func(*postgres.Tx) error) {
+	s.Helper()
+	if err := s.DB.System.Tx(s.Context(), org, fn); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// answer is what came back.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// do sends body, as it is when it is a string or bytes, else as JSON, with headers in pairs, and checks the
+// answer against the document.
+func (c *caller) do(method, path string, body any, headers ...string) answer {
+	c.Helper()
+	got, err := c.try(method, path, body, headers...)
+	if err != nil {
+		c.Fatalf("%s %s: %v", method, path, err)
+	}
+	return got
+}
+
+// try is do for callers that expect the connection to break.
+func (c *caller) try(method, path string, body any, headers ...string) (answer, error) {
+	c.Helper()
+	var raw []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		raw = []byte(b)
+	case []byte:
+		raw = b
+	default:
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			c.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(c.Context(), method, c.URL+path, bytes.NewReader(raw))
+	if err != nil {
+		c.Fatal(err)
+	}
+	if raw != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	for pair := range slices.Chunk(headers, 2) {
+		req.Header.Set(pair[0], pair[1])
+		if pair[1] == "" {
+			req.Header.Del(pair[0])
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	got := answer{Status: res.StatusCode, Header: res.Header}
+	if got.Body, err = io.ReadAll(res.Body); err != nil {
+		return answer{}, err
+	}
+	c.hold(req, got)
+	return got, nil
+}
+
+// hold checks one answer: a problem with a listed code unless it went well, and what the document promises.
+func (s *service) hold(req *http.Request, got answer) {
+	s.Helper()
+	what := req.Method + " " + req.URL.RequestURI()
+	if got.Header.Get("X-Request-Id") == "" {
+		s.Errorf("%s: no X-Request-Id", what)
+	}
+	if got.Status >= 400 && req.Method != http.MethodHead {
+		s.problem(what, got)
+	}
+	route, params, err := s.find.FindRoute(httptest.NewRequest(req.Method, req.URL.RequestURI(), nil))
+	if err != nil || req.Method == http.MethodHead {
+		return
+	}
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 got.Status, Header: got.Header, Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	in.SetBodyBytes(got.Body)
+	if err := openapi3filter.ValidateResponse(s.Context(), in); err != nil {
+		s.Errorf("%s: the answer %d is not what the document promises: %v\n%s", what, got.Status, err, got.Body)
+	}
+}
+
+func (s *service) problem(what string, got answer) {
+	s.Helper()
+	var p struct {
+		Type, Title, Detail, Instance, Code string
+		Status                              int
+		RequestID                           string `json:"request_id"`
+		Errors                              []fault.Field
+	}
+	if kind := got.Header.Get("Content-Type"); kind != "application/problem+json" {
+		s.Errorf("%s: %d has Content-Type %q: %s", what, got.Status, kind, got.Body)
+		return
+	}
+	if err := json.Unmarshal(got.Body, &p); err != nil {
+		s.Errorf("%s: %v", what, err)
+	}
+	rid := got.Header.Get("X-Request-Id")
+	if !slices.Contains(fault.Codes(), fault.Code(p.Code)) || p.Status != got.Status || p.Type == "" || p.Title == "" || p.Detail == "" || p.RequestID != rid || p.Instance != "urn:uuid:"+rid {
+		s.Errorf("%s: badly formed problem: %s", what, got.Body)
+	}
+	for _, f := range p.Errors {
+		if (f.Pointer == "") == (f.Parameter == "") || f.Code == "" || f.Detail == "" {
+			s.Errorf("%s: badly formed field error %+v", what, f)
+		}
+	}
+	for _, leak := range []string{"pgx", "SQLSTATE", "json:", "Go struct", "goroutine", ".go:", "secret words"} {
+		if bytes.Contains(got.Body, []byte(leak)) {
+			s.Errorf("%s: the problem tells inner matters: %s", what, got.Body)
+		}
+	}
+}
+
+// into reads the body, or a part of it: "data" or "errors".
+func (got answer) into(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal(got.Body, v); err != nil {
+		t.Fatalf("%v: %s", err, got.Body)
+	}
+}
+
+// code is the problem's.
+func (got answer) code() string {
+	var p struct{ Code string }
+	_ = json.Unmarshal(got.Body, &p)
+	return p.Code
+}
+
+// want fails unless the answer has this status and, for a problem, this code.
+func (got answer) want(t testing.TB, status int, code string) answer {
+	t.Helper()
+	if got.Status != status || code != "" && got.code() != code {
+		t.Errorf("have %d %s, want %d %s: %s", got.Status, got.code(), status, code, bytes.TrimSpace(got.Body))
+	}
+	return got
+}
+
+// field is the place of the problem's first field error.
+func (got answer) field() string {
+	var p struct{ Errors []fault.Field }
+	_ = json.Unmarshal(got.Body, &p)
+	if len(p.Errors) == 0 {
+		return ""
+	}
+	return p.Errors[0].Pointer + p.Errors[0].Parameter + " " + p.Errors[0].Code
+}
