@@ -3,7 +3,224 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/valyala/fasthttp"
+
+	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-func service(context.Context, *slog.Logger) error { return errors.New("not yet") }
+// orgs are so many that each stays below its rate limit, which is on.
+const orgs = 1500
+
+// house is a world with what was captured of the service's statements.
+type house struct {
+	*world
+	next     atomic.Int64 // turns of all crowds
+	posting  *recipe
+	getting  *recipe
+	captured id.ID // the contact of both
+	api      *process
+	worker   *process
+}
+
+// service measures the API from outside. Load, API, worker, Postgres and Redis share the machine, so a ratio
+// says how much of it the API takes, and the floor is the most that could be had.
+func service(ctx context.Context, log *slog.Logger) error {
+	w, err := newWorld(ctx, log, orgs)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	h := &house{world: w}
+	for _, step := range []func(context.Context) error{h.capture, h.furnish, h.serve, h.throughput, h.withWorker, h.mixed, h.jobStart, h.webhook, h.withoutRedis} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// capture runs an API behind a tap for a few requests: the first ones prepare statements and look up the key,
+// the last ones are what every later one is.
+func (h *house) capture(ctx context.Context) error {
+	t, url, err := newTap(ctx, h.postgres.URL)
+	if err != nil {
+		return err
+	}
+	p, err := h.start(ctx, "api", "DATABASE_URL="+url)
+	if err != nil {
+		return err
+	}
+	cl, who := newClients(p.addr, 1), h.orgs[0]
+	var mark, contact string
+	for range 5 {
+		mark = newMark()
+		if contact, err = cl.post(0, who, mark); err != nil {
+			return err
+		}
+		if err = cl.call(0, who.key, fasthttp.MethodGet, contactsPath+"/"+contact, nil, fasthttp.StatusOK, nil); err != nil {
+			return err
+		}
+	}
+	p.stop()
+	t.close()
+	posted, ok := t.find("INSERT INTO contact ")
+	got, found := t.find("FROM contact c JOIN contact_score")
+	if !ok || !found {
+		return errors.New("the statements of POST and GET were not seen")
+	}
+	if h.captured, err = id.Parse(contact); err != nil {
+		return err
+	}
+	if h.posting, err = newRecipe(ctx, h.admin, posted, who.org, mark); err != nil {
+		return err
+	}
+	if h.getting, err = newRecipe(ctx, h.admin, got, who.org, "get"+mark); err != nil {
+		return err
+	}
+	fmt.Printf("a POST sends %d statements in one batch, a GET %d\n", len(posted), len(got))
+	return nil
+}
+
+// furnish gives each org a contact, by the floor's own means, which thereby shows that it works.
+func (h *house) furnish(ctx context.Context) error {
+	conns, err := h.connections(ctx, 4, appRole)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(conns))
+	var wait sync.WaitGroup
+	for c := range conns {
+		wait.Go(func() {
+			for i := c; i < len(h.orgs) && errs[c] == nil; i += len(conns) {
+				h.orgs[i].contact = id.New()
+				errs[c] = send(ctx, conns[c], h.posting.batch(h.posting.fill(h.orgs[i].org, newMark(), map[id.ID]id.ID{h.captured: h.orgs[i].contact})))
+			}
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("send what a POST sends: %w", err)
+	}
+	if _, err := h.admin.Exec(ctx, "ANALYZE"); err != nil {
+		return err
+	}
+	return h.forget(ctx)
+}
+
+func (h *house) serve(ctx context.Context) (err error) {
+	h.api, err = h.start(ctx, "api")
+	return err
+}
+
+// throughput compares POST and GET with their statements in a bare loop, at 8 and at 32 connections.
+func (h *house) throughput(ctx context.Context) error {
+	for _, n := range []int{8, 32} {
+		bare, err := h.connections(ctx, n, appRole)
+		if err != nil {
+			return err
+		}
+		super, err := h.connections(ctx, n, "")
+		if err != nil {
+			return err
+		}
+		cl := newClients(h.api.addr, n)
+		theirs, ours := newCrowd(h.orgs, &h.next, n), newCrowd(h.orgs, &h.next, n)
+		posts := []contender{
+			{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
+				return send(ctx, bare[w], h.posting.batch(h.posting.fill(theirs.caller(w).org, newMark(), nil)))
+			}},
+			{name: "POST contact", op: cl.poster(ours)},
+		}
+		results, err := match(ctx, posts, n, 7, 400*time.Millisecond)
+		if err != nil {
+			return err
+		}
+		got := table(os.Stdout, fmt.Sprintf("POST contact, %d connections, jobs pushed, no worker", n), posts, results)
+		verdict(os.Stdout, fmt.Sprintf("POST at least 0.5 of the same batch at %d", n), got[1].mid >= .5, got[1].String())
+		if err := h.forget(ctx); err != nil {
+			return err
+		}
+
+		query := h.getting.sql[len(h.getting.sql)-1]
+		gets := []contender{
+			{name: "the query, bare pgx, no row policy", op: func(ctx context.Context, w int) error {
+				who := theirs.caller(w)
+				return drain(super[w].Query(ctx, query, who.org, who.contact))
+			}},
+			{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
+				who := theirs.caller(w)
+				return send(ctx, bare[w], h.getting.batch(h.getting.fill(who.org, "", map[id.ID]id.ID{h.captured: who.contact})))
+			}},
+			{name: "GET contact", op: func(_ context.Context, w int) error {
+				who := ours.caller(w)
+				return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"/"+who.contact.String(), nil, fasthttp.StatusOK, nil)
+			}},
+		}
+		if results, err = match(ctx, gets, n, 7, 250*time.Millisecond); err != nil {
+			return err
+		}
+		got = table(os.Stdout, fmt.Sprintf("GET contact, %d connections", n), gets, results)
+		verdict(os.Stdout, fmt.Sprintf("GET at least 0.2 of the bare query at %d", n), got[2].mid >= .2, got[2].String())
+	}
+	return nil
+}
+
+// drain wants one row and reads it as far as the wire goes.
+func drain(rows pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	n := 0
+	for rows.Next() {
+		_ = rows.RawValues()
+		n++
+	}
+	if rows.Err() == nil && n != 1 {
+		return fmt.Errorf("the query answered %d rows", n)
+	}
+	return rows.Err()
+}
+
+// withWorker is POST contact while a worker runs the jobs that it makes. There is no floor beside it: the
+// floor's jobs would be run too.
+func (h *house) withWorker(ctx context.Context) (err error) {
+	if h.worker, err = h.start(ctx, "worker"); err != nil {
+		return err
+	}
+	for _, n := range []int{8, 32} {
+		cl := newClients(h.api.addr, n)
+		cs := []contender{{name: "POST contact, worker running", op: cl.poster(newCrowd(h.orgs, &h.next, n))}}
+		results, err := match(ctx, cs, n, 5, 400*time.Millisecond)
+		if err != nil {
+			return err
+		}
+		table(os.Stdout, fmt.Sprintf("POST contact, %d connections, the worker runs its jobs on the same cores", n), cs, results)
+	}
+	return h.settle(ctx)
+}
+
+// settle lets what a flood left behind go, and the processes come to rest.
+func (h *house) settle(ctx context.Context) error {
+	if err := h.forget(ctx); err != nil {
+		return err
+	}
+	return pause(ctx, 1500*time.Millisecond)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

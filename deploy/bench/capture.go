@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// statement is one execution as it went over the wire.
+type statement struct {
+	sql     string
+	params  [][]byte
+	formats []int16
+}
+
+// tap stands between a process and Postgres, passes every byte on, and keeps the statements. So the floor is
+// made of what the service really sends and not of what we believe it sends.
+type tap struct {
+	ln     net.Listener
+	target string
+	wait   sync.WaitGroup
+
+	mu     sync.Mutex
+	groups [][]statement // one per Sync
+}
+
+// newTap listens for a process whose DATABASE_URL is the answered one.
+func newTap(ctx context.Context, databaseURL string) (*tap, string, error) {
+	cfg, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, "", err
+	}
+	if !strings.HasPrefix(cfg.Host, "/") {
+		return nil, "", errors.New("the private Postgres is expected on a unix socket")
+	}
+	t := &tap{target: cfg.Host + "/.s.PGSQL.5432"}
+	if t.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return nil, "", err
+	}
+	t.wait.Go(func() {
+		for {
+			conn, err := t.ln.Accept()
+			if err != nil {
+				return
+			}
+			t.wait.Go(func() { t.serve(ctx, conn) })
+		}
+	})
+	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Host: t.ln.Addr().String(), Path: "/" + cfg.Database, RawQuery: "sslmode=disable"}
+	return t, u.String(), nil
+}
+
+// close waits for the connections, which end with the process.
+func (t *tap) close() {
+	_ = t.ln.Close()
+	t.wait.Wait()
+}
+
+func (t *tap) serve(ctx context.Context, client net.Conn) {
+	defer func() { _ = client.Close() }()
+	server, err := new(net.Dialer).DialContext(ctx, "unix", t.target)
+	if err != nil {
+		return
+	}
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(client, server)
+		_ = client.Close()
+	})
+	t.listen(pgproto3.NewBackend(io.TeeReader(client, server), io.Discard))
+	_ = server.Close()
+	back.Wait()
+}
+
+// listen reads the client's side until it ends.
+func (t *tap) listen(b *pgproto3.Backend) {
+	if _, err := b.ReceiveStartupMessage(); err != nil {
+		return
+	}
+	prepared := map[string]string{}
+	var group []statement
+	for {
+		message, err := b.Receive()
+		if err != nil {
+			return
+		}
+		switch m := message.(type) {
+		case *pgproto3.Parse:
+			prepared[m.Name] = m.Query
+		case *pgproto3.Bind:
+			s := statement{sql: prepared[m.PreparedStatement], formats: append([]int16(nil), m.ParameterFormatCodes...)}
+			for _, p := range m.Parameters {
+				s.params = append(s.params, append([]byte(nil), p...))
+				if p == nil {
+					s.params[len(s.params)-1] = nil
+				}
+			}
+			group = append(group, s)
+		case *pgproto3.Sync:
+			if len(group) > 0 {
+				t.mu.Lock()
+				t.groups = append(t.groups, group)
+				t.mu.Unlock()
+				group = nil
+			}
+		}
+	}
+}
+
+// find answers the newest group that has a statement with the text in it.
+func (t *tap) find(text string) ([]statement, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.groups) - 1; i >= 0; i-- {
+		for _, s := range t.groups[i] {
+			if strings.Contains(s.sql, text) {
+				return t.groups[i], true
+			}
+		}
+	}
+	return nil, false
+}

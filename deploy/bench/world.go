@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+// world is private servers, the built binary, and orgs with a key each. It all goes away with close.
+type world struct {
+	dir      string
+	binary   string
+	postgres *local.Postgres
+	redis    *local.Redis
+	admin    *pgx.Conn // a superuser: no row policies
+	orgs     []caller
+	closers  []func()
+}
+
+// caller is an org's API key and a contact that the org has.
+type caller struct {
+	org     id.ID
+	key     string
+	contact id.ID
+}
+
+func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err error) {
+	w = &world{}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "funnelwork-bench-"); err != nil {
+		return w, err
+	}
+	w.closers = append(w.closers, func() { _ = os.RemoveAll(w.dir) })
+	if w.binary, err = build(ctx, w.dir); err != nil {
+		return w, err
+	}
+	if w.postgres, err = local.StartPostgres(ctx, local.PostgresOptions{Log: log}); err != nil {
+		return w, err
+	}
+	w.closers = append(w.closers, func() { _ = w.postgres.Stop(context.WithoutCancel(ctx)) })
+	if w.redis, err = local.StartRedis(ctx, local.RedisOptions{Log: log}); err != nil {
+		return w, err
+	}
+	w.closers = append(w.closers, func() { _ = w.redis.Stop(context.WithoutCancel(ctx)) })
+	if w.redis.InProcess {
+		return w, errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+	}
+	if err = migrations.Up(ctx, w.postgres.URL, log); err != nil {
+		return w, err
+	}
+	if w.admin, err = pgx.Connect(ctx, w.postgres.URL); err != nil {
+		return w, err
+	}
+	w.closers = append(w.closers, func() { _ = w.admin.Close(context.WithoutCancel(ctx)) })
+	return w, w.populate(ctx, orgs)
+}
+
+// close undoes what newWorld did, last first.
+func (w *world) close() {
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		w.closers[i]()
+	}
+}
+
+func build(ctx context.Context, dir string) (string, error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	binary := filepath.Join(dir, "funnelwork")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
+	cmd.Dir = strings.TrimSpace(string(root))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// populate writes orgs with one member's key each, as signups would have, without their password hashes.
+func (w *world) populate(ctx context.Context, n int) error {
+	orgs, keys := make([][]any, n), make([][]any, n)
+	w.orgs = make([]caller, n)
+	for i := range n {
+		org := id.New()
+		key, hash := auth.NewAPIKey(org)
+		w.orgs[i] = caller{org: org, key: key}
+		orgs[i] = []any{org, "bench " + strconv.Itoa(i)}
+		keys[i] = []any{org, id.New(), "bench", "admin", key[len(key)-4:], hash, id.New()}
+	}
+	if _, err := w.admin.CopyFrom(ctx, pgx.Identifier{"org"}, []string{"id", "name"}, pgx.CopyFromRows(orgs)); err != nil {
+		return err
+	}
+	_, err := w.admin.CopyFrom(ctx, pgx.Identifier{"api_key"}, []string{"org_id", "id", "name", "role", "hint", "hash", "created_by"}, pgx.CopyFromRows(keys))
+	return err
+}
+
+// process is a child that runs one role.
+type process struct {
+	addr string // of the API
+	ops  string
+	cmd  *exec.Cmd
+	gone chan struct{}
+}
+
+// start runs a role of the binary over the world's servers and waits until it is ready. Its log goes to a file,
+// as a supervisor would have it.
+func (w *world) start(ctx context.Context, role string, settings ...string) (*process, error) {
+	p := &process{addr: freeAddress(ctx), ops: freeAddress(ctx), gone: make(chan struct{})}
+	log, err := os.Create(filepath.Join(w.dir, role+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	p.cmd = exec.CommandContext(ctx, w.binary, role)
+	p.cmd.Env = append(os.Environ(),
+		"DATABASE_URL="+w.postgres.URL, "REDIS_URL="+w.redis.URL, "FUNNELWORK_HOME="+filepath.Join(w.dir, "home"), "FUNNELWORK_ADDR="+p.addr, "FUNNELWORK_OPS_ADDR="+p.ops,
+		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_RATE_LIMIT=on", "FUNNELWORK_LOG_FORMAT=json", "FUNNELWORK_LOG_LEVEL=info")
+	p.cmd.Env = append(p.cmd.Env, settings...)
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = log, log, diesWithParent()
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = 10 * time.Second
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.gone)
+	}()
+	w.closers = append(w.closers, p.stop)
+	for {
+		if ready(ctx, p.ops) {
+			return p, nil
+		}
+		select {
+		case <-p.gone:
+			said, _ := os.ReadFile(filepath.Join(w.dir, role+".log"))
+			return nil, fmt.Errorf("%s ended at its start: %s", role, bytes.TrimSpace(said))
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends the process and waits for it.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.gone:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.gone
+	}
+}
+
+func ready(ctx context.Context, ops string) bool {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+ops+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// freeAddress is below the range from which the kernel gives ports to outgoing connections: under load one of
+// those could take it before the child listens.
+func freeAddress(ctx context.Context) string {
+	for {
+		n, err := rand.Int(rand.Reader, big.NewInt(10_000))
+		if err != nil {
+			panic(err) // crypto/rand never fails
+		}
+		addr := "127.0.0.1:" + strconv.FormatInt(20_000+n.Int64(), 10)
+		if l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr); err == nil {
+			_ = l.Close()
+			return addr
+		}
+	}
+}
+
+// forget drops all jobs and all of Redis: what a flood left behind is not the next figure's burden.
+func (w *world) forget(ctx context.Context) error {
+	if _, err := w.admin.Exec(ctx, "TRUNCATE job"); err != nil {
+		return err
+	}
+	client, err := redisClient(w.redis.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	return client.FlushAll(ctx).Err()
+}
