@@ -26,6 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
 // service is a whole API on a TCP listener, over servers of the test's own. Every answer that its callers get
@@ -75,7 +76,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	limiter := limits.New(limits.Options{Redis: client, Log: log})
 	t.Cleanup(limiter.Close)
 	s.Deps = api.Deps{
-		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test",
+		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test", Hooks: &webhooks.Service{Box: box},
 		Auth: auth.New(auth.Options{System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test", Redis: client, Log: log, Unlimited: true}),
 	}
 	for _, c := range change {

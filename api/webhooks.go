@@ -29,8 +29,8 @@ func (a *App) mountWebhooks() {
 	route(a, op{Method: http.MethodGet, Path: "/api/v1/webhook-deliveries/{id}", Need: viewer, Tag: tag, Title: "Get a delivery with its attempts"}, a.getDelivery)
 }
 
-// hookID is the path of one webhook.
-type hookID struct {
+// HookID is the path of one webhook.
+type HookID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
 
@@ -115,7 +115,7 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 }
 
 type getHookIn struct {
-	hookID
+	HookID
 	Archived bool `query:"include_archived" doc:"Also answers an archived one"`
 }
 
@@ -175,7 +175,7 @@ func unchanged[T comparable](given optional[T], is *T) bool {
 }
 
 type patchHookIn struct {
-	hookID
+	HookID
 	IfMatch
 	Body hookPatch
 }
@@ -200,7 +200,7 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 }
 
 type archiveHookIn struct {
-	hookID
+	HookID
 	IfMatch
 }
 
@@ -210,7 +210,7 @@ func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, er
 	})
 }
 
-func (a *App) restoreHook(ctx context.Context, in *hookID) (*hookOut, error) {
+func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
 		v, err := a.Hooks.Restore(ctx, tx, in.ID)
 		if err != nil {
@@ -221,7 +221,7 @@ func (a *App) restoreHook(ctx context.Context, in *hookID) (*hookOut, error) {
 }
 
 type testHookIn struct {
-	hookID
+	HookID
 	Body struct {
 		Type string `json:"type" doc:"Any event type of GET /api/v1/event-types, live or not"`
 	}
@@ -250,7 +250,7 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 }
 
 type listDeliveriesIn struct {
-	hookID
+	HookID
 	Page
 	Status string `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
 	Count  string `query:"count" enum:"estimate,exact" doc:"Adds total"`
@@ -278,7 +278,7 @@ func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct
 	})
 }
 
-func (a *App) getDelivery(ctx context.Context, in *hookID) (*struct{ Body webhooks.Delivery }, error) {
+func (a *App) getDelivery(ctx context.Context, in *HookID) (*struct{ Body webhooks.Delivery }, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body webhooks.Delivery }, error) {
 		d, err := a.Hooks.GetDelivery(ctx, tx, in.ID)
 		if err != nil {

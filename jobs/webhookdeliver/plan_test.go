@@ -33,7 +33,7 @@ func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
 				if o.Status != webhooks.Failed {
 					t.Fatalf("attempt %d: %s", attempt, o.Status)
 				}
-				time.Sleep(time.Until(o.Next))
+				<-time.After(time.Until(o.Next))
 			}
 			if len(gaps) != len(nominal) {
 				t.Fatalf("%d attempts, want %d", len(gaps), len(nominal))
