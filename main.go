@@ -58,6 +58,7 @@ type settings struct {
 	OpsUser      string    `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
 	OpsPassword  string    `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
 	OpsHosts     []string  `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
+	OpsReadOnly  bool      `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
 	Home         string    `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
 	DatabaseURL  string    `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
 	Pooler       bool      `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
@@ -298,8 +299,10 @@ func (p *process) operate(ln net.Listener) error {
 	}
 	ops, err := api.NewOps(api.OpsOptions{
 		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
-		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, Mounts: mounts,
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Mounts: mounts, Receivers: []string{inbox.Path},
 	})
+	api.CollectPool(p.metrics, "app", p.app)
+	api.CollectPool(p.metrics, "system", p.system)
 	if err == nil {
 		p.tasks = append(p.tasks, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
 	}

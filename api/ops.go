@@ -38,6 +38,9 @@ type OpsOptions struct {
 	// Mounts are further handlers by path prefix, such as "/sandbox/inbox/": a prefix that ends with a slash
 	// takes everything below it. They get the path whole and are guarded like the rest.
 	Mounts map[string]http.Handler
+	// Receivers are those mounts that take POSTs from this machine without the password: who delivers webhooks to
+	// the sandbox's inbox has none.
+	Receivers []string
 }
 
 // Ops is the listener for those who run the service: health, metrics, the job dashboard. It is never on the

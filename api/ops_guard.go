@@ -28,7 +28,7 @@ func plainHeaders(next http.Handler) http.Handler {
 // page gives itself away by its Origin; or, where it had its own name point at this address, by the Host.
 func (o *Ops) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if o.Password != "" && !o.knows(r) {
+		if o.Password != "" && !o.knows(r) && !o.delivers(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="funnelwork operations", charset="UTF-8"`)
 			http.Error(w, "user and password, please", http.StatusUnauthorized)
 			return
@@ -53,6 +53,13 @@ func (o *Ops) knows(r *http.Request) bool {
 	user, password, ok := r.BasicAuth()
 	want, got := sha256.Sum256([]byte(o.User+":"+o.Password)), sha256.Sum256([]byte(user+":"+password))
 	return ok && subtle.ConstantTimeCompare(want[:], got[:]) == 1
+}
+
+// delivers tells whether r is a delivery from this machine to a receiver.
+func (o *Ops) delivers(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback() && r.Method == http.MethodPost &&
+		slices.ContainsFunc(o.Receivers, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
 }
 
 func changes(r *http.Request) bool {

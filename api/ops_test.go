@@ -129,10 +129,25 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 	ops := newOps(t, func(o *api.OpsOptions) {
 		o.User, o.Password = "ops", "correct horse"
 		o.Mounts = map[string]http.Handler{"/sandbox/inbox/": http.NotFoundHandler()}
+		o.Receivers = []string{"/sandbox/inbox/"}
 	})
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/queues/": 401, "/queues/api/queues": 401, "/tls/ask": 401, "/sandbox/inbox/": 401, "/": 401, "/none": 401} {
 		if w := asked(t, ops, "GET", path); w.Code != want || want == 401 && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Basic ") {
 			t.Errorf("GET %s without a password: %d, want %d", path, w.Code, want)
+		}
+	}
+	from := func(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+	for name, tc := range map[string]struct {
+		method, path, peer string
+		want               int
+	}{
+		"a delivery from here":           {"POST", "/sandbox/inbox/a", "127.0.0.1:5", 404},
+		"a delivery from elsewhere":      {"POST", "/sandbox/inbox/a", "192.0.2.1:5", 401},
+		"a look from here":               {"GET", "/sandbox/inbox/a", "127.0.0.1:5", 401},
+		"a call that slips out of there": {"POST", "/sandbox/inbox/../../queues/api/queues/default:pause", "127.0.0.1:5", 307},
+	} {
+		if w := asked(t, ops, tc.method, tc.path, from(tc.peer)); w.Code != tc.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, tc.want)
 		}
 	}
 	for _, tc := range []struct {
