@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,15 +66,18 @@ func (p *problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema 
 // MarshalJSON writes the further members behind the fixed ones, sorted.
 func (p *problem) MarshalJSON() ([]byte, error) {
 	type plain problem
-	b, err := json.Marshal((*plain)(p))
-	if err != nil || len(p.more) == 0 {
-		return b, err
+	var b bytes.Buffer
+	if err := marshal(&b, (*plain)(p)); err != nil || len(p.more) == 0 {
+		return b.Bytes(), err
 	}
+	b.Truncate(b.Len() - len("}\n"))
 	more, err := json.Marshal(p.more) // maps are written sorted
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(b[:len(b)-1], []byte{','}, more[1:]), nil
+	more[0] = ','
+	b.Write(more)
+	return b.Bytes(), nil
 }
 
 // problem makes the answer to err and logs what the caller must not see.
