@@ -27,8 +27,8 @@ func (a *App) mountContacts() {
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts", Title: "Explain a contact's lead score"}, a.explainScore)
 }
 
-// contactID is the path of one contact.
-type contactID struct {
+// ContactID is the path of one contact.
+type ContactID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
 
@@ -66,7 +66,7 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 }
 
 func (a *App) getContact(ctx context.Context, in *struct {
-	contactID
+	ContactID
 	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
 },
 ) (*contactAnswer, error) {
@@ -80,7 +80,7 @@ func (a *App) getContact(ctx context.Context, in *struct {
 }
 
 func (a *App) patchContact(ctx context.Context, in *struct {
-	contactID
+	ContactID
 	IfMatch
 	Body contactPatch
 },
@@ -129,7 +129,7 @@ func askForScores(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
 type noContact struct{}
 
 func (a *App) archiveContact(ctx context.Context, in *struct {
-	contactID
+	ContactID
 	IfMatch
 },
 ) (*noContact, error) {
@@ -142,7 +142,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 	})
 }
 
-func (a *App) restoreContact(ctx context.Context, in *contactID) (*contactAnswer, error) {
+func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer, error) {
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
 		ch, err := contacts.Restore(ctx, tx, in.ID)
 		if err != nil || !ch.Changed() {
@@ -156,7 +156,7 @@ func (a *App) restoreContact(ctx context.Context, in *contactID) (*contactAnswer
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
 
-func (a *App) purgeContact(ctx context.Context, in *contactID) (*noContact, error) {
+func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
 		return &noContact{}, contacts.Purge(ctx, tx, in.ID)
 	})
@@ -166,7 +166,7 @@ type contactExport struct {
 	Body contacts.Held
 }
 
-func (a *App) exportContact(ctx context.Context, in *contactID) (*contactExport, error) {
+func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport, error) {
 	var out contactExport
 	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out.Body, err = contacts.Export(ctx, tx, in.ID)

@@ -18,8 +18,8 @@ func (a *anything) UnmarshalJSON(b []byte) error { *a = append((*a)[:0], b...); 
 // Schema is that of any value.
 func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// contactFields are the members that every contact body may have.
-type contactFields struct {
+// ContactFields are the members that every contact body may have.
+type ContactFields struct {
 	Phone      optional[string]         `json:"phone" required:"false" doc:"Free text, up to 50 characters; runs of blanks become one"`
 	JobTitle   optional[string]         `json:"job_title" required:"false" doc:"Up to 200 characters"`
 	Source     optional[string]         `json:"source" required:"false" doc:"Where the contact came from, up to 200 characters"`
@@ -42,7 +42,7 @@ type newContact struct {
 	Email     optional[string] `json:"email" doc:"Kept as sent, compared folded; one live contact per address"`
 	FirstName optional[string] `json:"first_name" doc:"1 to 200 characters"`
 	LastName  optional[string] `json:"last_name" doc:"1 to 200 characters"`
-	contactFields
+	ContactFields
 	ID        anything `json:"id" required:"false" readOnly:"true"`
 	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
 }
@@ -52,7 +52,7 @@ type contactPatch struct {
 	Email     optional[string] `json:"email" required:"false" doc:"Kept as sent, compared folded; one live contact per address"`
 	FirstName optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
 	LastName  optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
-	contactFields
+	ContactFields
 	ID        anything `json:"id" required:"false" readOnly:"true"`
 	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
 }
@@ -63,12 +63,12 @@ type contactRow struct {
 	Email     optional[string] `json:"email" required:"false"`
 	FirstName optional[string] `json:"first_name" required:"false"`
 	LastName  optional[string] `json:"last_name" required:"false"`
-	contactFields
+	ContactFields
 	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, of a new contact only: history that is brought in"`
 }
 
 // patch is f as the domain takes it, with the read-only members that were sent.
-func (f *contactFields) patch(email, first, last optional[string], readOnly map[string]anything) contacts.Patch {
+func (f *ContactFields) patch(email, first, last optional[string], readOnly map[string]anything) contacts.Patch {
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
 		Phone: f.Phone.Field, JobTitle: f.JobTitle.Field, Source: f.Source.Field, TimeZone: f.TimeZone.Field,
@@ -85,15 +85,15 @@ func (f *contactFields) patch(email, first, last optional[string], readOnly map[
 }
 
 func (b *newContact) patch() contacts.Patch {
-	return b.contactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactPatch) patch() contacts.Patch {
-	return b.contactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactRow) upsert() contacts.Upsert {
-	u := contacts.Upsert{ID: b.ID.Field, Patch: b.contactFields.patch(b.Email, b.FirstName, b.LastName, nil)}
+	u := contacts.Upsert{ID: b.ID.Field, Patch: b.ContactFields.patch(b.Email, b.FirstName, b.LastName, nil)}
 	u.CreatedAt = b.CreatedAt.Field
 	return u
 }

@@ -30,7 +30,7 @@ type scoreBody struct {
 
 // explainScore explains by the org's current model. Until the scoring job has come by after a change of models, that
 // may be a newer one than the contact's stored score is from; score and reasons always belong together.
-func (a *App) explainScore(ctx context.Context, in *contactID) (*scoreAnswer, error) {
+func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*scoreAnswer, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
 		if err != nil {

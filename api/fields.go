@@ -21,7 +21,7 @@ func (a *App) mountFields() {
 	route(a, op{Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Archive a custom field and take its values out of all contacts", Status: http.StatusNoContent}, a.archiveField)
 }
 
-type fieldKey struct {
+type FieldKey struct {
 	Key string `path:"key"`
 }
 
@@ -81,7 +81,7 @@ func (a *App) defineField(ctx context.Context, in *struct {
 	})
 }
 
-func (a *App) getField(ctx context.Context, in *fieldKey) (*fieldAnswer, error) {
+func (a *App) getField(ctx context.Context, in *FieldKey) (*fieldAnswer, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.GetField(ctx, tx, in.Key)
 		if err != nil {
@@ -92,7 +92,7 @@ func (a *App) getField(ctx context.Context, in *fieldKey) (*fieldAnswer, error) 
 }
 
 func (a *App) patchField(ctx context.Context, in *struct {
-	fieldKey
+	FieldKey
 	IfMatch
 	Body struct {
 		Label optional[string] `json:"label" required:"false"`
@@ -116,7 +116,7 @@ func (a *App) patchField(ctx context.Context, in *struct {
 	})
 }
 
-func (a *App) archiveField(ctx context.Context, in *fieldKey) (*noContact, error) {
+func (a *App) archiveField(ctx context.Context, in *FieldKey) (*noContact, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
 		return &noContact{}, contacts.Undefine(ctx, tx, in.Key)
 	})
