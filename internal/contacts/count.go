@@ -15,6 +15,7 @@ const counted = 1000
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	q := build(tx.Org(), f, Newest)
 	var n int64
+	tx.Queue(planning)
 	err := tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
 	return n, err
 }
@@ -25,7 +26,8 @@ func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	inner := "SELECT 1 " + q.from.String() + " WHERE " + q.where.String()
 	var n int64
 	limit := q.arg(counted + 1)
-	if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+inner+" LIMIT "+limit+") AS some", q.args, &n); err != nil {
+	tx.Queue(planning)
+	if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+inner+" LIMIT "+limit+") AS first", q.args, &n); err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}
 	if n <= counted {

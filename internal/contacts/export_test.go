@@ -8,3 +8,6 @@ func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string
 	sql, err := q.page(s, after, limit)
 	return sql, q.args, err
 }
+
+// Planning is what a list is planned under.
+const Planning = planning
