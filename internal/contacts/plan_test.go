@@ -1,0 +1,159 @@
+package contacts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// fillSQL makes an org's contacts as Create would, many at once: $2 of them.
+var fillSQL = []string{
+	`INSERT INTO segment (org_id, id, key, name, kind, created_at) SELECT $1, gen_random_uuid(), 'seg' || g, 'seg', 'static', now() FROM generate_series(0, 20) g WHERE $2 > 0`,
+	`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, company_id, owner_id, stage, tags, created_at, updated_at, archived_at)
+	SELECT $1, uuidv7_at(at), 'p' || g || '@acme' || g % 50 || '.example', 'p' || g || '@acme' || g % 50 || '.example', 'First' || g % 300, 'Last' || g % 1000, 'last' || g % 1000,
+		CASE WHEN g % 3 = 0 THEN ('00000000-0000-0000-0000-' || lpad((g % 200)::text, 12, '0'))::uuid END,
+		CASE WHEN g % 2 = 0 THEN ('00000000-0000-0000-0000-' || lpad((g % 7)::text, 12, '0'))::uuid END,
+		(ARRAY['lead', 'lead', 'lead', 'mql', 'sql', 'customer'])[1 + g % 6], ARRAY['t' || g % 10, 'rare' || g % 1000], at, at, CASE WHEN g % 10 = 9 THEN at END
+	FROM (SELECT g, now() - g * interval '1 minute' AS at FROM generate_series(1, $2::int) g) AS made`,
+	`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, archived, segments, scored_at)
+	SELECT org_id, id, s, s / 100, 'x', 'prior', s, archived_at IS NOT NULL, '{}', now() FROM (SELECT *, round((random() * 100)::numeric, 2)::float8 AS s FROM contact WHERE org_id = $1 AND $2 > 0) c`,
+	`INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id) SELECT org_id, t, archived_at IS NOT NULL, created_at, id FROM contact, unnest(tags) t WHERE org_id = $1 AND $2 > 0`,
+	`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id) SELECT c.org_id, s.id, archived_at IS NOT NULL, c.created_at, c.id
+	FROM contact c JOIN segment s ON s.org_id = $1 AND s.key = 'seg' || length(c.first_name) + ascii(right(c.email_folded, 12)) % 20 WHERE c.org_id = $1 AND $2 > 0`,
+	`INSERT INTO contact_word (org_id, word, contact_id) SELECT DISTINCT org_id, w, id FROM contact, regexp_split_to_table(email_folded || ' ' || lower(first_name) || ' ' || last_name_folded, '[^a-z0-9]+') w
+	WHERE org_id = $1 AND $2 > 0 AND w <> ''`,
+}
+
+func (s *shop) fill(org id.ID, n int) {
+	s.t.Helper()
+	conn := testkit.Pgx(s.t, s.URL)
+	for _, sql := range fillSQL {
+		if _, err := conn.Exec(s.t.Context(), sql, org, n); err != nil {
+			s.t.Fatalf("%v\n%s", err, sql)
+		}
+	}
+}
+
+type node struct {
+	Type  string  `json:"Node Type"`
+	Table string  `json:"Relation Name"`
+	Index string  `json:"Index Name"`
+	Rows  float64 `json:"Plan Rows"`
+	Plans []node  `json:"Plans"`
+}
+
+// troubles are scans of a whole table and sorts of more than a few pages' worth of rows.
+func (n *node) troubles(maySort bool) (out []string) {
+	if n.Type == "Seq Scan" && n.Table != "segment" {
+		out = append(out, "sequential scan of "+n.Table)
+	}
+	if n.Type == "Sort" && !maySort && len(n.Plans) > 0 && n.Plans[0].Rows > 4000 {
+		out = append(out, fmt.Sprintf("sort of %v rows", n.Plans[0].Rows))
+	}
+	for i := range n.Plans {
+		out = append(out, n.Plans[i].troubles(maySort)...)
+	}
+	return out
+}
+
+// The app role is what counts: a superuser's plans use indexes that row policies bar.
+func TestNoListScansOrSortsAWholeOrg(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.fill(s.org, 30_000)
+	for range 10 {
+		other := id.New()
+		s.newOrg(other)
+		s.fill(other, 500)
+	}
+	if _, err := testkit.Pgx(t, s.URL).Exec(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	company, owner := mustID(t, "00000000-0000-0000-0000-000000000003"), mustID(t, "00000000-0000-0000-0000-000000000002")
+	hour, low, high := time.Now().Add(-time.Hour), 10.0, 99.5
+	filters := map[string]contacts.Filter{
+		"all": {}, "archived": {Archived: true}, "stage": {Stages: []string{"sql"}}, "common stage": {Stages: []string{"lead"}}, "stages": {Stages: []string{"sql", "mql"}}, "no such stage": {Stages: []string{"x"}},
+		"tag": {Tags: []string{"t3"}}, "rare tag": {Tags: []string{"rare77"}}, "no such tag": {Tags: []string{"x"}}, "tags": {Tags: []string{"t3", "t4"}}, "rare tags": {Tags: []string{"rare77", "rare78"}},
+		"segment": {Segments: []string{"seg7"}}, "segments": {Segments: []string{"seg7", "seg8"}}, "no such segment": {Segments: []string{"x"}},
+		"word": {Words: []string{"last77"}}, "common word": {Words: []string{"acme"}}, "words": {Words: []string{"first1", "last77"}}, "no such word": {Words: []string{"zzz"}},
+		"company": {Company: &company}, "owner": {Owner: &owner}, "min score": {MinScore: &low}, "high score": {MinScore: &high}, "after": {CreatedAfter: &hour}, "before": {CreatedBefore: &hour},
+		"stage and tag": {Stages: []string{"sql"}, Tags: []string{"t3"}}, "tag and score": {Tags: []string{"t3"}, MinScore: &high}, "company and stage": {Company: &company, Stages: []string{"lead"}}, "archived tag": {Tags: []string{"t9"}, Archived: true},
+	}
+	// These gather what matches and sort it: their cost grows with the matches. A word in the middle of all addresses and
+	// several common tags at once are the price of finding rare ones quickly.
+	gathers := map[string]bool{"common word": true, "tags": true}
+	for name, f := range filters {
+		for _, order := range []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest, contacts.LastName, contacts.Email} {
+			var mid *contacts.Position
+			if rows := s.list(f, order); len(rows) > 0 {
+				p := order.Position(&rows[len(rows)/2])
+				mid = &p
+			}
+			for _, from := range []*contacts.Position{nil, mid} {
+				sql, args, err := contacts.Statement(s.org, &f, order, from, 51)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var raw string
+				var plan []struct{ Plan node }
+				if err := s.App.View(t.Context(), s.org, func(tx *postgres.Tx) error {
+					tx.Queue(contacts.Planning)
+					return tx.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, args, &raw)
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal([]byte(raw), &plan); err != nil {
+					t.Fatal(err)
+				}
+				if bad := plan[0].Plan.troubles(gathers[name]); len(bad) > 0 {
+					t.Errorf("%s by %s (from the middle: %v): %s", name, order, from != nil, strings.Join(bad, ", "))
+				}
+			}
+		}
+	}
+}
+
+func mustID(t *testing.T, text string) id.ID {
+	t.Helper()
+	i, err := id.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestAnEstimateIsExactWhileSmallAndNearWhenLarge(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.fill(s.org, 6000)
+	if _, err := testkit.Pgx(t, s.URL).Exec(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		f           contacts.Filter
+		least, most int64
+	}{
+		{contacts.Filter{}, 4500, 6500}, {contacts.Filter{Tags: []string{"t3"}}, 600, 600}, {contacts.Filter{Words: []string{"last77"}}, 60, 70}, {contacts.Filter{Stages: []string{"x"}}, 0, 0},
+	} {
+		var exact, near int64
+		if err := s.App.View(t.Context(), s.org, func(tx *postgres.Tx) (err error) {
+			if exact, err = contacts.Count(t.Context(), tx, &c.f); err != nil {
+				return err
+			}
+			near, err = contacts.Estimate(t.Context(), tx, &c.f)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if near < c.least || near > c.most || exact < c.least || exact > c.most || exact <= 1000 && near != exact {
+			t.Errorf("%+v: exactly %d, estimated %d", c.f, exact, near)
+		}
+	}
+}
