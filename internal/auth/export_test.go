@@ -1,0 +1,19 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+)
+
+// Try is one try of a password, right or wrong, without the password.
+func (s *Service) Try(ctx context.Context, email string, ip netip.Addr, right bool) error {
+	try, err := s.attempt(ctx, email, ip)
+	if err != nil {
+		return err
+	}
+	defer try.done()
+	if right {
+		try.right(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package auth_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// stores runs a test against both keepers of counts.
+func stores(t *testing.T, run func(*testing.T, *auth.Service)) {
+	t.Helper()
+	t.Run("in process", func(t *testing.T) { t.Parallel(); run(t, auth.New(auth.Options{})) })
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		r, err := redisx.Open(testkit.Redis(t), redisx.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		run(t, auth.New(auth.Options{Redis: r}))
+	})
+}
+
+func wrong(t *testing.T, s *auth.Service, email, ip string) *fault.Fault {
+	t.Helper()
+	err := s.Try(t.Context(), email, from(ip), false)
+	f := fault.Of(err)
+	if err != nil && (f == nil || f.Code != fault.RateLimited || f.RetryAfter <= 0) {
+		t.Fatalf("%v; want rate_limited with a time", err)
+	}
+	return f
+}
+
+func TestAnAccountIsHeldAfterFiveFailuresWhereverTheyComeFrom(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, s *auth.Service) {
+		for i := range 5 {
+			if f := wrong(t, s, "ada@example.com", fmt.Sprintf("10.0.%d.1", i)); f != nil {
+				t.Fatalf("failure %d: %v", i+1, f)
+			}
+		}
+		f := wrong(t, s, "ADA@example.com", "10.1.0.1")
+		if f == nil || f.RetryAfter > time.Second {
+			t.Fatalf("the sixth try: %v", f)
+		}
+		if f := wrong(t, s, "bob@example.com", "10.0.0.1"); f != nil {
+			t.Errorf("another account: %v", f)
+		}
+	})
+}
+
+func TestTriesAtOnceAreCountedOneByOne(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, s *auth.Service) {
+		var (
+			wg       sync.WaitGroup
+			admitted atomic.Int64
+		)
+		for range 200 {
+			wg.Go(func() {
+				if s.Try(t.Context(), "ada@example.com", from("10.0.0.1"), false) == nil {
+					admitted.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := admitted.Load(); n < 5 || n > 6 { // six on a machine that takes a second for it
+			t.Errorf("%d wrong tries admitted, want 5", n)
+		}
+	})
+}
+
+func TestManyRightLoginsAtOnceAllSucceed(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, s *auth.Service) {
+		var wg sync.WaitGroup
+		for range 200 {
+			wg.Go(func() {
+				if err := s.Try(t.Context(), "ada@example.com", from("10.0.0.1"), true); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestARightLoginForgivesTheFailuresBeforeIt(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, s *auth.Service) {
+		for range 4 {
+			wrong(t, s, "ada@example.com", "10.0.0.1")
+		}
+		if err := s.Try(t.Context(), "ada@example.com", from("10.0.0.1"), true); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 {
+			if f := wrong(t, s, "ada@example.com", "10.0.0.1"); f != nil {
+				t.Errorf("failure %d afterwards: %v", i+1, f)
+			}
+		}
+	})
+}
+
+func TestAnAccountTakesAtMostAHundredGuessesAnHourAndIsNeverLockedForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := auth.New(auth.Options{})
+		guesses := 0
+		longest := time.Duration(0)
+		for end := time.Now().Add(time.Hour); time.Now().Before(end); {
+			// A new address each time, and no second lost.
+			ip := fmt.Sprintf("10.%d.%d.1", guesses/250, guesses%250)
+			f := wrong(t, s, "ada@example.com", ip)
+			if f == nil {
+				guesses++
+				continue
+			}
+			longest = max(longest, f.RetryAfter)
+			time.Sleep(f.RetryAfter)
+		}
+		if guesses > 100 || guesses < 10 {
+			t.Errorf("%d guesses in an hour, want at most 100", guesses)
+		}
+		if longest > 5*time.Minute {
+			t.Errorf("held for %v, want at most 5 minutes", longest)
+		}
+	})
+}
+
+func TestAStrangerWhoGuessesDoesNotShutTheOwnerOut(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, s *auth.Service) {
+		const home = "198.51.100.7"
+		if err := s.Try(t.Context(), "ada@example.com", from(home), true); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			wrong(t, s, "ada@example.com", "203.0.113.1")
+		}
+		if f := wrong(t, s, "ada@example.com", "203.0.113.1"); f == nil {
+			t.Fatal("the stranger is not held")
+		}
+		if err := s.Try(t.Context(), "ada@example.com", from("198.51.100.99"), true); err != nil {
+			t.Errorf("the owner, from the block that they logged in from before: %v", err)
+		}
+	})
+}
+
+func TestAnAddressBlockIsHeldAfterAHundredFailures(t *testing.T) {
+	t.Parallel()
+	for name, ips := range map[string][3]string{
+		"IPv4 /24": {"10.0.0.%d", "10.0.0.250", "10.0.1.1"},
+		"IPv6 /64": {"2001:db8::%d", "2001:db8::ffff", "2001:db8:0:1::1"},
+		"mapped":   {"::ffff:10.0.0.%d", "10.0.0.250", "::ffff:10.0.1.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := auth.New(auth.Options{})
+				for i := range 100 {
+					if f := wrong(t, s, fmt.Sprintf("user%d@example.com", i), fmt.Sprintf(ips[0], i)); f != nil {
+						t.Fatalf("failure %d: %v", i+1, f)
+					}
+				}
+				if f := wrong(t, s, "fresh@example.com", ips[1]); f == nil {
+					t.Error("the block is not held")
+				}
+				if f := wrong(t, s, "fresh@example.com", ips[2]); f != nil {
+					t.Errorf("a neighbour is held: %v", f)
+				}
+				time.Sleep(15 * time.Minute)
+				if f := wrong(t, s, "fresh@example.com", ips[1]); f != nil {
+					t.Errorf("after the window: %v", f)
+				}
+			})
+		})
+	}
+}
+
+func TestWithoutRedisTheThrottleGoesOnInTheProcess(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealRedis(t)
+	r, err := redisx.Open(server.URL, redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	for name, fail := range map[string][2]func(){"stopped": {server.Stop, server.Start}, "hung": {server.Hang, server.Continue}} {
+		s := auth.New(auth.Options{Redis: r})
+		email := name + "@example.com"
+		wrong(t, s, email, "10.0.0.1")
+		fail[0]()
+		held := false
+		for range 7 {
+			began := time.Now()
+			held = wrong(t, s, email, "10.0.0.1") != nil || held
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("%s: a try took %v", name, took)
+			}
+		}
+		if !held {
+			t.Errorf("%s: nobody is held", name)
+		}
+		fail[1]()
+	}
+}
+
+func TestALimitPerAddressRefusesBeyondItAndSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := auth.New(auth.Options{})
+		l := auth.Limit{Name: "x", Max: 3, Window: time.Minute}
+		for range 3 {
+			if err := s.Allow(t.Context(), l, from("10.0.0.1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := fault.Of(s.Allow(t.Context(), l, from("10.0.0.2")))
+		if f == nil || f.Code != fault.RateLimited {
+			t.Fatalf("%v; want rate_limited", f)
+		}
+		time.Sleep(f.RetryAfter)
+		if err := s.Allow(t.Context(), l, from("10.0.0.1")); err != nil {
+			t.Errorf("after Retry-After: %v", err)
+		}
+		free := auth.New(auth.Options{Unlimited: true})
+		for range 10 {
+			if err := free.Allow(t.Context(), l, from("10.0.0.1")); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
