@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/worker"
@@ -198,17 +200,25 @@ func TestTheJobOfAKilledWorkerRunsAgainWithin21sAndSpendsNoAttempt(t *testing.T)
 	}
 }
 
-func TestWorkGoesOnWhenRedisComesBack(t *testing.T) {
+func TestTheBacklogDrainsWithinTwoSecondsOfRedissReturn(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.work(worker.Options{}, mark.HandleTx(markWork))
+	reg := prometheus.NewRegistry()
+	h.work(worker.Options{Metrics: worker.NewMetrics(reg)}, mark.HandleTx(markWork))
+	up := func() bool { return value(t, reg, "funnelwork_jobs_redis_up") == 1 }
+	h.until(5*time.Second, "the worker knows redis", up)
 	h.redis.Stop()
 	for range 80 {
 		h.add(adding(mark, none{}))
 	}
-	h.until(8*time.Second, "the outage outlasts a look", func() bool { return time.Until(*h.jobs()[0].WakeAt) < -time.Second })
+	h.until(8*time.Second, "the worker misses redis", func() bool { return !up() })
+	touched := value(t, reg, "funnelwork_jobs_relay_rows_total")
+	time.Sleep(3500 * time.Millisecond) // the rows' first look passes
+	if n := value(t, reg, "funnelwork_jobs_relay_rows_total"); n != touched {
+		t.Errorf("%v rows touched while redis was away", n-touched)
+	}
 	h.redis.Start()
-	h.until(4*time.Second, "the first ran", func() bool { return h.doneRows() > 0 })
+	h.until(2*time.Second, "the first ran", func() bool { return h.doneRows() > 0 })
 	h.until(20*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != 80 {
 		t.Errorf("%d effects, want 80", n)

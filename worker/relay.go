@@ -24,7 +24,8 @@ func (w *Worker) relay(ctx context.Context) {
 	tick := time.NewTicker(w.opt.Timing.Look)
 	defer tick.Stop()
 	for {
-		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+		was := w.link.isDown()
+		if err := w.look(ctx); err != nil && ctx.Err() == nil && !(was && w.link.isDown()) { // an outage is said once
 			w.log.WarnContext(ctx, "relay", "error", err)
 		}
 		select {

@@ -198,6 +198,6 @@ func (w *Worker) server(s share) *asynq.Server {
 		TaskCheckInterval: pollPending, DelayedTaskCheckInterval: pollRetry,
 		ShutdownTimeout: w.opt.Grace + handOver,
 		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
-		Logger: logger{w.log}, LogLevel: asynq.InfoLevel,
+		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,
 	})
 }
