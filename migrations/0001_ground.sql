@@ -64,7 +64,9 @@ $$;
 CREATE TABLE partitioned (name text PRIMARY KEY, keep_days int NOT NULL);
 
 -- make_partitions(days): a partition for yesterday (clocks differ) to `days` ahead of every partitioned table.
--- Runs as the owner, because the two roles own nothing. Callers may race: one waits for the other.
+-- Runs as the owner, because the two roles own nothing. Callers may race: one waits for the other. A new partition
+-- is attached, which, unlike CREATE ... PARTITION OF, lets the parent be written meanwhile, and first takes what
+-- came for its day before it was there from the default partition, where a table has one.
 -- +goose StatementBegin
 CREATE FUNCTION make_partitions(days int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -72,14 +74,22 @@ DECLARE
     p record;
     d date;
     child text;
+    first uuid;
+    next uuid;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('funnelwork.partitions'));
     FOR p IN SELECT name FROM partitioned LOOP
         FOR d IN SELECT g::date FROM generate_series((now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + days, interval '1 day') g LOOP
             child := p.name || '_' || to_char(d, 'YYYYMMDD');
             IF to_regclass(child) IS NULL THEN
-                EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', child, p.name,
-                    uuid_floor(d::timestamp AT TIME ZONE 'UTC'), uuid_floor((d + 1)::timestamp AT TIME ZONE 'UTC'));
+                first := uuid_floor(d::timestamp AT TIME ZONE 'UTC');
+                next := uuid_floor((d + 1)::timestamp AT TIME ZONE 'UTC');
+                EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', child, p.name);
+                IF to_regclass(p.name || '_default') IS NOT NULL THEN
+                    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id >= %L AND id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                        p.name || '_default', first, next, child);
+                END IF;
+                EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', p.name, child, first, next);
                 made := made + 1;
             END IF;
         END LOOP;
@@ -89,7 +99,8 @@ END
 $$;
 -- +goose StatementEnd
 
--- drop_partitions(): drops the days that are older than their table keeps; answers how many.
+-- drop_partitions(): drops the days that are older than their table keeps, and such rows of default partitions;
+-- answers how many days.
 -- +goose StatementBegin
 CREATE FUNCTION drop_partitions() RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -108,6 +119,11 @@ BEGIN
     LOOP
         EXECUTE format('DROP TABLE %I', c.relname);
         dropped := dropped + 1;
+    END LOOP;
+    FOR c IN SELECT name, keep_days FROM partitioned LOOP
+        IF to_regclass(c.name || '_default') IS NOT NULL THEN
+            EXECUTE format('DELETE FROM %I WHERE id < %L', c.name || '_default', uuid_floor(now() - make_interval(days => c.keep_days)));
+        END IF;
     END LOOP;
     RETURN dropped;
 END
