@@ -35,7 +35,8 @@ type freshKeyOut struct {
 
 type keysOut struct{ Body list[org.Key] }
 
-type keyIn struct {
+// KeyID is the path of an API key; huma sees only embedded types with such a name.
+type KeyID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
 
@@ -47,7 +48,7 @@ type newKeyIn struct {
 }
 
 type keyDeleteIn struct {
-	keyIn
+	KeyID
 	IfMatch
 }
 
@@ -97,7 +98,7 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 	})
 }
 
-func (a *App) readKey(ctx context.Context, in *keyIn) (*keyOut, error) {
+func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*keyOut, error) {
 		k, err := org.OneKey(ctx, tx, in.ID)
 		if err != nil {

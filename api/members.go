@@ -33,12 +33,13 @@ type inviteIn struct {
 	}
 }
 
-type memberIn struct {
+// MemberID is the path of a member or an invitation; huma sees only embedded types with such a name.
+type MemberID struct {
 	ID id.ID `path:"id" format:"uuid" doc:"The member's or the invitation's id"`
 }
 
 type memberPatchIn struct {
-	memberIn
+	MemberID
 	IfMatch
 	Body struct {
 		Role      optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
@@ -54,7 +55,7 @@ type memberPatchIn struct {
 }
 
 type memberDeleteIn struct {
-	memberIn
+	MemberID
 	IfMatch
 }
 
@@ -96,7 +97,7 @@ func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) 
 	})
 }
 
-func (a *App) readMember(ctx context.Context, in *memberIn) (*memberOut, error) {
+func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
 		m, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {

@@ -55,15 +55,15 @@ func detail(e Entry) []byte {
 type Act struct {
 	ID        id.ID          `json:"id" format:"uuid"`
 	CreatedAt wire.Time      `json:"created_at" format:"date-time"`
-	Actor     Actor          `json:"actor"`
+	Actor     AuditActor     `json:"actor"`
 	Action    string         `json:"action"`
 	Target    Target         `json:"target"`
 	Detail    map[string]any `json:"detail"`
 	RequestID *string        `json:"request_id"`
 }
 
-// Actor is who acted.
-type Actor struct {
+// AuditActor is who acted.
+type AuditActor struct {
 	Type string  `json:"type" enum:"user,api_key,system"`
 	ID   *string `json:"id"`
 }
