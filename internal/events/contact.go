@@ -15,14 +15,14 @@ type Contact struct {
 	JobTitle   *string        `json:"job_title"`
 	Source     *string        `json:"source"`
 	TimeZone   *string        `json:"time_zone"`
-	CompanyID  *id.ID         `json:"company_id" format:"uuid"`
+	CompanyID  *id.ID         `json:"company_id" format:"uuid" nullable:"true"`
 	Stage      string         `json:"stage"`
 	Tag        []string       `json:"tag"`
 	Segment    []string       `json:"segment"`
 	Attributes map[string]any `json:"attributes"`
 	LeadScore  float64        `json:"lead_score" doc:"100 x the model's probability, two decimals"`
 	Score      ContactScore   `json:"score"`
-	OwnerID    *id.ID         `json:"owner_id" format:"uuid"`
+	OwnerID    *id.ID         `json:"owner_id" format:"uuid" nullable:"true"`
 	CreatedAt  wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt  wire.Time      `json:"updated_at" format:"date-time"`
 	ArchivedAt *wire.Time     `json:"archived_at" format:"date-time"`

@@ -46,7 +46,7 @@ func schemaOf(t reflect.Type) map[string]any {
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return map[string]any{"type": "string"}
 	}
-	switch t.Kind() { //nolint:exhaustive // the others are no part of any payload
+	switch t.Kind() {
 	case reflect.Struct:
 		return structSchema(t)
 	case reflect.Slice:

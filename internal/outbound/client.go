@@ -156,7 +156,7 @@ var sentences = map[Class]string{
 
 // Failure is a call without an answer. Error is for logs and names addresses; Sentence is for the org and
 // never does.
-type Failure struct {
+type Failure struct { //nolint:errname // a part of an Answer, not an error that is returned
 	Class Class
 	cause error
 }

@@ -284,7 +284,7 @@ func TestATrustedAuthorityIsEnough(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	old := httptest.NewUnstartedServer(http.NotFoundHandler())
-	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // what is to be refused
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11}
 	old.StartTLS()
 	t.Cleanup(old.Close)
 	if a := c.Post(t.Context(), old.URL, http.Header{}, nil); a.Err == nil || a.Err.Class != outbound.TLS {

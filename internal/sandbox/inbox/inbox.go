@@ -117,8 +117,9 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) erro
 	if err != nil {
 		return fmt.Errorf("encode headers: %w", err)
 	}
-	err = h.System.Tx(r.Context(), id.ID{}, func(tx *postgres.Tx) error {
-		ours, standard, err := h.Hooks.VerifyAt(r.Context(), tx, h.URL+name, r.Header, body)
+	ctx := r.Context()
+	err = h.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		ours, standard, err := h.Hooks.VerifyAt(ctx, tx, h.URL+name, r.Header, body)
 		if err != nil {
 			return err
 		}
