@@ -22,6 +22,8 @@ type breaker struct {
 
 	failures atomic.Int32
 	open     atomic.Bool
+	last     atomic.Int64 // when Redis last answered, in ns since began
+	began    time.Time
 
 	mu      sync.Mutex
 	closed  bool
@@ -31,14 +33,21 @@ type breaker struct {
 }
 
 func newBreaker(log *slog.Logger, m *Metrics, probe func(context.Context) error) *breaker {
-	b := &breaker{log: log, metrics: m, probe: probe}
+	b := &breaker{log: log, metrics: m, probe: probe, began: time.Now()}
 	b.stopped, b.stop = context.WithCancel(context.Background())
 	return b
 }
 
 func (b *breaker) isOpen() bool { return b.open.Load() }
 
+// heard tells whether Redis answered anybody within d.
+func (b *breaker) heard(d time.Duration) bool {
+	last := b.last.Load()
+	return last > 0 && time.Since(b.began)-time.Duration(last) < d
+}
+
 func (b *breaker) succeeded() {
+	b.last.Store(int64(time.Since(b.began)))
 	if b.failures.Load() != 0 {
 		b.failures.Store(0)
 	}

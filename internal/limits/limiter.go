@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,8 +16,11 @@ import (
 //go:embed limiter.lua
 var source string
 
-// patience is the longest that one request waits for Redis, everything included.
-const patience = 50 * time.Millisecond
+// How long one request waits for Redis, everything included.
+const (
+	patience = 50 * time.Millisecond
+	longest  = time.Second
+)
 
 // Options of a Limiter.
 type Options struct {
@@ -35,6 +40,7 @@ type Limiter struct {
 	breaker *breaker
 	local   *local
 	denied  *denied
+	calls   sync.WaitGroup
 	clock   func() time.Time
 	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
 }
@@ -45,15 +51,21 @@ func New(o Options) *Limiter {
 		redis: o.Redis, script: redis.NewScript(source), metrics: o.Metrics, local: newLocal(), denied: newDenied(), clock: time.Now,
 		at: func() (int64, bool) { return 0, false },
 	}
+	if c, ok := o.Redis.(*redis.Client); ok {
+		l.redis = c.WithTimeout(longest) // ask keeps the time
+	}
 	l.breaker = newBreaker(o.Log, o.Metrics, func(ctx context.Context) error { return l.redis.Ping(ctx).Err() })
 	return l
 }
 
-// Close ends the probe, if one runs, and waits for it. The client stays open.
-func (l *Limiter) Close() { l.breaker.close() }
+// Close waits for what still runs: a probe, and calls that were given up. The client stays open.
+func (l *Limiter) Close() {
+	l.breaker.close()
+	l.calls.Wait()
+}
 
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
-// It never fails and takes at most 50 ms, three times in a row; with Redis away it then takes microseconds.
+// It never fails. A Redis that is away costs at most 50 ms, three times in a row, and then microseconds.
 func (l *Limiter) Take(ctx context.Context, subject string, r Rule) Decision {
 	began := l.clock()
 	if d, ok := l.denied.get(subject, r, began); ok {
@@ -75,31 +87,77 @@ func (l *Limiter) Take(ctx context.Context, subject string, r Rule) Decision {
 
 var errOpen = errors.New("the breaker is open")
 
-// ask lets Redis decide.
+// ask lets Redis decide. It waits no longer than patience for a Redis that is silent, but as long as it takes,
+// up to longest, while Redis answers others: then it is this process that is slow, and to decide without Redis
+// what Redis has decided already would let one too many through.
 func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, error) {
 	if l.redis == nil || l.breaker.isOpen() {
 		return Decision{}, errOpen
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	keys := []string{"rl:{" + subject + "}"}
 	args := []any{r.step(), r.Burst, window.Microseconds()}
 	if us, given := l.at(); given {
 		args = append(args, us)
 	}
-	cmd := l.script.EvalSha(ctx, l.redis, keys, args...)
-	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-		cmd = l.script.Eval(ctx, l.redis, keys, args...)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	replies := make(chan reply, 1)
+	l.calls.Go(func() {
+		defer cancel()
+		got, err := l.call(ctx, []string{"rl:{" + subject + "}"}, args)
+		replies <- reply{got, err}
+	})
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		select {
+		case one := <-replies:
+			if one.err != nil {
+				l.breaker.failed(one.err)
+				return Decision{}, one.err
+			}
+			got := one.values
+			return Decision{Rule: r, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
+		case <-timer.C:
+			if ctx.Err() != nil || !l.breaker.heard(patience) {
+				l.breaker.failed(errSilent)
+				return Decision{}, errSilent
+			}
+			timer.Reset(patience)
+		}
 	}
-	got, err := cmd.Int64Slice()
-	if err == nil && len(got) != 5 {
-		err = fmt.Errorf("limiter script answered %d values", len(got))
+}
+
+var errSilent = errors.New("redis is silent")
+
+type reply struct {
+	values []int64
+	err    error
+}
+
+// call runs the script once. What was surely never sent may be sent again while others get through.
+func (l *Limiter) call(ctx context.Context, keys []string, args []any) ([]int64, error) {
+	for {
+		cmd := l.script.EvalSha(ctx, l.redis, keys, args...)
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+			cmd = l.script.Eval(ctx, l.redis, keys, args...)
+		}
+		got, err := cmd.Int64Slice()
+		switch {
+		case err == nil && len(got) != 5:
+			return nil, fmt.Errorf("limiter script answered %d values", len(got))
+		case err == nil:
+			l.breaker.succeeded()
+			return got, nil
+		case ctx.Err() != nil || !neverSent(err) || !l.breaker.heard(patience):
+			return nil, err
+		}
 	}
-	if err != nil {
-		l.breaker.failed(err)
-		return Decision{}, err
+}
+
+// neverSent tells whether the command did not get as far as a connection, for want of time.
+func neverSent(err error) bool {
+	if errors.Is(err, redis.ErrPoolTimeout) {
+		return true
 	}
-	l.breaker.succeeded()
-	d := Decision{Rule: r, Allowed: got[0] == 1, Remaining: got[1], Grows: time.Duration(got[3]) * time.Microsecond, ByWindow: got[4] == 1}
-	return d, nil
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial" && op.Timeout()
 }
