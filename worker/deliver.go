@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -89,7 +90,7 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 			return string(v.Outcome), w.answer(c, v)
 		case errors.Is(err, queue.ErrFenced):
 			return fenced, nil
-		case !postgres.Away(err) && v.Outcome != queue.Released:
+		case !absent(err) && v.Outcome != queue.Released:
 			// The effects themselves cannot be written: that is the run's failure.
 			w.log.ErrorContext(ctx, "a run's effects cannot be written", "kind", c.Kind, "job_id", c.ID.String(), "error", err)
 			c.DropEffects()
@@ -138,7 +139,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 	case err == nil:
 	case errors.Is(err, queue.ErrFenced):
 		outcome, told = fenced, nil
-	case workErr == nil && postgres.Away(err), stopped:
+	case workErr == nil && absent(err), stopped:
 		// Either the commit's answer was lost or nothing was written and the row is free.
 		outcome, told = letGo, later{in: away, why: "postgres is away"}
 	default:
@@ -175,6 +176,12 @@ func (w *Worker) unclaimed(ctx context.Context, task queue.Task, err error) erro
 	}
 	w.log.WarnContext(ctx, "job not claimed", "job_id", task.ID.String(), "error", err)
 	return later{in: away, why: "claim: " + clean(err.Error())}
+}
+
+// absent tells whether Postgres did not get to judge what was sent, whatever it gave as its reason.
+func absent(err error) bool {
+	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+	return unconnected || postgres.Away(err)
 }
 
 // awaitRequeue keeps a delivery until asynq gave it back by itself, which a return would prevent. Elsewhere than

@@ -3,7 +3,9 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -348,5 +351,74 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	// The bench holds it to 30 ms on a quiet machine; this only tells a poll from the relay.
 	if took[20] > 200*time.Millisecond {
 		t.Errorf("p50 %s", took[20])
+	}
+}
+
+func TestARunThatCannotExtendItsLeaseEnds(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	began := make(chan struct{})
+	ended := make(chan time.Time, 1)
+	kind := queue.Define[none]("test.stalled", queue.Options{})
+	timing := worker.Timing{Extend: 200 * time.Millisecond, Guard: 1500 * time.Millisecond}
+	h.work(worker.Options{Timing: timing}, kind.Handle(func(ctx context.Context, _ *queue.Run[none]) error {
+		close(began)
+		<-ctx.Done()
+		ended <- time.Now()
+		return context.Cause(ctx)
+	}))
+	h.add(adding(kind, none{}))
+	h.push(h.only().ref())
+	<-began
+	// The row is locked: extensions wait for it and time out.
+	if _, err := h.sql.Exec(t.Context(), "BEGIN; SELECT FROM job FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	select {
+	case at := <-ended:
+		if took := at.Sub(start); took < time.Second || took > 2500*time.Millisecond {
+			t.Errorf("ended after %s, want the guard's 1.5 s after the last extension", took)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("not ended")
+	}
+	h.exec("ROLLBACK")
+}
+
+func TestAVerdictWaitsForPostgres(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	finish := make(chan struct{})
+	began := make(chan struct{})
+	kind := queue.Define[none]("test.waits", queue.Options{})
+	h.work(worker.Options{}, kind.Handle(func(_ context.Context, run *queue.Run[none]) error {
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
+		close(began)
+		<-finish
+		return nil
+	}))
+	h.add(adding(kind, none{}))
+	h.push(h.only().ref())
+	<-began
+	// Nobody of the two roles gets a session, and those that they have end.
+	name := h.sql.Config().Database
+	other := testkit.Pgx(t, strings.Replace(h.db.URL, "/"+name+"?", "/postgres?", 1))
+	allow := func(yes bool) {
+		if _, err := other.Exec(t.Context(), fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS %t", name, yes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow(false)
+	h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	close(finish)
+	time.Sleep(2 * time.Second) // the first tries fail
+	if n := len(h.jobs()); n != 1 {
+		t.Fatalf("%d jobs while the database is away", n)
+	}
+	allow(true)
+	h.until(5*time.Second, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
+	if n := h.doneRows(); n != 1 {
+		t.Errorf("%d effects, want 1", n)
 	}
 }
