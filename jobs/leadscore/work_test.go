@@ -1,0 +1,169 @@
+package leadscore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
+)
+
+type desk struct {
+	*testkit.Database
+	t   *testing.T
+	org id.ID
+}
+
+func open(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{testkit.DB(t), t, id.New()}
+	if err := d.System.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, d.org)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *desk) create(email string) (row contacts.Row) {
+	d.t.Helper()
+	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
+		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("A"), LastName: wire.Some("B")}, scoring.For(d.org).Rate)
+		return err
+	}); err != nil {
+		d.t.Fatal(err)
+	}
+	return row
+}
+
+func (d *desk) run(m *scoring.Model, ids ...id.ID) {
+	d.t.Helper()
+	j := leadscore.Job{Model: func(id.ID) *scoring.Model { return m }}
+	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) error {
+		return j.Work(d.t.Context(), tx, &queue.Run[leadscore.Args]{Claimed: &queue.Claimed{}, Args: leadscore.Args{Contacts: ids}})
+	}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) get(i id.ID) (row contacts.Row) {
+	d.t.Helper()
+	if err := d.App.View(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
+		row, err = contacts.Get(d.t.Context(), tx, i, true)
+		return err
+	}); err != nil {
+		d.t.Fatal(err)
+	}
+	return row
+}
+
+// told and recorded count what the job has written.
+func (d *desk) told() (n int) {
+	return d.one(`SELECT count(*) FROM event WHERE type = 'contact.score_changed'`)
+}
+func (d *desk) recorded() (n int) { return d.one(`SELECT count(*) FROM score_history`) }
+
+func (d *desk) one(sql string) (n int) {
+	d.t.Helper()
+	if err := d.App.View(d.t.Context(), d.org, func(tx *postgres.Tx) error { return tx.QueryRow(d.t.Context(), sql, nil, &n) }); err != nil {
+		d.t.Fatal(err)
+	}
+	return n
+}
+
+// shifted is the prior with another base: every score moves.
+func shifted(version string, by float64) *scoring.Model {
+	m := scoring.Prior()
+	m.Version, m.Intercept, m.Confidence = version, m.Intercept+by, scoring.Learned
+	return m
+}
+
+func TestTheFirstRunRecordsAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made := d.create("a@acme.example")
+	d.run(scoring.Prior(), made.ID)
+	d.run(scoring.Prior(), made.ID, made.ID)
+	if now := d.get(made.ID); fmt.Sprint(now) != fmt.Sprint(made) {
+		t.Errorf("%+v became %+v", made, now)
+	}
+	if d.told() != 0 || d.recorded() != 1 {
+		t.Errorf("%d events, %d records; want 0 and 1", d.told(), d.recorded())
+	}
+}
+
+func TestANewModelMovesTheSecondPartOfTheETagAlone(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made := d.create("a@acme.example")
+	for i, step := range []struct {
+		model          *scoring.Model
+		told, recorded int
+	}{
+		{scoring.Prior(), 0, 1},
+		{shifted("m2", 0.1), 0, 2},  // less than 5 points, the same band
+		{shifted("m2", 0.1), 0, 2},  // again: nothing new
+		{shifted("m3", 0.2), 0, 3},  // still near what was told
+		{shifted("m4", 1.5), 1, 4},  // far
+		{shifted("m5", 1.55), 1, 5}, // near what was told last
+	} {
+		before := d.get(made.ID)
+		d.run(step.model, made.ID)
+		now := d.get(made.ID)
+		want, from := step.model.Rate(&now.Contact)
+		if now.LeadScore != want || now.Score != from {
+			t.Errorf("step %d: score %v by %+v, want %v by %+v", i, now.LeadScore, now.Score, want, from)
+		}
+		moved := 0
+		if before.Score != now.Score {
+			moved = 1
+		}
+		if now.Edit != 1 || now.Computed != before.Computed+moved || now.UpdatedAt != made.UpdatedAt {
+			t.Errorf("step %d: tag %d.%d after %d.%d", i, now.Edit, now.Computed, before.Edit, before.Computed)
+		}
+		if d.told() != step.told || d.recorded() != step.recorded {
+			t.Errorf("step %d: %d events, %d records; want %d and %d", i, d.told(), d.recorded(), step.told, step.recorded)
+		}
+	}
+}
+
+func TestWhatWasMovedByAnEditIsToldByTheJob(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made := d.create("a@acme.example")
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{Stage: wire.Some("opportunity")}, scoring.For(d.org).Rate)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(scoring.Prior(), made.ID)
+	d.run(scoring.Prior(), made.ID)
+	if d.told() != 1 {
+		t.Errorf("%d events, want 1", d.told())
+	}
+}
+
+func TestAContactThatIsGoneNeedsNoScore(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made, stays := d.create("a@acme.example"), d.create("b@acme.example")
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		_, err := contacts.Archive(context.WithoutCancel(t.Context()), tx, made.ID, nil)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(shifted("m2", 2), made.ID, id.New(), stays.ID)
+	if d.get(made.ID).Computed != 0 || d.get(stays.ID).Computed != 1 || d.told() != 1 {
+		t.Errorf("tags move by %d and %d, %d events", d.get(made.ID).Computed, d.get(stays.ID).Computed, d.told())
+	}
+}
