@@ -28,9 +28,15 @@ func (a *App) mountEvents() {
 // shownEvent is an event as the feed shows it: the very bytes that webhooks get.
 type shownEvent struct{ *events.Stored }
 
-// Schema is the envelope's.
+// Schema is the envelope's; huma cannot tell from the Go type any what data holds.
 func (shownEvent) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
+	s := r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
+	data := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.Data](), true, "Data").Ref)
+	for _, name := range []string{"object", "previous"} {
+		data.Properties[name].Type, data.Properties[name].AdditionalProperties = huma.TypeObject, true
+	}
+	data.Properties["previous"].Nullable = true
+	return s
 }
 
 type listEventsIn struct {

@@ -34,7 +34,7 @@ type Endpoint struct {
 	Description    string     `json:"description"`
 	RateLimit      *int       `json:"rate_limit" doc:"deliveries per second; null: no limit of its own"`
 	Enabled        bool       `json:"enabled"`
-	DisabledReason *string    `json:"disabled_reason" enum:"gone,failing" doc:"why the platform disabled it; null if it did not"`
+	DisabledReason *string    `json:"disabled_reason" doc:"why the platform disabled it, gone or failing; null if it did not"`
 	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt     *wire.Time `json:"archived_at" format:"date-time"`
