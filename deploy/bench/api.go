@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // orgs are so many that each stays below its rate limit, which is on.
@@ -25,7 +26,8 @@ type house struct {
 	next     atomic.Int64 // turns of all crowds
 	posting  *recipe
 	getting  *recipe
-	captured id.ID // the contact of both
+	captured id.ID           // the contact of both
+	bare     map[int]float64 // batches per second of the POST's floor, by connections
 	api      *process
 	worker   *process
 }
@@ -38,7 +40,7 @@ func service(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer w.close()
-	h := &house{world: w}
+	h := &house{world: w, bare: map[int]float64{}}
 	for _, step := range []func(context.Context) error{h.capture, h.furnish, h.serve, h.throughput, h.withWorker, h.mixed, h.jobStart, h.webhook, h.withoutRedis} {
 		if err := step(ctx); err != nil {
 			return err
@@ -91,10 +93,11 @@ func (h *house) capture(ctx context.Context) error {
 
 // furnish gives each org a contact, by the floor's own means, which thereby shows that it works.
 func (h *house) furnish(ctx context.Context) error {
-	conns, err := h.connections(ctx, 4, appRole)
+	conns, err := h.connect(ctx, 4, postgres.App)
 	if err != nil {
 		return err
 	}
+	defer conns.close(ctx)
 	errs := make([]error, len(conns))
 	var wait sync.WaitGroup
 	for c := range conns {
@@ -123,53 +126,73 @@ func (h *house) serve(ctx context.Context) (err error) {
 // throughput compares POST and GET with their statements in a bare loop, at 8 and at 32 connections.
 func (h *house) throughput(ctx context.Context) error {
 	for _, n := range []int{8, 32} {
-		bare, err := h.connections(ctx, n, appRole)
-		if err != nil {
+		if err := h.posts(ctx, n); err != nil {
 			return err
 		}
-		super, err := h.connections(ctx, n, "")
-		if err != nil {
+		if err := h.gets(ctx, n); err != nil {
 			return err
 		}
-		cl := newClients(h.api.addr, n)
-		theirs, ours := newCrowd(h.orgs, &h.next, n), newCrowd(h.orgs, &h.next, n)
-		posts := []contender{
-			{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
-				return send(ctx, bare[w], h.posting.batch(h.posting.fill(theirs.caller(w).org, newMark(), nil)))
-			}},
-			{name: "POST contact", op: cl.poster(ours)},
-		}
-		results, err := match(ctx, posts, n, 7, 400*time.Millisecond)
-		if err != nil {
-			return err
-		}
-		got := table(os.Stdout, fmt.Sprintf("POST contact, %d connections, jobs pushed, no worker", n), posts, results)
-		verdict(os.Stdout, fmt.Sprintf("POST at least 0.5 of the same batch at %d", n), got[1].mid >= .5, got[1].String())
-		if err := h.forget(ctx); err != nil {
-			return err
-		}
-
-		query := h.getting.sql[len(h.getting.sql)-1]
-		gets := []contender{
-			{name: "the query, bare pgx, no row policy", op: func(ctx context.Context, w int) error {
-				who := theirs.caller(w)
-				return drain(super[w].Query(ctx, query, who.org, who.contact))
-			}},
-			{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
-				who := theirs.caller(w)
-				return send(ctx, bare[w], h.getting.batch(h.getting.fill(who.org, "", map[id.ID]id.ID{h.captured: who.contact})))
-			}},
-			{name: "GET contact", op: func(_ context.Context, w int) error {
-				who := ours.caller(w)
-				return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"/"+who.contact.String(), nil, fasthttp.StatusOK, nil)
-			}},
-		}
-		if results, err = match(ctx, gets, n, 7, 250*time.Millisecond); err != nil {
-			return err
-		}
-		got = table(os.Stdout, fmt.Sprintf("GET contact, %d connections", n), gets, results)
-		verdict(os.Stdout, fmt.Sprintf("GET at least 0.2 of the bare query at %d", n), got[2].mid >= .2, got[2].String())
 	}
+	return nil
+}
+
+func (h *house) posts(ctx context.Context, n int) error {
+	bare, err := h.connect(ctx, n, postgres.App)
+	if err != nil {
+		return err
+	}
+	defer bare.close(ctx)
+	theirs := newCrowd(h.orgs, &h.next, n)
+	cs := []contender{
+		{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
+			return send(ctx, bare[w], h.posting.batch(h.posting.fill(theirs.caller(w).org, newMark(), nil)))
+		}},
+		{name: "POST contact", op: newClients(h.api.addr, n).poster(newCrowd(h.orgs, &h.next, n))},
+	}
+	results, err := match(ctx, cs, n, 7, 400*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	got := table(os.Stdout, fmt.Sprintf("POST contact, %d connections, jobs pushed, no worker", n), cs, results)
+	verdict(os.Stdout, fmt.Sprintf("POST at least 0.5 of the same batch at %d", n), got[1].mid >= .5, got[1].String())
+	h.bare[n] = perSecond(results[0]).mid
+	return h.forget(ctx)
+}
+
+func (h *house) gets(ctx context.Context, n int) error {
+	super, err := h.connect(ctx, n, "")
+	if err != nil {
+		return err
+	}
+	defer super.close(ctx)
+	bare, err := h.connect(ctx, n, postgres.App)
+	if err != nil {
+		return err
+	}
+	defer bare.close(ctx)
+	cl := newClients(h.api.addr, n)
+	theirs, ours := newCrowd(h.orgs, &h.next, n), newCrowd(h.orgs, &h.next, n)
+	query := h.getting.sql[len(h.getting.sql)-1]
+	cs := []contender{
+		{name: "the query, bare pgx, no row policy", op: func(ctx context.Context, w int) error {
+			who := theirs.caller(w)
+			return drain(super[w].Query(ctx, query, who.org, who.contact))
+		}},
+		{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
+			who := theirs.caller(w)
+			return send(ctx, bare[w], h.getting.batch(h.getting.fill(who.org, "", map[id.ID]id.ID{h.captured: who.contact})))
+		}},
+		{name: "GET contact", op: func(_ context.Context, w int) error {
+			who := ours.caller(w)
+			return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"/"+who.contact.String(), nil, fasthttp.StatusOK, nil)
+		}},
+	}
+	results, err := match(ctx, cs, n, 7, 250*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	got := table(os.Stdout, fmt.Sprintf("GET contact, %d connections", n), cs, results)
+	verdict(os.Stdout, fmt.Sprintf("GET at least 0.2 of the bare query at %d", n), got[2].mid >= .2, got[2].String())
 	return nil
 }
 
@@ -204,6 +227,7 @@ func (h *house) withWorker(ctx context.Context) (err error) {
 			return err
 		}
 		table(os.Stdout, fmt.Sprintf("POST contact, %d connections, the worker runs its jobs on the same cores", n), cs, results)
+		fmt.Printf("against the bare batch of some seconds before: %.2f\n", perSecond(results[0]).mid/h.bare[n])
 	}
 	return h.settle(ctx)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // recipe is a captured group of statements that can be sent again for another org and another contact: each
@@ -248,28 +247,37 @@ func send(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
 	return br.Close()
 }
 
-// connections are n sessions of the app role, one for each worker of a loop.
-func (w *world) connections(ctx context.Context, n int, role string) ([]*pgx.Conn, error) {
-	var out []*pgx.Conn
+// sessions are one connection for each worker of a loop.
+type sessions []*pgx.Conn
+
+// connect opens n sessions that run as role, or as the superuser that logs in where it is "". The private
+// server has room for 100, the API's pools included, so they are closed when their loop is over.
+func (w *world) connect(ctx context.Context, n int, role string) (out sessions, err error) {
+	cfg, err := pgx.ParseConfig(w.postgres.URL)
+	if err != nil {
+		return nil, err
+	}
+	cfg.RuntimeParams["timezone"] = "UTC"
 	for range n {
-		cfg, err := pgx.ParseConfig(w.postgres.URL)
-		if err != nil {
-			return nil, err
-		}
-		cfg.RuntimeParams["timezone"] = "UTC"
 		c, err := pgx.ConnectConfig(ctx, cfg)
 		if err != nil {
+			out.close(ctx)
 			return nil, err
 		}
-		w.closers = append(w.closers, func() { _ = c.Close(context.WithoutCancel(ctx)) })
-		if role != "" {
-			if _, err := c.Exec(ctx, "SET ROLE "+role); err != nil {
-				return nil, err
-			}
-		}
 		out = append(out, c)
+		if role == "" {
+			continue
+		}
+		if _, err := c.Exec(ctx, "SET ROLE "+role); err != nil {
+			out.close(ctx)
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-const appRole = postgres.App
+func (ss sessions) close(ctx context.Context) {
+	for _, c := range ss {
+		_ = c.Close(context.WithoutCancel(ctx))
+	}
+}

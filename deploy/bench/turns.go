@@ -108,6 +108,10 @@ func ratios(ours, floor []slice) []float64 {
 	return out
 }
 
+func perSecond(ss []slice) spread {
+	return spreadOf(each(ss, func(s slice) float64 { return s.perSecond }))
+}
+
 // table prints contenders, the floor first, with each one's ratio to it, and answers the ratios' spreads.
 func table(w io.Writer, title string, cs []contender, results [][]slice) []spread {
 	fmt.Fprintln(w, "\n"+title)
@@ -115,7 +119,7 @@ func table(w io.Writer, title string, cs []contender, results [][]slice) []sprea
 	fmt.Fprintln(t, "\tper second (median)\tquartiles\tp50\tp99\tratio to the first [quartiles]")
 	out := make([]spread, len(cs))
 	for i, c := range cs {
-		rate := spreadOf(each(results[i], func(s slice) float64 { return s.perSecond }))
+		rate := perSecond(results[i])
 		out[i] = spreadOf(ratios(results[i], results[0]))
 		fmt.Fprintf(t, "%s\t%.0f\t%.0f-%.0f\t%s\t%s\t%s\n", c.name, rate.mid, rate.low, rate.high,
 			short(middle(results[i], func(s slice) time.Duration { return s.p50 })), short(middle(results[i], func(s slice) time.Duration { return s.p99 })), out[i])
@@ -130,6 +134,8 @@ func middle(ss []slice, f func(slice) time.Duration) time.Duration {
 
 func short(d time.Duration) string {
 	switch {
+	case d < 0:
+		return "-" + short(-d)
 	case d < time.Microsecond:
 		return d.String()
 	case d < time.Millisecond:
