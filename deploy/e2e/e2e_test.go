@@ -1,0 +1,159 @@
+// Package e2e_test runs the built binary as its users do. The scripts are in testdata; the commands that they
+// have beside testscript's own are in commands_test.go.
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// binary is built once for all tests, where every user may run it.
+var binary = struct {
+	sync.Once
+	dir string
+	err error
+}{}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if binary.dir != "" {
+		_ = os.RemoveAll(binary.dir)
+	}
+	os.Exit(code)
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	binary.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-e2e-bin-"); binary.err != nil { //nolint:usetesting // outlives this test
+			return
+		}
+		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil { //nolint:gosec // other users run it
+			return
+		}
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binary.dir, "funnelwork"), "github.com/funnelwork/funnelwork").CombinedOutput()
+		if err != nil {
+			binary.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatal(binary.err)
+	}
+	return filepath.Join(binary.dir, "funnelwork")
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	funnelwork := build(t)
+	testkit.DB(t) // skips, or fails in CI, where there is no Postgres
+	testscript.Run(t, testscript.Params{
+		Dir:      "testdata",
+		Cmds:     commands,
+		TestWork: false,
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "redis-server":
+				_, err := exec.LookPath("redis-server")
+				return err == nil, nil
+			default:
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+		},
+		Setup: func(env *testscript.Env) error {
+			home, err := os.MkdirTemp("/tmp", "fw-e2e-") //nolint:usetesting // short enough for a socket in it
+			if err != nil {
+				return err
+			}
+			if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // servers of another user pass through
+				return err
+			}
+			w := &world{home: home}
+			env.Values[key{}] = w
+			env.Defer(w.end)
+			database, err := emptyDatabase(t)
+			if err != nil {
+				return err
+			}
+			ports, err := freePorts(3)
+			if err != nil {
+				return err
+			}
+			for k, v := range map[string]string{
+				"FUNNELWORK": funnelwork, "BASE": home, "H": filepath.Join(home, "home"), "ADDR": ports[0], "OPS": ports[1], "OPS2": ports[2],
+				"API": "http://" + ports[0], "OPSURL": "http://" + ports[1], "EMPTY_DATABASE_URL": database,
+			} {
+				env.Setenv(k, v)
+			}
+			return nil
+		},
+	})
+}
+
+// emptyDatabase makes one that has not even a schema, in the server of the tests.
+func emptyDatabase(t *testing.T) (string, error) {
+	u, err := url.Parse(testkit.DB(t).URL)
+	if err != nil {
+		return "", err
+	}
+	name := "empty" + strings.TrimPrefix(u.Path, "/")
+	conn, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	u.Path = "/" + name
+	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name)
+	return u.String(), err
+}
+
+// freePorts finds loopback addresses that nobody listens on, below those that the kernel gives to outgoing
+// connections.
+func freePorts(n int) ([]string, error) {
+	var found []string
+	for port := 21000 + os.Getpid()%5000; len(found) < n && port < 32768; port++ {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		if _, taken := claimed.LoadOrStore(addr, true); taken {
+			continue
+		}
+		if ln, err := net.Listen("tcp", addr); err == nil { //nolint:noctx // answers at once
+			_ = ln.Close()
+			found = append(found, addr)
+		}
+	}
+	if len(found) < n {
+		return nil, fmt.Errorf("only %d free ports", len(found))
+	}
+	return found, nil
+}
+
+// claimed are the ports that scripts of this process were given.
+var claimed sync.Map
+
+// processesOf lists the running processes whose command line names dir.
+func processesOf(dir string) []string {
+	out, _ := exec.Command("ps", "-A", "-ww", "-o", "pid=,args=").Output() //nolint:noctx // answers at once
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, dir) {
+			found = append(found, strings.TrimSpace(line))
+		}
+	}
+	return found
+}
