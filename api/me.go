@@ -12,8 +12,8 @@ import (
 
 // me is who asks, as the service sees them.
 type me struct {
-	User   *auth.User `json:"user" doc:"null for an API key"`
-	APIKey *keyName   `json:"api_key" doc:"null for a person"`
+	User   *auth.User `json:"user,omitempty" doc:"Left out for an API key"`
+	APIKey *keyName   `json:"api_key,omitempty" doc:"Left out for a person"`
 	Org    orgName    `json:"org"`
 	Role   auth.Role  `json:"role" enum:"viewer,member,admin,owner"`
 	Plan   string     `json:"plan" doc:"the plan's key"`
