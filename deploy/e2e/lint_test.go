@@ -70,7 +70,7 @@ func TestAPlantedImportViolationIsCaught(t *testing.T) {
 		plant(t, copied, p.path, p.body)
 	}
 
-	cmd := exec.CommandContext(t.Context(), lint, "run", "--enable-only", "depguard,forbidigo", "--show-stats=false",
+	cmd := exec.CommandContext(t.Context(), lint, "run", "--allow-parallel-runners", "--enable-only", "depguard,forbidigo", "--show-stats=false",
 		"--max-issues-per-linter=0", "--max-same-issues=0", "--output.json.path=stdout", "./...")
 	cmd.Dir = copied
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOLANGCI_LINT_CACHE="+t.TempDir())
