@@ -28,7 +28,7 @@ type rowError struct {
 // batchResult is what one row came to.
 type batchResult struct {
 	Index     int       `json:"index" doc:"Place of the row in the request, from 0"`
-	ID        *id.ID    `json:"id" format:"uuid" doc:"null where the row is wrong"`
+	ID        *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null where the row is wrong"`
 	Result    string    `json:"result" enum:"created,updated,unchanged,error"`
 	LeadScore *float64  `json:"lead_score" doc:"null where the row is wrong"`
 	Error     *rowError `json:"error,omitempty"`

@@ -163,6 +163,9 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 		return b.create(u, path)
 	}
 	p := u.Patch
+	if !u.ID.Set || u.ID.Null {
+		p.Email = wire.Field[string]{} // it named the contact; another spelling of it is no change
+	}
 	if p.CreatedAt.Set { // history is for new contacts; of a known one it is read-only
 		p.ReadOnly = maps.Clone(p.ReadOnly)
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
