@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -56,6 +57,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
 		auth.Sweep(tx)
+		mail.Sweep(tx)
 		tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
 		return nil
 	})
