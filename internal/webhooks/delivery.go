@@ -108,10 +108,9 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	if before.IsZero() {
 		before = last
 	}
-	// Two statements, so that each has the plan of its own index.
-	sql, args := `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`, []any{tx.Org(), endpoint, before, limit}
+	sql, args := deliveriesSQL, []any{tx.Org(), endpoint, before, limit}
 	if status != "" {
-		sql, args = `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 AND status = $5 ORDER BY id DESC LIMIT $4`, append(args, string(status))
+		sql, args = deliveriesOfStatusSQL, append(args, string(status))
 	}
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
@@ -124,6 +123,24 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	return all, attach(ctx, tx, all, false)
 }
 
+// Two statements, so that each has the plan of its own index.
+const (
+	deliveriesSQL = `
+		SELECT ` + deliveryColumns + ` FROM webhook_delivery
+		WHERE org_id = $1 AND endpoint_id = $2 AND id < $3
+		ORDER BY id DESC LIMIT $4`
+	deliveriesOfStatusSQL = `
+		SELECT ` + deliveryColumns + ` FROM webhook_delivery
+		WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 AND status = $5
+		ORDER BY id DESC LIMIT $4`
+	attemptsSQL = `
+		SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
+			request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
+		FROM webhook_attempt
+		WHERE org_id = $1 AND delivery_id = ANY ($2)
+		ORDER BY id`
+)
+
 // attach reads the attempts of all in one query.
 func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
 	if len(all) == 0 {
@@ -134,12 +151,7 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 		at[all[i].ID] = &all[i]
 		ids = append(ids, all[i].ID)
 	}
-	rows, err := tx.Query(ctx, `
-		SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
-			request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
-		FROM webhook_attempt
-		WHERE org_id = $1 AND delivery_id = ANY ($2)
-		ORDER BY id`, tx.Org(), ids, bodies)
+	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies)
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}

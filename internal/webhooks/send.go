@@ -35,6 +35,15 @@ type Parcel struct {
 // Test says that the parcel is a test send, which is tried once.
 func (p *Parcel) Test() bool { return p.Trigger == "test" }
 
+const loadSQL = `
+	SELECT d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.attempts, d.created_at,
+		e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
+		ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at
+	FROM webhook_delivery d
+	JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
+	LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL
+	WHERE d.org_id = $1 AND d.id = $2`
+
 // Load reads a delivery with its endpoint and its event in one round trip. None where it is not there.
 func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*Parcel, error) {
 	p := &Parcel{Delivery: delivery}
@@ -49,14 +58,7 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*P
 		at                  *wire.Time
 		made                wire.Time
 	)
-	err := tx.QueryRow(ctx, `
-		SELECT d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.attempts, d.created_at,
-			e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
-			ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at
-		FROM webhook_delivery d
-		JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
-		LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL
-		WHERE d.org_id = $1 AND d.id = $2`, []any{tx.Org(), delivery},
+	err := tx.QueryRow(ctx, loadSQL, []any{tx.Org(), delivery},
 		&p.Endpoint, &p.EventID, &p.EventType, &p.Trigger, &body, &p.Tries, &made,
 		&p.URL, &sealed, &previous, &previousUntil, &enabled, &archived,
 		&seq, &actor, &actorID, &req, &data, &at)
