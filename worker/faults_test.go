@@ -37,7 +37,7 @@ func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
 		}
 	}
 	h.work(worker.Options{}, mark.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
-		time.Sleep(5 * time.Millisecond) // the work takes a while
+		<-time.After(5 * time.Millisecond) // the work takes a while
 		return markWork(ctx, tx, run)
 	}))
 	for n := range 3 {
@@ -157,7 +157,7 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	h.exec("INSERT INTO done (org_id, job, note) VALUES ($1, $1, 'go')", h.org)
 	h.until(5*time.Second, "the first run returned", func() bool { return notes("the first run returned") == 1 })
 	// Its verdict follows at once; half a second is far beyond.
-	time.Sleep(500 * time.Millisecond)
+	<-time.After(500 * time.Millisecond)
 	if first, second := notes("effect of the first run"), notes("effect of the second run"); first != 0 || second != 1 {
 		t.Errorf("effects: first run %d, second run %d; want 0 and 1", first, second)
 	}
@@ -213,7 +213,7 @@ func TestTheBacklogDrainsWithinTwoSecondsOfRedissReturn(t *testing.T) {
 	}
 	h.until(8*time.Second, "the worker misses redis", func() bool { return !up() })
 	touched := value(t, reg, "funnelwork_jobs_relay_rows_total")
-	time.Sleep(3500 * time.Millisecond) // the rows' first look passes
+	<-time.After(3500 * time.Millisecond) // the rows' first look passes
 	if n := value(t, reg, "funnelwork_jobs_relay_rows_total"); n != touched {
 		t.Errorf("%v rows touched while redis was away", n-touched)
 	}

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -100,13 +101,11 @@ func (h *house) addFor(org id.ID, adds ...func(context.Context, *postgres.Tx) er
 	}
 }
 
-func (h *house) exec(sql string, args ...any) int64 {
+func (h *house) exec(sql string, args ...any) {
 	h.t.Helper()
-	tag, err := h.sql.Exec(context.WithoutCancel(h.t.Context()), sql, args...)
-	if err != nil {
+	if _, err := h.sql.Exec(context.WithoutCancel(h.t.Context()), sql, args...); err != nil {
 		h.t.Fatalf("%s: %v", sql, err)
 	}
-	return tag.RowsAffected()
 }
 
 // job is a job's row, as far as tests look at it.
@@ -171,7 +170,7 @@ func (h *house) until(limit time.Duration, what string, cond func() bool) time.D
 			all := h.jobs()
 			h.t.Fatalf("not within %s: %s; %d jobs: %+v", limit, what, len(all), all[:min(len(all), 5)])
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	return time.Since(start)
 }
@@ -190,9 +189,9 @@ func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisC
 
 func (h *house) ledger() *queue.Ledger { return queue.NewLedger(h.db.App, h.db.System) }
 
-func (h *house) archived(lane queue.Lane) []string {
+func (h *house) archived() []string {
 	h.t.Helper()
-	infos, err := h.inspect().ListArchivedTasks(string(lane), asynq.PageSize(1000))
+	infos, err := h.inspect().ListArchivedTasks("default", asynq.PageSize(1000))
 	if err != nil {
 		h.t.Logf("archived: %v", err)
 		return nil
@@ -241,9 +240,14 @@ func adding[A any](k queue.Kind[A], args A, how ...queue.Adding) func(context.Co
 const part = "FUNNELWORK_TEST_PART"
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(part); role != "" { //nolint:forbidigo // tests have no main to be given settings by
+	if role := os.Getenv(part); role != "" {
 		play(role)
 		return
+	}
+	// These tests wait much more than they work.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -255,7 +259,7 @@ func (h *house) process(role string) *exec.Cmd {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(h.t.Context()), self, "-test.run=^$") //nolint:gosec // the test's own binary
+	cmd := exec.CommandContext(context.WithoutCancel(h.t.Context()), self, "-test.run=^$")
 	cmd.Env = append(os.Environ(), part+"="+role, "DB="+h.db.URL, "REDIS="+h.redis.URL, "ORG="+h.org.String())
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {

@@ -29,7 +29,7 @@ func play(role string) {
 }
 
 func playing(ctx context.Context, role string) error {
-	env := os.Getenv //nolint:forbidigo // tests have no main to be given settings by
+	env := os.Getenv
 	org, err := id.Parse(env("ORG"))
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func waitInWork(ctx context.Context, app *postgres.DB, run *queue.Run[none]) err
 		return err
 	}
 	name := "second"
-	for told := !first; !told; time.Sleep(50 * time.Millisecond) {
+	for told := !first; !told; <-time.After(50 * time.Millisecond) {
 		name = "first"
 		if err := app.View(ctx, run.Org, func(tx *postgres.Tx) error {
 			return tx.QueryRow(ctx, "SELECT count(*) > 0 FROM done WHERE org_id = $1 AND note = 'go'", []any{run.Org}, &told)

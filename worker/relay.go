@@ -25,7 +25,8 @@ func (w *Worker) relay(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		was := w.link.isDown()
-		if err := w.look(ctx); err != nil && ctx.Err() == nil && !(was && w.link.isDown()) { // an outage is said once
+		err := w.look(ctx)
+		if said := was && w.link.isDown(); err != nil && ctx.Err() == nil && !said {
 			w.log.WarnContext(ctx, "relay", "error", err)
 		}
 		select {

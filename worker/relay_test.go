@@ -50,7 +50,7 @@ func TestTheFeederIsFairOverOrgsAndFillsNoWindowTwice(t *testing.T) {
 			t.Errorf("a small org got %d of the first 10, want both of its 2", fed[o])
 		}
 	}
-	for feed(1000) > 0 { //nolint:revive // all that have room
+	for feed(1000) > 0 {
 	}
 	if fed[h.org] != queue.Window {
 		t.Errorf("the large org got %d slots, want its window of %d", fed[h.org], queue.Window)
@@ -157,7 +157,7 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
-	h.until(5*time.Second, "it is listed under Archived", func() bool { return len(h.archived(queue.Default)) >= 1 })
+	h.until(5*time.Second, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
 	if n := len(h.jobs()); n != 2 {
 		t.Errorf("a dead job keeps its successor out: %d rows", n)
@@ -199,11 +199,11 @@ func TestDeadJobsAreListedAgainAfterRedisLostEverything(t *testing.T) {
 	h.add(adding(mark, none{}))
 	h.push(h.only().ref())
 	h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
-	h.until(5*time.Second, "it is archived", func() bool { return len(h.archived(queue.Default)) >= 1 })
+	h.until(5*time.Second, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(5*time.Second, "it is archived again", func() bool { return slices.Contains(h.archived(queue.Default), "attempt 1 of 8: never") })
+	h.until(5*time.Second, "it is archived again", func() bool { return slices.Contains(h.archived(), "attempt 1 of 8: never") })
 	h.exec("UPDATE job SET wake_at = now()")
 	h.until(5*time.Second, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
 }
@@ -220,7 +220,7 @@ func TestARedrivenJobRunsThoughItsArchivedTaskIsStillThere(t *testing.T) {
 		}
 		return markWork(ctx, tx, run)
 	}))
-	h.until(5*time.Second, "it is archived", func() bool { return len(h.archived(queue.Default)) >= 1 })
+	h.until(5*time.Second, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	healed.Store(true)
 	h.exec("UPDATE job SET state = 'ready', run_at = now(), wake_at = now(), attempt = 0, losses = 0")
 	h.until(5*time.Second, "it ran", func() bool { return h.doneRows() == 1 && len(h.jobs()) == 0 })
@@ -250,7 +250,7 @@ func TestARunWhoseJobWasTakenIsCancelledAndCannotCommit(t *testing.T) {
 	case <-time.After(3 * time.Second):
 		t.Fatal("not cancelled")
 	}
-	time.Sleep(300 * time.Millisecond) // the verdict would follow at once
+	<-time.After(300 * time.Millisecond) // the verdict would follow at once
 	if j := h.only(); j.Owner == nil || *j.Owner != other || h.doneRows() != 0 {
 		t.Errorf("row %+v, %d effects", j, h.doneRows())
 	}
@@ -266,7 +266,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 	handlers := []queue.Handler{
 		quick.Handle(func(context.Context, *queue.Run[none]) error {
 			began <- struct{}{}
-			time.Sleep(300 * time.Millisecond)
+			<-time.After(300 * time.Millisecond)
 			return nil
 		}),
 		long.Handle(func(ctx context.Context, _ *queue.Run[none]) error {
@@ -331,15 +331,18 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	}
 	t.Cleanup(app.Close)
 	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan error, 1)
-	go func() { over <- pusher.Run(ctx) }()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = pusher.Run(ctx) // never an error
+	}()
 	t.Cleanup(func() { cancel(); <-over })
 	began := make(chan time.Time, 1)
 	kind := queue.Define[none]("test.quick", queue.Options{})
 	h.work(worker.Options{}, kind.Handle(func(context.Context, *queue.Run[none]) error { began <- time.Now(); return nil }))
 	var took []time.Duration
 	for n := range 41 {
-		time.Sleep(time.Duration(30+n%7*5) * time.Millisecond) // the worker is idle, and at no fixed point of its poll
+		<-time.After(time.Duration(30+n%7*5) * time.Millisecond) // the worker is idle, and at no fixed point of its poll
 		if err := app.Tx(t.Context(), h.org, func(tx *postgres.Tx) error { return kind.Add(t.Context(), tx, none{}) }); err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +415,7 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 	allow(false)
 	h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	close(finish)
-	time.Sleep(2 * time.Second) // the first tries fail
+	<-time.After(2 * time.Second) // the first tries fail
 	if n := len(h.jobs()); n != 1 {
 		t.Fatalf("%d jobs while the database is away", n)
 	}

@@ -85,8 +85,8 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 			}
 			if c.archived {
 				// One more where the relay's first look met a delivery before its claim, and sent another.
-				h.until(2*time.Second, "both are listed under Archived", func() bool { return len(h.archived(queue.Default)) >= 2 })
-				if text := h.archived(queue.Default)[0]; !strings.HasPrefix(text, "attempt 1 of ") {
+				h.until(2*time.Second, "both are listed under Archived", func() bool { return len(h.archived()) >= 2 })
+				if text := h.archived()[0]; !strings.HasPrefix(text, "attempt 1 of ") {
 					t.Errorf("archived with %q", text)
 				}
 				return
@@ -189,7 +189,7 @@ func TestTwoDeliveriesOfAFailingTxJobSpendOneAttemptAtATime(t *testing.T) {
 	attempts := make(chan int, 10)
 	h.work(worker.Options{}, kind.HandleTx(func(_ context.Context, _ *postgres.Tx, run *queue.Run[none]) error {
 		attempts <- run.Attempt
-		time.Sleep(100 * time.Millisecond) // both deliveries are there
+		<-time.After(100 * time.Millisecond) // both deliveries are there
 		return errors.New("no luck")
 	}))
 	h.add(adding(kind, none{}))

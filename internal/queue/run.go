@@ -90,12 +90,12 @@ type snoozed struct{ For time.Duration }
 
 func (s snoozed) Error() string { return "snoozed for " + s.For.String() }
 
-type retryIn struct {
+type retryError struct {
 	error
 	in time.Duration
 }
 
-func (r retryIn) Unwrap() error { return r.error }
+func (r retryError) Unwrap() error { return r.error }
 
 // Drop ends the job for good with err: trying again cannot help. The row is kept as dead.
 func Drop(err error) error { return dropped{err} }
@@ -104,7 +104,7 @@ func Drop(err error) error { return dropped{err} }
 func Snooze(d time.Duration) error { return snoozed{d} }
 
 // RetryIn is err, a failure that spends a try, with the wait until the next one chosen by the work.
-func RetryIn(err error, d time.Duration) error { return retryIn{err, d} }
+func RetryIn(err error, d time.Duration) error { return retryError{err, d} }
 
 // IsDrop tells whether err carries Drop.
 func IsDrop(err error) bool { _, ok := errors.AsType[dropped](err); return ok }
@@ -117,6 +117,6 @@ func SnoozeOf(err error) (time.Duration, bool) {
 
 // RetryOf answers the wait that err carries, if the work chose one.
 func RetryOf(err error) (time.Duration, bool) {
-	r, ok := errors.AsType[retryIn](err)
+	r, ok := errors.AsType[retryError](err)
 	return r.in, ok
 }
