@@ -14,7 +14,7 @@ const (
 )
 
 // breaker keeps requests from asking a Redis that does not answer. It opens after three failures in a row and
-// then probes once a second in the background, so that no request pays for the probing.
+// then probes in the background, so that no request pays for the probing.
 type breaker struct {
 	log     *slog.Logger
 	metrics *Metrics
@@ -40,14 +40,17 @@ func newBreaker(log *slog.Logger, m *Metrics, probe func(context.Context) error)
 
 func (b *breaker) isOpen() bool { return b.open.Load() }
 
+// now is the breaker's own time.
+func (b *breaker) now() time.Duration { return time.Since(b.began) }
+
 // heard tells whether Redis answered anybody within d.
 func (b *breaker) heard(d time.Duration) bool {
 	last := b.last.Load()
-	return last > 0 && time.Since(b.began)-time.Duration(last) < d
+	return last > 0 && b.now()-time.Duration(last) < d
 }
 
 func (b *breaker) succeeded() {
-	b.last.Store(int64(time.Since(b.began)))
+	b.last.Store(int64(b.now()))
 	if b.failures.Load() != 0 {
 		b.failures.Store(0)
 	}
@@ -67,13 +70,14 @@ func (b *breaker) failed(err error) {
 	b.probes.Go(b.watch)
 }
 
-// watch asks once a second whether Redis is back.
+// watch asks whether Redis is back: at once, since it may only have been slow, and then at growing intervals up
+// to a second.
 func (b *breaker) watch() {
-	for {
+	for pause := time.Millisecond; ; pause = min(2*pause, openFor) {
 		select {
 		case <-b.stopped.Done():
 			return
-		case <-time.After(openFor):
+		case <-time.After(pause):
 		}
 		ctx, cancel := context.WithTimeout(b.stopped, patience)
 		err := b.probe(ctx)

@@ -18,8 +18,9 @@ var source string
 
 // How long one request waits for Redis, everything included.
 const (
-	patience = 50 * time.Millisecond
-	longest  = time.Second
+	patience     = 50 * time.Millisecond
+	firstContact = 250 * time.Millisecond // until it has answered once: connections are made first
+	longest      = time.Second
 )
 
 // Options of a Limiter.
@@ -105,7 +106,12 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 		got, err := l.call(ctx, []string{"rl:{" + subject + "}"}, args)
 		replies <- reply{got, err}
 	})
-	timer := time.NewTimer(patience)
+	asked := l.breaker.now()
+	wait := patience
+	if l.breaker.last.Load() == 0 {
+		wait = firstContact
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		select {
@@ -115,13 +121,16 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 				return Decision{}, one.err
 			}
 			got := one.values
+			l.local.observe(subject, r, l.clock(), got[1])
 			return Decision{Rule: r, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
 		case <-timer.C:
-			if ctx.Err() != nil || !l.breaker.heard(patience) {
+			late := l.breaker.now()-asked > wait+patience/10 // then this process sleeps, not Redis
+			if ctx.Err() != nil || !late && !l.breaker.heard(patience) {
 				l.breaker.failed(errSilent)
 				return Decision{}, errSilent
 			}
-			timer.Reset(patience)
+			asked, wait = l.breaker.now(), patience
+			timer.Reset(wait)
 		}
 	}
 }

@@ -52,6 +52,22 @@ type state struct {
 func newLocal() *local { return &local{began: time.Now(), subjects: newSharded[*state]()} }
 
 func (l *local) take(subject string, r Rule, now time.Time) (d Decision) {
+	l.with(subject, now, func(s *state, us int64) { d = s.take(r, us) })
+	return d
+}
+
+// observe notes that Redis has room for no more than remaining, so that this process goes on from there when
+// Redis falls silent.
+func (l *local) observe(subject string, r Rule, now time.Time, remaining int64) {
+	l.with(subject, now, func(s *state, us int64) {
+		for room := s.room(r, us); room > remaining; room-- {
+			s.tat = max(s.tat, us) + r.step()
+			s.log = append(s.log, us)
+		}
+	})
+}
+
+func (l *local) with(subject string, now time.Time, fn func(s *state, us int64)) {
 	us := now.Sub(l.began).Microseconds()
 	l.subjects.with(subject, func(m map[string]*state) {
 		s := m[subject]
@@ -62,9 +78,8 @@ func (l *local) take(subject string, r Rule, now time.Time) (d Decision) {
 			s = &state{}
 			m[subject] = s
 		}
-		d = s.take(r, us)
+		fn(s, us)
 	})
-	return d
 }
 
 // forget drops the subjects whose bucket is full and whose window is empty.
@@ -76,13 +91,24 @@ func forget(m map[string]*state, now int64) {
 	}
 }
 
-func (s *state) take(r Rule, now int64) Decision {
-	step, size := r.step(), window.Microseconds()
+// trim drops what has left the window.
+func (s *state) trim(now int64) {
 	gone := 0
-	for gone < len(s.log) && s.log[gone] <= now-size {
+	for gone < len(s.log) && s.log[gone] <= now-window.Microseconds() {
 		gone++
 	}
 	s.log = s.log[gone:]
+}
+
+// room is how many requests would be admitted at this moment.
+func (s *state) room(r Rule, now int64) int64 {
+	s.trim(now)
+	return max(0, min(r.Burst-int64(len(s.log)), (r.Burst*r.step()-max(0, s.tat-now))/r.step()))
+}
+
+func (s *state) take(r Rule, now int64) Decision {
+	step, size := r.step(), window.Microseconds()
+	s.trim(now)
 	tat, n := max(s.tat, now), int64(len(s.log))
 	waitBucket, waitWindow := tat+step-r.Burst*step-now, int64(0)
 	if n >= r.Burst {
