@@ -41,6 +41,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -153,8 +154,8 @@ func (s *settings) process(name string, log *slog.Logger) *process {
 // atEnd adds what is done at the end, before everything that was added earlier.
 func (p *process) atEnd(undo func(context.Context) error) { p.undo = append(p.undo, undo) }
 
-func (p *process) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+func (p *process) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	var errs []error
 	for _, undo := range slices.Backward(p.undo) {
@@ -227,7 +228,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	}
 	if p.Keyset != "" {
 		p.box, err = secret.Parse(p.Keyset)
-	} else if err = os.MkdirAll(p.Home, 0o711); err == nil {
+	} else if err = os.MkdirAll(p.Home, 0o700); err == nil {
 		p.box, err = secret.Create(p.keysetFile())
 	}
 	if err != nil {
@@ -294,6 +295,9 @@ func (p *process) remind() {
 // operate adds the ops listener.
 func (p *process) operate(ln net.Listener) error {
 	mounts := map[string]http.Handler{}
+	if p.SMTPURL == "" {
+		mounts["/sandbox/mailbox/"] = mailbox.Handler(p.system, p.box, p.log)
+	}
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
@@ -338,7 +342,7 @@ type role struct{}
 // Run is kong's.
 func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger) (err error) {
 	p := s.process(k.Command(), log)
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if p.DatabaseURL == "" || p.RedisURL == "" {
 		return fmt.Errorf("%s needs DATABASE_URL and REDIS_URL; `funnelwork up` does without", p.name)
 	}
@@ -365,7 +369,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	}
 	switch p.name {
 	case "api":
-		p.serve(public)
+		p.serve(public) //nolint:contextcheck // a request has its own
 	case "worker":
 		err = p.work()
 	default:
@@ -386,7 +390,7 @@ type up struct {
 // Run is kong's.
 func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
 	p := s.process("up", log)
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if p.OpsAddr == "" {
 		p.OpsAddr = "127.0.0.1:9090"
 	}
@@ -413,7 +417,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	p.serve(public)
+	p.serve(public) //nolint:contextcheck // a request has its own
 	p.remind()
 	if err = errors.Join(p.work(), p.operate(ops)); err != nil {
 		return err
@@ -436,7 +440,7 @@ type migrate struct{}
 // Run is kong's.
 func (migrate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
 	p := s.process("migrate", log)
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	return p.start(ctx, false)
 }
 
@@ -457,7 +461,7 @@ type userCreate struct {
 // Run is kong's.
 func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
 	p := s.process("user", log)
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	n := api.Newcomer{Email: u.Email, Password: u.Password, FirstName: u.FirstName, LastName: u.LastName, OrgName: u.Org, Role: auth.Role(u.Role)}
 	if u.OrgID != "" {
 		if n.Org, err = id.Parse(u.OrgID); err != nil {
@@ -515,7 +519,7 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger) (er
 		return secret.Rotate(s.keysetFile())
 	}
 	p := s.process("keys", log)
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if err = p.start(ctx, false); err != nil {
 		return err
 	}

@@ -50,7 +50,9 @@ func (w *world) end() {
 	for _, d := range w.running {
 		if !d.waited {
 			_ = d.cmd.Process.Kill()
-			<-d.done
+			if err := <-d.done; err == nil {
+				continue // it had ended by itself
+			}
 		}
 	}
 	deadline := time.Now().Add(patience)
@@ -82,7 +84,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 		args = append([]string{"up"}, args...)
 	}
 	role := args[0]
-	cmd := exec.Command(ts.Getenv("FUNNELWORK"), args...) //nolint:noctx // the script's end ends it
+	cmd := exec.Command(ts.Getenv("FUNNELWORK"), args...)
 	cmd.Dir = worldOf(ts).home
 	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "FUNNELWORK_HOME=" + ts.Getenv("H"), "FUNNELWORK_ADDR=" + ts.Getenv("ADDR"), "FUNNELWORK_OPS_ADDR=" + ts.Getenv("OPS")}
 	for _, name := range []string{"DATABASE_URL", "REDIS_URL", "FUNNELWORK_KEYSET", "FUNNELWORK_POSTGRES_REPOSITORY"} {
@@ -165,11 +167,15 @@ func halt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// within DURATION holds the newest process to the time that it took to serve.
+// within DURATION holds the newest process to the time that it took to serve; to thrice that when others share
+// the machine, which -strict says they do not.
 func within(ts *testscript.TestScript, _ bool, args []string) {
 	limit, err := time.ParseDuration(args[0])
 	ts.Check(err)
 	w := worldOf(ts)
+	if !*strict {
+		limit *= 3
+	}
 	if took := w.running[len(w.running)-1].ready; took > limit {
 		ts.Fatalf("served after %v, want at most %v", took, limit)
 	}

@@ -43,7 +43,7 @@ func build(t *testing.T) string {
 		if binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-e2e-bin-"); binary.err != nil { //nolint:usetesting // outlives this test
 			return
 		}
-		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil { //nolint:gosec // other users run it
+		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil {
 			return
 		}
 		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binary.dir, "funnelwork"), "github.com/funnelwork/funnelwork").CombinedOutput()
@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // servers of another user pass through
+			if err := os.Chmod(home, 0o755); err != nil {
 				return err
 			}
 			w := &world{home: home}
@@ -132,7 +132,7 @@ func freePorts(n int) ([]string, error) {
 		if _, taken := claimed.LoadOrStore(addr, true); taken {
 			continue
 		}
-		if ln, err := net.Listen("tcp", addr); err == nil { //nolint:noctx // answers at once
+		if ln, err := net.Listen("tcp", addr); err == nil {
 			_ = ln.Close()
 			found = append(found, addr)
 		}
@@ -148,7 +148,7 @@ var claimed sync.Map
 
 // processesOf lists the running processes whose command line names dir.
 func processesOf(dir string) []string {
-	out, _ := exec.Command("ps", "-A", "-ww", "-o", "pid=,args=").Output() //nolint:noctx // answers at once
+	out, _ := exec.Command("ps", "-A", "-ww", "-o", "pid=,args=").Output()
 	var found []string
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, dir) {
