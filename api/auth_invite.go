@@ -95,7 +95,7 @@ func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, e
 			return nil, err
 		}
 	}
-	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, requestOf(ctx).ip)
+	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, clientIP(ctx))
 	if err != nil {
 		return nil, err
 	}

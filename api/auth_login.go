@@ -131,7 +131,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 		return a.Auth.Begin(ctx, tx, s)
 	})
 	if auth.EmailTaken(err) {
-		if err := a.Auth.Allow(ctx, auth.TakenLimit, requestOf(ctx).ip); err != nil {
+		if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
 			return nil, err
 		}
 		return nil, fault.New(fault.EmailTaken, "This mail address has an account already. Log in, or reset the password.")
@@ -145,7 +145,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 }
 
 func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
-	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: requestOf(ctx).ip}
+	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: clientIP(ctx)}
 	if in.Body.OrgID != nil {
 		asked, err := id.Parse(*in.Body.OrgID)
 		if err != nil {

@@ -63,7 +63,7 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
-	if err := a.Auth.Allow(ctx, auth.ForgotLimit, requestOf(ctx).ip); err != nil {
+	if err := a.Auth.Allow(ctx, auth.ForgotLimit, clientIP(ctx)); err != nil {
 		return nil, err
 	}
 	if !a.Auth.MayMail(ctx, in.Body.Email) {
@@ -90,7 +90,7 @@ func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
 
 func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error) {
 	b := &in.Body
-	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, requestOf(ctx).ip, func(tx *postgres.Tx, user id.ID) error {
+	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, clientIP(ctx), func(tx *postgres.Tx, user id.ID) error {
 		org.AuditEverywhere(ctx, tx, user, org.Entry{Action: "user.password_changed", Target: "user", ID: user.String()})
 		return nil
 	})

@@ -44,8 +44,10 @@ func (h *house) service(change func(*auth.Options)) *auth.Service {
 	return auth.New(o)
 }
 
+const email = "ada@example.com"
+
 // person makes somebody with a seat in a new org.
-func (h *house) person(t *testing.T, s *auth.Service, email string) (user, org id.ID) {
+func (h *house) person(t *testing.T, s *auth.Service) (user, org id.ID) {
 	t.Helper()
 	hash, err := s.HashPassword(t.Context(), password)
 	if err != nil {
@@ -83,7 +85,7 @@ func (h *house) exec(t *testing.T, org id.ID, sql string, args ...any) {
 	}
 }
 
-func login(t *testing.T, s *auth.Service, email string) *auth.Session {
+func login(t *testing.T, s *auth.Service) *auth.Session {
 	t.Helper()
 	out, err := s.Login(t.Context(), auth.Credentials{Email: email, Password: password, IP: from("192.0.2.1")})
 	if err != nil {

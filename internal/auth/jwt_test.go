@@ -39,8 +39,8 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, org := h.person(t, s, "ada@example.com")
-	login(t, s, "ada@example.com") // makes the first key
+	user, org := h.person(t, s)
+	login(t, s) // makes the first key
 	kid, key := h.signing(t)
 	_, foreign, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -152,8 +152,8 @@ func TestATokenSaysWhatTheContractLists(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, org := h.person(t, s, "ada@example.com")
-	out := login(t, s, "ada@example.com")
+	user, org := h.person(t, s)
+	out := login(t, s)
 	claims := jwt.MapClaims{}
 	token, _, err := jwt.NewParser().ParseUnverified(out.AccessToken, claims)
 	if err != nil {
@@ -178,8 +178,8 @@ func TestATokenSaysWhatTheContractLists(t *testing.T) {
 func TestAVerifiedTokenIsCheckedFromMemory(t *testing.T) {
 	h := build(t)
 	s := h.service(nil)
-	h.person(t, s, "ada@example.com")
-	out := login(t, s, "ada@example.com")
+	h.person(t, s)
+	out := login(t, s)
 	verify := func() {
 		if _, err := s.Verify(t.Context(), out.AccessToken); err != nil {
 			t.Fatal(err)

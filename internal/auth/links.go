@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"time"
@@ -46,7 +47,7 @@ func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 // MayMail counts a mail to a person that anybody can ask for; beyond three an hour it answers false.
 func (s *Service) MayMail(ctx context.Context, email string) bool {
 	sum := digestOf(FoldEmail(email))
-	return s.allow(ctx, mailLimit, fmt.Sprintf("%x", sum[:12])) == nil
+	return s.allow(ctx, mailLimit, hex.EncodeToString(sum[:12])) == nil
 }
 
 // useLink consumes a token and answers whose it was.

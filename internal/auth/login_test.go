@@ -18,7 +18,7 @@ func TestALoginThatFailsSaysNothingAboutWhy(t *testing.T) {
 	h := build(t)
 	reg := prometheus.NewRegistry()
 	s := h.service(func(o *auth.Options) { o.Metrics = auth.NewMetrics(reg) })
-	user, org := h.person(t, s, "ada@example.com")
+	user, org := h.person(t, s)
 	h.exec(t, org, `INSERT INTO app_user (id, email, email_folded) VALUES ($1, 'new@example.com', 'new@example.com')`, id.New())
 	strange := id.New()
 	var want *fault.Fault
@@ -55,7 +55,7 @@ func TestAPersonOfSeveralOrgsLandsInTheOneLastUsed(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, first := h.person(t, s, "ada@example.com")
+	user, first := h.person(t, s)
 	second := h.org(t, "Second")
 	h.seat(t, second, user, auth.Viewer)
 	land := func(asked *id.ID) id.ID {
@@ -81,7 +81,7 @@ func TestAHashHasOWASPsParametersAndIsRenewedWhenTheyChange(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, _ := h.person(t, s, "ada@example.com")
+	user, _ := h.person(t, s)
 	read := func() (hash string) {
 		err := h.System.View(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
 			return tx.QueryRow(t.Context(), `SELECT password_hash FROM app_user WHERE id = $1`, []any{user}, &hash)
@@ -142,7 +142,7 @@ func TestTheSamePasswordInAnotherUnicodeFormIsTheSame(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, _ := h.person(t, s, "ada@example.com")
+	user, _ := h.person(t, s)
 	hash, err := s.HashPassword(t.Context(), "caf\u00e9 au lait")
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func (s *Service) argon(ctx context.Context, password string, h phc) ([]byte, er
 	}
 	defer func() { <-s.hashing }()
 	s.Metrics.hashes.Inc()
-	return argon2.IDKey([]byte(norm.NFC.String(password)), h.salt, h.time, h.memory, h.lanes, uint32(len(h.sum))), nil //nolint:gosec // at most 64
+	return argon2.IDKey([]byte(norm.NFC.String(password)), h.salt, h.time, h.memory, h.lanes, uint32(len(h.sum))), nil
 }
 
 // phc is a parsed hash.

@@ -15,8 +15,8 @@ func TestAKeyRotationFailsNoRequestInAnyProcess(t *testing.T) {
 	h := build(t)
 	short := func(o *auth.Options) { o.Lead, o.Reload = 300*time.Millisecond, 100*time.Millisecond }
 	a, b := h.service(short), h.service(short)
-	h.person(t, a, "ada@example.com")
-	first := login(t, a, "ada@example.com")
+	h.person(t, a)
+	first := login(t, a)
 	before, err := b.PublicKeys(t.Context())
 	if err != nil || len(before) != 1 {
 		t.Fatalf("%v, %v; want one key", before, err)
@@ -83,15 +83,15 @@ func TestATokenOfAKeyJustMadeElsewhereIsTakenAtOnce(t *testing.T) {
 	h := build(t)
 	slow := func(o *auth.Options) { o.Reload = time.Hour }
 	a := h.service(slow)
-	h.person(t, a, "ada@example.com")
-	if _, err := a.Verify(t.Context(), login(t, a, "ada@example.com").AccessToken); err != nil {
+	h.person(t, a)
+	if _, err := a.Verify(t.Context(), login(t, a).AccessToken); err != nil {
 		t.Fatal(err)
 	}
 	b := h.service(func(o *auth.Options) { o.Lead = time.Nanosecond })
 	if err := b.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fresh := login(t, b, "ada@example.com")
+	fresh := login(t, b)
 	if _, err := a.Verify(t.Context(), fresh.AccessToken); err != nil {
 		t.Errorf("a key that this process has not read yet: %v", err)
 	}
@@ -101,8 +101,8 @@ func TestAnOldKeyGoesWhenNothingItSignedCanBeValid(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	a := h.service(nil)
-	h.person(t, a, "ada@example.com")
-	old := login(t, a, "ada@example.com")
+	h.person(t, a)
+	old := login(t, a)
 	if err := a.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ func TestReuseOfARefreshTokenRevokesItsFamily(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, _ := h.person(t, s, "ada@example.com")
-	stolen, other := login(t, s, "ada@example.com"), login(t, s, "ada@example.com")
+	user, _ := h.person(t, s)
+	stolen, other := login(t, s), login(t, s)
 	var seen []id.ID
 	second, err := renew(t, s, stolen.RefreshToken, &seen)
 	if err != nil || second.RefreshToken == stolen.RefreshToken || second.User.ID != user || second.Role != auth.Owner {
@@ -56,9 +56,9 @@ func TestALostAnswerIsGivenAgainForTenSecondsToTheImmediatePredecessorAlone(t *t
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	h.person(t, s, "ada@example.com")
+	h.person(t, s)
 	var seen []id.ID
-	first := login(t, s, "ada@example.com")
+	first := login(t, s)
 	lost, err := renew(t, s, first.RefreshToken, &seen)
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +83,8 @@ func TestRefreshesAtOnceLeadToOneSuccessor(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	h.person(t, s, "ada@example.com")
-	first := login(t, s, "ada@example.com")
+	h.person(t, s)
+	first := login(t, s)
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex
@@ -112,7 +112,7 @@ func TestASessionEnds(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, org := h.person(t, s, "ada@example.com")
+	user, org := h.person(t, s)
 	var seen []id.ID
 	for name, end := range map[string]func(out *auth.Session){
 		"by logout": func(out *auth.Session) {
@@ -140,7 +140,7 @@ func TestASessionEnds(t *testing.T) {
 			}
 		},
 	} {
-		out := login(t, s, "ada@example.com")
+		out := login(t, s)
 		end(out)
 		if _, err := renew(t, s, out.RefreshToken, &seen); !fault.Is(err, fault.InvalidToken) {
 			t.Errorf("%s: %v", name, err)
@@ -157,8 +157,8 @@ func TestARemovedMemberIsOutWithinASecond(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, org := h.person(t, s, "ada@example.com")
-	out := login(t, s, "ada@example.com")
+	user, org := h.person(t, s)
+	out := login(t, s)
 	if who, err := s.Verify(t.Context(), out.AccessToken); err != nil || who.Role != auth.Owner {
 		t.Fatalf("%+v, %v", who, err)
 	}
@@ -190,7 +190,7 @@ func TestARevokedAPIKeyIsOutWithinASecond(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	s := h.service(nil)
-	user, org := h.person(t, s, "ada@example.com")
+	user, org := h.person(t, s)
 	key, hash := auth.NewAPIKey(org)
 	row := id.New()
 	h.super(t, `INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by) VALUES ($1, $2, 'k', 'member', 'abcd', $3, $4)`, org, row, hash, user)

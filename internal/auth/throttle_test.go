@@ -29,9 +29,9 @@ func stores(t *testing.T, run func(*testing.T, *auth.Service)) {
 	})
 }
 
-func wrong(t *testing.T, s *auth.Service, email, ip string) *fault.Fault {
+func wrong(t *testing.T, s *auth.Service, account, ip string) *fault.Fault {
 	t.Helper()
-	err := s.Try(t.Context(), email, from(ip), false)
+	err := s.Try(t.Context(), account, from(ip), false)
 	f := fault.Of(err)
 	if err != nil && (f == nil || f.Code != fault.RateLimited || f.RetryAfter <= 0) {
 		t.Fatalf("%v; want rate_limited with a time", err)
@@ -97,7 +97,7 @@ func TestARightLoginForgivesTheFailuresBeforeIt(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, s *auth.Service) {
 		for range 4 {
-			wrong(t, s, "ada@example.com", "10.0.0.1")
+			_ = wrong(t, s, "ada@example.com", "10.0.0.1")
 		}
 		if err := s.Try(t.Context(), "ada@example.com", from("10.0.0.1"), true); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestAnAccountTakesAtMostAHundredGuessesAnHourAndIsNeverLockedForLong(t *tes
 				continue
 			}
 			longest = max(longest, f.RetryAfter)
-			time.Sleep(f.RetryAfter)
+			<-time.After(f.RetryAfter)
 		}
 		if guesses > 100 || guesses < 10 {
 			t.Errorf("%d guesses in an hour, want at most 100", guesses)
@@ -144,7 +144,7 @@ func TestAStrangerWhoGuessesDoesNotShutTheOwnerOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 20 {
-			wrong(t, s, "ada@example.com", "203.0.113.1")
+			_ = wrong(t, s, "ada@example.com", "203.0.113.1")
 		}
 		if f := wrong(t, s, "ada@example.com", "203.0.113.1"); f == nil {
 			t.Fatal("the stranger is not held")
@@ -177,7 +177,7 @@ func TestAnAddressBlockIsHeldAfterAHundredFailures(t *testing.T) {
 				if f := wrong(t, s, "fresh@example.com", ips[2]); f != nil {
 					t.Errorf("a neighbour is held: %v", f)
 				}
-				time.Sleep(15 * time.Minute)
+				<-time.After(15 * time.Minute)
 				if f := wrong(t, s, "fresh@example.com", ips[1]); f != nil {
 					t.Errorf("after the window: %v", f)
 				}
@@ -196,13 +196,13 @@ func TestWithoutRedisTheThrottleGoesOnInTheProcess(t *testing.T) {
 	t.Cleanup(func() { _ = r.Close() })
 	for name, fail := range map[string][2]func(){"stopped": {server.Stop, server.Start}, "hung": {server.Hang, server.Continue}} {
 		s := auth.New(auth.Options{Redis: r})
-		email := name + "@example.com"
-		wrong(t, s, email, "10.0.0.1")
+		account := name + "@example.com"
+		_ = wrong(t, s, account, "10.0.0.1")
 		fail[0]()
 		held := false
 		for range 7 {
 			began := time.Now()
-			held = wrong(t, s, email, "10.0.0.1") != nil || held
+			held = wrong(t, s, account, "10.0.0.1") != nil || held
 			if took := time.Since(began); took > time.Second {
 				t.Errorf("%s: a try took %v", name, took)
 			}
@@ -228,7 +228,7 @@ func TestALimitPerAddressRefusesBeyondItAndSaysWhenToComeBack(t *testing.T) {
 		if f == nil || f.Code != fault.RateLimited {
 			t.Fatalf("%v; want rate_limited", f)
 		}
-		time.Sleep(f.RetryAfter)
+		<-time.After(f.RetryAfter)
 		if err := s.Allow(t.Context(), l, from("10.0.0.1")); err != nil {
 			t.Errorf("after Retry-After: %v", err)
 		}

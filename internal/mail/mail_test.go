@@ -72,9 +72,15 @@ func (b *inbox) serve(t *testing.T) (addr string) {
 	s := smtp.NewServer(b)
 	s.AllowInsecureAuth = true
 	s.Domain = "mx.test"
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(ln) }()
-	t.Cleanup(func() { _ = s.Close(); <-done })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(ln)
+	}()
+	t.Cleanup(func() {
+		_ = s.Close()
+		<-done
+	})
 	return ln.Addr().String()
 }
 

@@ -20,7 +20,7 @@ func Load(path string) (*Box, error) {
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("read keyset: %s may be read by others than its owner (mode %04o); chmod 600 it", path, info.Mode().Perm())
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the path is the operator's setting
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
@@ -58,7 +58,7 @@ func Create(path string) (*Box, error) {
 // sealed must still open. Two rotations at once may leave the key of only one of them; nothing was sealed
 // with the other yet unless its process went on, so run it from one place.
 func Rotate(path string) error {
-	raw, err := os.ReadFile(path) //nolint:gosec // the path is the operator's setting
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read keyset: %w", err)
 	}
@@ -99,7 +99,7 @@ func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	if err := put(f.Name()); err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}
-	d, err := os.Open(dir) //nolint:gosec // the path is the operator's setting
+	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}

@@ -134,7 +134,7 @@ func TestAKeysetThatOthersMayReadIsRefused(t *testing.T) {
 	if _, err := secret.Create(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // the mistake under test
+	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := secret.Load(path); err == nil {
