@@ -90,19 +90,17 @@ func TestATickWhoseJobCannotBeWrittenIsOfferedAgain(t *testing.T) {
 	over := make(chan error, 1)
 	s := scheduler.New(scheduler.Options{System: db.System, Entries: []scheduler.Entry{e}, Log: testkit.Log(t)})
 	go func() { over <- s.Run(ctx) }()
-	deadline := time.Now().Add(5 * time.Second)
-	for tries.Load() < 2 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
-	for count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(5 * time.Second); count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().Before(end); {
+		<-look.C
 	}
 	cancel()
 	if err := <-over; err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, db.URL, "SELECT count(*) FROM job"); n != 1 {
-		t.Errorf("%d jobs, want 1", n)
+	if n := count(t, db.URL, "SELECT count(*) FROM job"); n != 1 || tries.Load() != 2 {
+		t.Errorf("%d jobs after %d tries, want 1 after 2", n, tries.Load())
 	}
 }
 

@@ -91,8 +91,8 @@ func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
 	return err
 }
 
-// Settle writes the run's effects and its verdict in tx, which is the transaction that locked the job where the
-// lock is the lease. Return its error from tx, so that an ErrFenced undoes the effects.
+// Settle writes the run's effects and its verdict in tx, which must be the transaction that locked the job where
+// the lock is the lease. Return its error from tx, so that an ErrFenced undoes the effects.
 func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verdict) error {
 	for _, write := range c.effects {
 		if err := write(ctx, tx); err != nil {
@@ -100,6 +100,10 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 		}
 	}
 	sql, args := l.statement(c, v)
+	if c.owner == nil { // the lock is the fence, so the verdict may travel with the commit
+		tx.Queue(sql, args...)
+		return nil
+	}
 	n, err := tx.Exec(ctx, sql, args...)
 	if err == nil && n == 0 {
 		return ErrFenced
