@@ -22,7 +22,7 @@ func (a *App) mountContacts() {
 	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "lead.score"}}, a.patchContact)
 	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)
 	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score"}}, a.restoreContact)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent}, a.purgeContact)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent, Writes: []string{"contact.purged"}}, a.purgeContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts", Title: "Everything held on a contact"}, a.exportContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts", Title: "Explain a contact's lead score"}, a.explainScore)
 }
@@ -158,7 +158,10 @@ func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer
 
 func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
-		return &noContact{}, contacts.Purge(ctx, tx, in.ID)
+		if err := contacts.Purge(ctx, tx, in.ID); err != nil {
+			return nil, err
+		}
+		return &noContact{}, events.Announce(ctx, tx, events.ContactPurged{Purge: events.Purge{ID: in.ID}})
 	})
 }
 

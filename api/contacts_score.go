@@ -1,7 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -46,4 +49,40 @@ func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, er
 		}
 		return out, nil
 	})
+}
+
+// scoreWeight is what one level of one feature weighs.
+type scoreWeight struct {
+	Feature string  `json:"feature"`
+	Value   string  `json:"value" doc:"* stands for every value without a weight of its own"`
+	Weight  float64 `json:"weight" doc:"Log odds"`
+}
+
+type modelBody struct {
+	Confidence string             `json:"confidence" enum:"prior,learning,learned"`
+	Version    string             `json:"version"`
+	Metrics    map[string]float64 `json:"metrics" doc:"How the model did on outcomes that it was not trained on; empty for the shipped prior"`
+	Intercept  float64            `json:"intercept" doc:"Log odds of a contact of whom nothing is known"`
+	Features   []scoreWeight      `json:"features"`
+}
+
+type modelAnswer struct{ Body modelBody }
+
+func (a *App) mountScoreModel() {
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/ai/score-model", Need: viewer, Tag: "AI", Title: "The model that scores the organization's contacts"}, a.showScoreModel)
+}
+
+func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, error) {
+	m := scoring.For(who(ctx).Org)
+	out := &modelAnswer{Body: modelBody{Confidence: string(m.Confidence), Version: m.Version, Metrics: map[string]float64{}, Intercept: m.Intercept, Features: []scoreWeight{}}}
+	for _, f := range scoring.Features() {
+		first := len(out.Body.Features)
+		for level, w := range m.Weights[f] {
+			out.Body.Features = append(out.Body.Features, scoreWeight{string(f), level, w})
+		}
+		slices.SortFunc(out.Body.Features[first:], func(x, y scoreWeight) int {
+			return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.Value, y.Value))
+		})
+	}
+	return out, nil
 }

@@ -38,7 +38,7 @@ func (c *Change) Changed() bool { return len(c.Previous) > 0 }
 func (c *Change) Before() *Contact { return &c.before }
 
 // Create queues a new contact made from p, scored by rate, and answers it as it will be stored; nothing is read.
-// A wrong p is a validation fault at once; an address that is taken is Taken when the transaction is sent.
+// A wrong p is a validation fault at once; an address that is taken is TakenError when the transaction is sent.
 func Create(tx *postgres.Tx, p *Patch, rate Rate) (Row, error) {
 	now := wire.Now()
 	c := Contact{
@@ -149,7 +149,7 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change
 	return ch, nil
 }
 
-// Restore undoes Archive. Of a live contact nothing changes. An address that another has taken meanwhile is Taken.
+// Restore undoes Archive. Of a live contact nothing changes. An address that another has taken meanwhile is TakenError.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	was, err := lock(ctx, tx, i, true)
 	if err != nil {
@@ -166,7 +166,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	return ch, nil
 }
 
-// Resolve makes a fault of the Taken in err, naming the contact that has the address; any other err comes back as
+// Resolve makes a fault of the TakenError in err, naming the contact that has the address; any other err comes back as
 // it is. It reads in a transaction of its own, because the one that met the violation is over.
 func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	t, ok := asTaken(err)

@@ -24,15 +24,15 @@ type Row struct {
 // Rate scores a contact by the org's model: lead is 100 x the probability, two decimals. It is pure and quick.
 type Rate func(c *Contact) (lead float64, from events.ContactScore)
 
-// Taken is a unique violation: a live contact of the org has the address already. Resolve makes a fault of it.
-type Taken struct {
+// TakenError is a unique violation: a live contact of the org has the address already. Resolve makes a fault of it.
+type TakenError struct {
 	Email string // folded
 	cause error
 }
 
-func (t *Taken) Error() string { return fmt.Sprintf("address is taken: %v", t.cause) }
+func (t *TakenError) Error() string { return fmt.Sprintf("address is taken: %v", t.cause) }
 
-func (t *Taken) Unwrap() error { return t.cause }
+func (t *TakenError) Unwrap() error { return t.cause }
 
 // Exists is the 409 for an address that the live contact holder has; the zero id where it has gone meanwhile.
 func Exists(holder id.ID) *fault.Fault {

@@ -20,7 +20,7 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type LIKE 'contact.%' AND data -> 'object' ->> 'id' = $2`, tx.Org(), i.String())
+	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type LIKE 'contact.%' AND type <> 'contact.purged' AND data -> 'object' ->> 'id' = $2`, tx.Org(), i.String())
 	if err != nil {
 		return fmt.Errorf("find events: %w", err)
 	}

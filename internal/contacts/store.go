@@ -133,15 +133,15 @@ func update(tx *postgres.Tx, was *Row, c *Contact) error {
 	return nil
 }
 
-// unique turns the violation of contact_email by q into Taken.
+// unique turns the violation of contact_email by q into TakenError.
 func unique(q *pgx.QueuedQuery, folded string) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "contact_email") {
-			return &Taken{Email: folded, cause: err}
+			return &TakenError{Email: folded, cause: err}
 		}
 		return err
 	}
 }
 
-func asTaken(err error) (*Taken, bool) { return errors.AsType[*Taken](err) }
+func asTaken(err error) (*TakenError, bool) { return errors.AsType[*TakenError](err) }

@@ -43,7 +43,7 @@ var catalogue = []Type{
 	change(live, "contact.updated", sampleContact, "a field of a contact changed; scores have an event of their own"),
 	of(live, "contact.archived", archivedContact, "a contact was archived"),
 	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
-	of(reserved, "contact.purged", samplePurge, "a contact was erased for good"),
+	of(live, "contact.purged", samplePurge, "a contact was erased for good"),
 	of(reserved, "contact.merged", sampleMerge, "contacts were folded into a survivor"),
 	of(reserved, "contact.tagged", sampleTagging, "tags were added to or taken from a contact"),
 	of(reserved, "contact.subscribed", sampleContact, "a contact opted in again"),

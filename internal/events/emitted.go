@@ -42,6 +42,15 @@ func (ContactRestored) Type() string { return "contact.restored" }
 // Data is the contact, live again.
 func (e ContactRestored) Data() (object, previous any) { return e.Contact, nil }
 
+// ContactPurged is contact.purged. Nothing but the id remains.
+type ContactPurged struct{ Purge Purge }
+
+// Type is the name on the wire.
+func (ContactPurged) Type() string { return "contact.purged" }
+
+// Data is the id.
+func (e ContactPurged) Data() (object, previous any) { return e.Purge, nil }
+
 // ContactScoreChanged is contact.score_changed.
 type ContactScoreChanged struct {
 	Contact  Contact
