@@ -7,6 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -44,7 +45,7 @@ func hookAnswer(v webhooks.Versioned) *hookOut {
 }
 
 type newHook struct {
-	URL         string   `json:"url" format:"uri" doc:"https and public"`
+	URL         string   `json:"url" doc:"https and public"`
 	Events      []string `json:"events" nullable:"false" doc:"Event types, or [\"*\"] for all"`
 	Secret      *string  `json:"secret,omitempty" doc:"16 to 128 characters that sign each delivery; made if absent"`
 	Description *string  `json:"description,omitempty" nullable:"true" doc:"At most 500 characters"`
@@ -82,6 +83,7 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 		if err != nil {
 			return nil, err
 		}
+		auditHook(ctx, tx, "webhook.created", v.ID)
 		return &createHookOut{Tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(), Body: madeHook{v.Endpoint, shown}}, nil
 	})
 }
@@ -186,7 +188,9 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 		RateLimit: in.Body.RateLimit.Field, Enabled: in.Body.Enabled.Field,
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+		before := 0
 		v, err := a.Hooks.Update(ctx, tx, in.ID, p, func(v webhooks.Versioned) error {
+			before = v.Edit
 			if err := in.check(int64(v.Edit)); err != nil {
 				return err
 			}
@@ -194,6 +198,9 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 		})
 		if err != nil {
 			return nil, err
+		}
+		if v.Edit != before {
+			auditHook(ctx, tx, "webhook.updated", v.ID)
 		}
 		return hookAnswer(v), nil
 	})
@@ -206,15 +213,21 @@ type archiveHookIn struct {
 
 func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
-		return &struct{}{}, a.Hooks.Archive(ctx, tx, in.ID, func(v webhooks.Versioned) error { return in.check(int64(v.Edit)) })
+		return &struct{}{}, a.Hooks.Archive(ctx, tx, in.ID, func(v webhooks.Versioned) error {
+			auditHook(ctx, tx, "webhook.archived", v.ID)
+			return in.check(int64(v.Edit))
+		})
 	})
 }
 
 func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
-		v, err := a.Hooks.Restore(ctx, tx, in.ID)
+		v, changed, err := a.Hooks.Restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
+		}
+		if changed {
+			auditHook(ctx, tx, "webhook.restored", v.ID)
 		}
 		return hookAnswer(v), nil
 	})
@@ -278,14 +291,25 @@ func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct
 	})
 }
 
-func (a *App) getDelivery(ctx context.Context, in *HookID) (*struct{ Body webhooks.Delivery }, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body webhooks.Delivery }, error) {
+type deliveryOut struct {
+	Tagged
+	Body webhooks.Delivery
+}
+
+func (a *App) getDelivery(ctx context.Context, in *HookID) (*deliveryOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*deliveryOut, error) {
 		d, err := a.Hooks.GetDelivery(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return &struct{ Body webhooks.Delivery }{d}, nil
+		// Nobody edits a delivery; each try and its end move the second part.
+		return &deliveryOut{Tagged: etag(1, d.UpdatedAt.UnixMicro()), Body: d}, nil
 	})
+}
+
+// auditHook leaves an entry in the org's log: who made a secret, and who changed where its events go.
+func auditHook(ctx context.Context, tx *postgres.Tx, action string, hook id.ID) {
+	org.Audit(ctx, tx, org.Entry{Action: action, Target: "webhook", ID: hook.String()})
 }
 
 // orZero is the id that a cursor holds, and the zero ID on the first page.

@@ -81,7 +81,18 @@ func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 		t.Error("no archived_at")
 	}
 	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
+	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
 	ada.do(http.MethodGet, at, nil).want(t, 200, "")
+
+	var log struct{ Data []struct{ Action string } }
+	ada.do(http.MethodGet, "/api/v1/audit-log", nil).want(t, 200, "").into(t, &log)
+	var acts []string
+	for _, a := range log.Data {
+		acts = append(acts, a.Action)
+	}
+	if want := []string{"webhook.restored", "webhook.archived", "webhook.updated", "webhook.created"}; !slices.Equal(acts, want) {
+		t.Errorf("audit log %v, want %v", acts, want)
+	}
 }
 
 func TestTheURLOfAWebhookLeadsOutside(t *testing.T) {
@@ -89,7 +100,7 @@ func TestTheURLOfAWebhookLeadsOutside(t *testing.T) {
 	ada := start(t).signup()
 	for _, url := range []string{
 		"http://example.com/", "https://localhost/", "https://127.0.0.1/", "https://0x7f.1/", "https://2130706433/", "https://017700000001/", "https://[::1]/",
-		"https://[::ffff:10.0.0.1]/", "https://[fe80::1%25eth0]/", "https://169.254.169.254/latest/meta-data", "https://192.168.1.1:8443/", "https://100.64.0.1/",
+		"https://[::ffff:10.0.0.1]/", "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://１２７.0.0.1/", "https://169.254.169.254/latest/meta-data", "https://192.168.1.1:8443/", "https://100.64.0.1/",
 		"ftp://example.com/", "example.com", "https://user:pass@example.com/",
 	} {
 		got := ada.do(http.MethodPost, hooksPath, map[string]any{"url": url, "events": []string{"*"}})
@@ -184,7 +195,8 @@ func TestTestSendsAndDeliveriesAreListedNewestFirstByStatus(t *testing.T) {
 		if d.Status != "pending" || d.Trigger != "test" || sent.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
 			t.Errorf("%v %s", sent.Header, sent.Body)
 		}
-		ada.do(http.MethodGet, sent.Header.Get("Location"), nil).want(t, 200, "")
+		one := ada.do(http.MethodGet, sent.Header.Get("Location"), nil).want(t, 200, "")
+		ada.do(http.MethodGet, sent.Header.Get("Location"), nil, "If-None-Match", one.Header.Get("ETag")).want(t, 304, "")
 		ids = append(ids, d.ID)
 	}
 	if got := ada.do(http.MethodPost, at+"/test", `{"type":"contact.deleted"}`).want(t, 422, "validation_failed"); got.field() != "#/type unknown_event_type" {

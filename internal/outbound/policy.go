@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -87,8 +88,8 @@ func (p Policy) parse(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	switch {
-	case err != nil:
-		return nil, ErrMalformed
+	case err != nil: // such as an address with a bare zone, or a host that hides behind escapes
+		return nil, fmt.Errorf("%w: it cannot be read", ErrNotAllowed)
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("%w: it must begin with https://", ErrNotAllowed)
 	case u.Opaque != "" || u.Hostname() == "":
@@ -97,15 +98,20 @@ func (p Policy) parse(raw string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: it holds a user name or password", ErrNotAllowed)
 	case u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return nil, fmt.Errorf("%w: it has a fragment", ErrMalformed)
-	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || len(u.Port()) > 5:
+	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || u.Port() != "" && !validPort(u.Port()):
 		return nil, fmt.Errorf("%w: its port is wrong", ErrMalformed)
 	}
 	if strings.ContainsFunc(u.Hostname(), func(c rune) bool {
 		return c > unicode.MaxASCII && !unicode.In(c, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("。．｡", c)
 	}) {
-		return nil, fmt.Errorf("%w: its host has characters that no name has", ErrMalformed)
+		return nil, fmt.Errorf("%w: its host has characters that no name has", ErrNotAllowed)
 	}
 	return u, nil
+}
+
+func validPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 // fold brings a host to the form that a resolver compares: full-width and circled digits, other full stops and

@@ -125,16 +125,16 @@ func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 	return nil
 }
 
-// Restore undoes Archive; a live endpoint stays as it is.
-func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (Versioned, error) {
-	v, err := one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
+// Restore undoes Archive and tells whether there was something to undo: a live endpoint stays as it is.
+func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (v Versioned, changed bool, err error) {
+	v, err = one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
 	if err != nil || v.ArchivedAt == nil {
-		return v, err
+		return v, false, err
 	}
 	v.ArchivedAt, v.UpdatedAt = nil, wire.Now()
 	v.Edit++
 	tx.Queue(`UPDATE webhook_endpoint SET archived_at = NULL, updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, v.UpdatedAt, v.Edit)
-	return v, nil
+	return v, true, nil
 }
 
 func (s *Service) lock(ctx context.Context, tx *postgres.Tx, endpoint id.ID, allowed func(Versioned) error) (Versioned, error) {
