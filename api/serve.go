@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,18 +18,19 @@ import (
 // Serve answers on ln until ctx ends, then takes no more connections and lets open requests finish. It owns
 // ln. A nil error means that ctx ended.
 func (a *App) Serve(ctx context.Context, ln net.Listener) error {
-	ln = lingering{ln}
+	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
 	done := make(chan error, 1)
-	go func() { done <- a.fiber.Listener(ln) }()
+	go func() { done <- a.fiber.Listener(l) }()
 	select {
 	case err := <-done:
-		return errors.Join(err, ln.Close())
+		return errors.Join(err, l.Close())
 	case <-ctx.Done():
 	}
+	_ = l.Close() // it reports again, to Listener
+	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	err := a.fiber.ShutdownWithContext(grace)
-	_ = ln.Close() // again, for a stop before the first Accept
 	<-done
 	return err
 }
@@ -39,24 +41,67 @@ const (
 	lingerTime  = 2 * time.Second
 )
 
-// lingering makes connections that can be closed without losing the answer: closing one while the peer still
-// sends makes the kernel reset it, and the peer then never sees why it was refused.
-type lingering struct{ net.Listener }
+// listener knows the connections on which nothing was ever asked: the server takes them for busy, and would
+// wait for them when it stops.
+type listener struct {
+	net.Listener
+	once  sync.Once
+	mu    sync.Mutex
+	fresh map[*conn]bool
+}
 
-func (l lingering) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &lingerConn{Conn: c}, nil
+	one := &conn{Conn: c, home: l}
+	l.mu.Lock()
+	l.fresh[one] = true
+	l.mu.Unlock()
+	return one, nil
 }
 
-type lingerConn struct {
+// Close may be called more than once.
+func (l *listener) Close() (err error) {
+	l.once.Do(func() { err = l.Listener.Close() })
+	return err
+}
+
+func (l *listener) closeFresh() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.fresh {
+		_ = c.Conn.Close()
+	}
+}
+
+func (l *listener) forget(c *conn) {
+	l.mu.Lock()
+	delete(l.fresh, c)
+	l.mu.Unlock()
+}
+
+// conn can be closed without losing the answer: closing one while the peer still sends makes the kernel reset
+// it, and the peer then never sees why it was refused.
+type conn struct {
 	net.Conn
+	home   *listener
+	used   bool        // one goroutine reads
 	unread atomic.Bool // the peer may still be sending what nobody will answer
 }
 
-func (c *lingerConn) Close() error {
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.used {
+		c.used = true
+		c.home.forget(c)
+	}
+	return n, err
+}
+
+func (c *conn) Close() error {
+	c.home.forget(c)
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.unread.Load() && half.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
 		_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, lingerBytes))
@@ -68,7 +113,7 @@ func (c *lingerConn) Close() error {
 // otherwise be taken for the next one.
 func hangUp(c *fiber.Ctx) {
 	c.Context().SetConnectionClose()
-	if l, ok := c.Context().Conn().(*lingerConn); ok {
+	if l, ok := c.Context().Conn().(*conn); ok {
 		l.unread.Store(true)
 	}
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/funnelwork/funnelwork/api"
 )
 
 // raw sends text over one connection and answers all that comes back until the server closes.
@@ -111,5 +114,48 @@ func TestAConnectionLivesThroughManyRequests(t *testing.T) {
 	got := s.raw(strings.Repeat(one, 20) + last)
 	if n := strings.Count(got, "HTTP/1.1 422"); n != 21 {
 		t.Errorf("%d answers, want 21", n)
+	}
+}
+
+func TestServeEndsWithItsContextAndItsRequests(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	c := s.signup()
+	s.sql(`CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN new; END $$;
+		CREATE TRIGGER dawdle BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION dawdle()`)
+	for _, busy := range []bool{false, true} {
+		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		app := api.NewWithThings(s.Deps)
+		go func() { done <- app.Serve(ctx, ln) }()
+		answered := make(chan answer, 1)
+		if busy {
+			here := *s
+			here.URL = "http://" + ln.Addr().String()
+			there := &caller{service: &here, Org: c.Org, Token: c.Token}
+			silent, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", ln.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = silent.Close() }()
+			go func() { answered <- there.do("POST", things, map[string]any{"name": "slow"}) }()
+			for s.count("pg_stat_activity WHERE wait_event = 'PgSleep'") == 0 {
+				if t.Context().Err() != nil {
+					t.Fatal("the insert never began")
+				}
+			}
+		}
+		cancel()
+		began := time.Now()
+		if err := <-done; err != nil || time.Since(began) > 15*time.Second {
+			t.Errorf("serve: %v after %v", err, time.Since(began))
+		}
+		if busy {
+			(<-answered).want(t, 201, "")
+		}
 	}
 }

@@ -1,0 +1,125 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs; look at the change, then run with -update (-want +got):\n%s", path, diff)
+	}
+}
+
+// bare is an API that nobody will call.
+func bare(t *testing.T) *api.App { return api.New(api.Deps{Log: testkit.Log(t)}) }
+
+func TestTheDocumentIsTheReviewedOne(t *testing.T) {
+	t.Parallel()
+	golden(t, "openapi.golden.json", bare(t).Document())
+}
+
+func TestTheDocumentIsValid(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(bare(t).Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater()); err != nil {
+		t.Error(err)
+	}
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("openapi is %q", doc.OpenAPI)
+	}
+	problem := doc.Components.Schemas["Problem"].Value
+	for _, code := range fault.Codes() {
+		if !slices.Contains(problem.Properties["code"].Value.Enum, any(string(code))) {
+			t.Errorf("the code %s is not published", code)
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.Summary == "" || len(op.Tags) != 1 || op.Tags[0] == "" {
+				t.Errorf("%s %s has no title or no group", method, path)
+			}
+		}
+	}
+}
+
+func TestTheEffectsOfEveryRouteAreTheReviewedOnes(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	for _, r := range bare(t).Routes() {
+		if len(r.Writes) == 0 {
+			continue
+		}
+		writes := slices.Clone(r.Writes)
+		slices.Sort(writes)
+		fmt.Fprintf(&out, "%-7s%s: %s\n", r.Method, r.Path, strings.Join(writes, ", "))
+	}
+	golden(t, "effects.golden", out.Bytes())
+}
+
+func TestTheReferencePageWorksOffline(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	page := s.stranger().do("GET", "/docs", nil).want(t, 200, "")
+	csp := page.Header.Get("Content-Security-Policy")
+	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "script-src 'self';") {
+		t.Errorf("CSP %q", csp)
+	}
+	var all []byte
+	for _, link := range []string{"/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js", "/docs/favicon-32x32.png"} {
+		if !bytes.Contains(page.Body, []byte(link)) {
+			t.Errorf("the page does not ask for %s", link)
+		}
+		for _, encoding := range []string{"gzip", "identity"} {
+			got := s.stranger().do("GET", link, nil, "Accept-Encoding", encoding).want(t, 200, "")
+			if len(got.Body) == 0 || got.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: %d bytes", link, len(got.Body))
+			}
+			all = append(all, got.Body...)
+		}
+	}
+	if bytes.Contains(page.Body, []byte("http")) || !bytes.Contains(all, []byte("SwaggerUIBundle")) {
+		t.Error("the page asks elsewhere, or its script is missing")
+	}
+	doc := s.stranger().do("GET", "/openapi.json", nil).want(t, 200, "")
+	if !json.Valid(doc.Body) {
+		t.Error("the document is not JSON")
+	}
+	s.stranger().do("GET", "/openapi.json", nil, "If-None-Match", doc.Header.Get("ETag")).want(t, 304, "")
+	s.stranger().do("HEAD", "/docs", nil).want(t, 200, "")
+	s.stranger().do("POST", "/docs", nil).want(t, 405, "method_not_allowed")
+}

@@ -1,0 +1,198 @@
+package api_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dunglas/httpsfv"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// limitedBy gives the API a limiter on that Redis, as another process would have.
+func limitedBy(t testing.TB, url string) func(*api.Deps) {
+	t.Helper()
+	client, err := redisx.Open(url, redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := limits.New(limits.Options{Redis: client, Log: testkit.Log(t)})
+	t.Cleanup(func() {
+		l.Close()
+		_ = client.Close()
+	})
+	return func(d *api.Deps) { d.Limits = l }
+}
+
+// twin serves the same org from a second instance with a limiter of its own.
+func (c *caller) twin(t testing.TB, redis string) *caller {
+	t.Helper()
+	d := c.Deps
+	limitedBy(t, redis)(&d)
+	second := *c.service
+	second.Deps, second.App = d, api.NewWithThings(d)
+	second.serve()
+	return &caller{service: &second, Org: c.Org, User: c.User, Token: c.Token}
+}
+
+func TestAThousandRequestsToTwoInstancesGetExactlyTwoHundredThrough(t *testing.T) {
+	t.Parallel()
+	redis := testkit.Redis(t)
+	c := startThings(t, limitedBy(t, redis)).signup()
+	both := []*caller{c, c.twin(t, redis)}
+	got := map[int]int{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for n := range 64 {
+		wg.Go(func() {
+			for i := n; i < 1000; i += 64 {
+				a := both[n%2].do("GET", things+[]string{"", "/x", "?nothing=1"}[i%3], nil)
+				mu.Lock()
+				got[a.Status]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if passed := got[200] + got[404] + got[400]; passed != 200 || got[429] != 800 {
+		t.Errorf("statuses %v: %d passed, want 200", got, passed)
+	}
+	c.signup().do("GET", things, nil).want(t, 200, "")
+}
+
+func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	c := startThings(t).signup()
+	remaining := int64(200)
+	check := func(got answer) {
+		t.Helper()
+		policy, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit-Policy"))
+		if err != nil || len(policy) != 2 || got.Header.Get("RateLimit-Policy") != `"burst";q=200;w=30, "default";q=100;w=60` {
+			t.Fatalf("RateLimit-Policy %q: %v", got.Header.Values("RateLimit-Policy"), err)
+		}
+		limit, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit"))
+		if err != nil || len(limit) != 1 {
+			t.Fatalf("RateLimit %q: %v", got.Header.Values("RateLimit"), err)
+		}
+		item := limit[0].(httpsfv.Item)
+		r, _ := item.Params.Get("r")
+		if r.(int64) > remaining || got.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(r) || got.Header.Get("X-RateLimit-Limit") != "200" {
+			t.Fatalf("headers %v", got.Header)
+		}
+		remaining = r.(int64)
+		reset, err := strconv.ParseInt(got.Header.Get("X-RateLimit-Reset"), 10, 64)
+		if left := time.Until(time.Unix(reset, 0)); err != nil || left < -time.Second || left > 32*time.Second {
+			t.Fatalf("X-RateLimit-Reset %q is in %v", got.Header.Get("X-RateLimit-Reset"), left)
+		}
+	}
+	check(c.do("GET", things, nil).want(t, 200, ""))
+	check(c.do("GET", things+"/x", nil).want(t, 404, ""))
+	check(c.do("GET", "/nowhere", nil).want(t, 404, "not_found"))
+	check(c.do("PUT", things, nil).want(t, 405, ""))
+	check(c.do("POST", things, "{").want(t, 400, ""))
+	check(c.as(auth.Viewer).do("POST", things, map[string]any{"name": "a"}).want(t, 403, ""))
+	check(c.key(auth.Viewer).do("GET", things, nil).want(t, 200, ""))
+	if remaining != 193 {
+		t.Errorf("after seven requests %d are left", remaining)
+	}
+	if got := c.stranger().do("GET", things, nil); got.Header.Get("RateLimit") != "" {
+		t.Error("a request without a token is counted")
+	}
+	if got := c.do("POST", "/api/v1/test/open", map[string]any{"name": "a"}); got.Header.Get("RateLimit") != "" {
+		t.Error("a public route is counted")
+	}
+	for _, path := range []string{"draft-email", "summarize-contact", "next-action", "classify-reply"} {
+		if got := c.do("POST", "/api/v1/ai/"+path, map[string]any{}); got.Header.Get("RateLimit") != "" {
+			t.Errorf("%s is counted", path)
+		}
+	}
+	for range remaining {
+		c.do("GET", things, nil).want(t, 200, "")
+	}
+	for range 3 {
+		got := c.do("GET", "/nowhere", nil).want(t, 429, "rate_limited")
+		check(got)
+		wait, err := strconv.Atoi(got.Header.Get("Retry-After"))
+		if err != nil || wait < 1 || wait > 30 || !strings.HasSuffix(got.Header.Get("RateLimit"), ";t="+strconv.Itoa(wait)) || !strings.HasPrefix(got.Header.Get("RateLimit"), `"burst";r=0;`) {
+			t.Errorf("Retry-After %q, RateLimit %q", got.Header.Get("Retry-After"), got.Header.Get("RateLimit"))
+		}
+	}
+}
+
+func TestARedisThatIsAwayNeverFailsARequest(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]func(*testkit.RedisServer){"stopped": (*testkit.RedisServer).Stop, "hung": (*testkit.RedisServer).Hang} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := testkit.RealRedis(t)
+			c := startThings(t, limitedBy(t, server.URL)).signup()
+			c.do("GET", things, nil).want(t, 200, "")
+			away(server)
+			if name == "hung" {
+				defer server.Continue()
+			}
+			passed := 1 // the one before; the process goes on from what Redis last said
+			var took []time.Duration
+			for range 260 {
+				began := time.Now()
+				switch got := c.do("GET", things, nil); got.Status {
+				case 200:
+					passed++
+				case 429:
+				default:
+					t.Fatalf("status %d", got.Status)
+				}
+				took = append(took, time.Since(began))
+			}
+			t.Logf("first three %v, then median %v", took[:3], slices.Sorted(slices.Values(took[3:]))[128])
+			if passed != 200 {
+				t.Errorf("%d passed, want 200", passed)
+			}
+		})
+	}
+}
+
+func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		trusted   []netip.Prefix
+		forwarded func(n int) string
+		refused   bool
+	}{
+		"nobody is trusted":             {nil, func(n int) string { return fmt.Sprintf("10.0.%d.%d", n/250, n%250) }, true},
+		"the peer is a proxy":           {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("10.0.%d.%d", n/250, n%250) }, false},
+		"the left is the caller's word": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("10.0.%d.%d, 192.0.2.1", n/250, n%250) }, true},
+		"two proxies in a row": {
+			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/24")},
+			func(n int) string { return fmt.Sprintf("10.0.%d.%d, 192.0.2.1", n/250, n%250) }, false,
+		},
+		"one /64 is one caller": {
+			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("2001:db8::%x", n+1) }, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := startThings(t, func(d *api.Deps) { d.TrustedProxies = tc.trusted }).stranger()
+			refused := 0
+			for n := range 650 {
+				if got := c.do("GET", "/openapi.json", nil, "X-Forwarded-For", tc.forwarded(n)); got.Status == 429 {
+					got.want(t, 429, "rate_limited")
+					refused++
+				}
+			}
+			if (refused > 0) != tc.refused {
+				t.Errorf("%d of 650 refused", refused)
+			}
+		})
+	}
+}

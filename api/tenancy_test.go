@@ -1,0 +1,338 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// harvest finds every id that org A's rows bear, in any table, and fields that other routes go by.
+func (s *service) harvest(org id.ID) []string {
+	s.Helper()
+	conn := testkit.Pgx(s, s.DB.URL)
+	rows, err := conn.Query(s.Context(), `SELECT c.table_name, c.column_name FROM information_schema.columns c
+		JOIN information_schema.columns o ON o.table_schema = 'public' AND o.table_name = c.table_name AND o.column_name = 'org_id'
+		JOIN pg_class r ON r.relname = c.table_name AND r.relkind IN ('r', 'p') AND NOT r.relispartition
+		WHERE c.table_schema = 'public' AND c.data_type = 'uuid' AND c.column_name <> 'org_id'`)
+	if err != nil {
+		s.Fatal(err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Table, Column string }])
+	if err != nil {
+		s.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, c := range columns {
+		rows, err := conn.Query(s.Context(), fmt.Sprintf("SELECT DISTINCT %q::text FROM %q WHERE org_id = $1 AND %q IS NOT NULL", c.Column, c.Table, c.Column), org)
+		if err != nil {
+			s.Fatal(err)
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, one := range ids {
+			found[one] = true
+		}
+	}
+	delete(found, id.ID{}.String())
+	return slices.Sorted(maps.Keys(found))
+}
+
+// furnish fills an org through every route that can create: what the document says is a valid body is sent.
+func (s *service) furnish(c *caller) {
+	s.Helper()
+	for _, r := range s.App.Routes() {
+		if r.Method != "POST" || strings.HasPrefix(r.Path, "/api/v1/auth/") || strings.Contains(r.Path, "{") {
+			continue
+		}
+		got := c.do("POST", r.Path, s.example(r, 0), "Idempotency-Key", "furnish"+r.Path)
+		if r.Status == 201 && got.Status != 201 {
+			s.Errorf("POST %s: the example of the document is not taken: %d %s", r.Path, got.Status, got.Body)
+		}
+	}
+}
+
+// operation is what the document says about a route.
+func (s *service) operation(r api.Route) *openapi3.Operation {
+	return s.spec.Paths.Find(r.Path).GetOperation(r.Method)
+}
+
+// example is a body that the document allows, nil for a route without one. n makes it a different one.
+func (s *service) example(r api.Route, n int) any {
+	op := s.operation(r)
+	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
+		return nil
+	}
+	return sample("", op.RequestBody.Value.Content["application/json"].Schema.Value, n, true)
+}
+
+// wellKnown are values of fields whose rules a schema cannot say.
+var wellKnown = map[string]func(n int) any{
+	"email":      func(n int) any { return fmt.Sprintf("person%d@example.test", n) },
+	"url":        func(n int) any { return fmt.Sprintf("https://93.184.216.34/hook%d", n) },
+	"password":   func(n int) any { return fmt.Sprintf("correct horse %d battery", n) },
+	"events":     func(int) any { return []any{"*"} },
+	"stage":      func(int) any { return "lead" },
+	"time_zone":  func(int) any { return "Europe/Berlin" },
+	"key":        func(n int) any { return fmt.Sprintf("key_%d", n) },
+	"attributes": func(int) any { return map[string]any{"shoe_size": 42} },
+	"role":       func(int) any { return "viewer" },
+}
+
+// sample is a value that fits the schema: the required members, or all of them.
+func sample(name string, s *openapi3.Schema, n int, onlyRequired bool) any {
+	if known, ok := wellKnown[name]; ok {
+		return known(n)
+	}
+	switch {
+	case len(s.OneOf) > 0:
+		return sample(name, s.OneOf[0].Value, n, onlyRequired)
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type.Is("object") || s.Type.Includes("object"):
+		o := map[string]any{}
+		for member, of := range s.Properties {
+			if !onlyRequired && !of.Value.ReadOnly || slices.Contains(s.Required, member) {
+				o[member] = sample(member, of.Value, n, onlyRequired)
+			}
+		}
+		return o
+	case s.Type.Includes("array"):
+		return []any{sample("", s.Items.Value, n, true)}
+	case s.Type.Includes("integer"), s.Type.Includes("number"):
+		if s.Min != nil {
+			return *s.Min
+		}
+		return 1
+	case s.Type.Includes("boolean"):
+		return true
+	}
+	switch s.Format {
+	case "uuid":
+		return id.New().String()
+	case "date-time":
+		return "2026-01-02T03:04:05Z"
+	case "date":
+		return "2026-01-02"
+	}
+	text := fmt.Sprintf("Sample %d", n)
+	for s.MinLength > uint64(len(text)) {
+		text += "x"
+	}
+	return text
+}
+
+// TestAnotherOrgsIDsAreAsGoodAsNone walks every route as org B with every id of org A, in the path, in each
+// query parameter, in each member of the body and as a cursor, and expects byte for byte what a random id gets.
+func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	a, b := s.signup(), s.signup()
+	s.furnish(a)
+	a.as(auth.Member)
+	theirs := s.harvest(a.Org)
+	if len(theirs) < 8 {
+		t.Fatalf("org A has but %d ids", len(theirs))
+	}
+	before := s.digest(a.Org)
+	for _, r := range s.App.Routes() {
+		if r.Role == "" {
+			continue
+		}
+		for _, probe := range s.probes(r) {
+			for _, one := range theirs {
+				random := id.New().String()
+				got, want := probe(b, one), probe(b, random)
+				if x, y := blank(got, one), blank(want, random); got.Status != want.Status || !bytes.Equal(x, y) {
+					t.Errorf("%s %s tells org B that %s is somebody's:\n%d %s\na random id:\n%d %s", r.Method, r.Path, one, got.Status, x, want.Status, y)
+				}
+				if bytes.Contains(got.Body, []byte(a.Org.String())) {
+					t.Errorf("%s %s names org A", r.Method, r.Path)
+				}
+			}
+		}
+	}
+	if after := s.digest(a.Org); after != before {
+		t.Errorf("org B changed org A:\n%s\n%s", before, after)
+	}
+}
+
+// probes are the ways to bring a foreign id to a route.
+func (s *service) probes(r api.Route) (all []func(*caller, string) answer) {
+	op := s.operation(r)
+	body := s.example(r, 1)
+	if n := strings.Count(r.Path, "{"); n > 0 {
+		all = append(all, func(c *caller, one string) answer {
+			path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(r.Path, one)
+			if r.Method == "PATCH" {
+				return c.do(r.Method, path, "{}")
+			}
+			return c.do(r.Method, path, body, "Idempotency-Key", "theirs")
+		})
+		return all
+	}
+	for _, p := range op.Parameters {
+		if p.Value.In == "query" && (p.Value.Name == "cursor" || p.Value.Schema.Value.Format == "uuid" || strings.HasSuffix(p.Value.Name, "_id")) {
+			all = append(all, func(c *caller, one string) answer { return c.do(r.Method, r.Path+"?"+p.Value.Name+"="+one, body) })
+		}
+	}
+	if o, ok := body.(map[string]any); ok {
+		members := op.RequestBody.Value.Content["application/json"].Schema.Value.Properties
+		for name, of := range members {
+			if of.Value.Format != "uuid" {
+				continue
+			}
+			all = append(all, func(c *caller, one string) answer {
+				with := maps.Clone(o)
+				with[name] = one
+				if email, ok := with["email"]; ok {
+					with["email"] = fmt.Sprintf("%v%s", id.New(), email)
+				}
+				return c.do(r.Method, r.Path, with)
+			})
+		}
+	}
+	return all
+}
+
+var moving = regexp.MustCompile(`"[a-z_]*_at":"[^"]*"|"lead_score":[0-9.]+|[0-9a-f-]{36}person1@|"seq":\d+`)
+
+// blank takes out what differs between any two requests: the id that was sent, other ids, and moments.
+func blank(got answer, sent string) []byte {
+	b := bytes.ReplaceAll(got.Body, []byte(sent), []byte("SENT"))
+	b = moving.ReplaceAll(b, []byte("MOVING"))
+	return uuid.ReplaceAll(b, []byte("ID"))
+}
+
+// digest sums up all rows of an org, apart from what idle background work may move.
+func (s *service) digest(org id.ID) string {
+	s.Helper()
+	conn := testkit.Pgx(s, s.DB.URL)
+	rows, err := conn.Query(s.Context(), `SELECT c.table_name FROM information_schema.columns c
+		JOIN pg_class r ON r.relname = c.table_name AND r.relkind IN ('r', 'p') AND NOT r.relispartition
+		WHERE c.table_schema = 'public' AND c.column_name = 'org_id' ORDER BY 1`)
+	if err != nil {
+		s.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		s.Fatal(err)
+	}
+	var out strings.Builder
+	for _, table := range tables {
+		var n int
+		var sum string
+		if err := conn.QueryRow(s.Context(), fmt.Sprintf(`SELECT count(*), coalesce(md5(string_agg(x::text, '' ORDER BY x::text)), '') FROM %q x WHERE org_id = $1`, table), org).Scan(&n, &sum); err != nil {
+			s.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s %d %s\n", table, n, sum)
+	}
+	return out.String()
+}
+
+// TestAForgottenOrgSeesNothing: the row policies alone keep orgs apart, also for a superuser's DATABASE_URL,
+// which testkit's is.
+func TestAForgottenOrgSeesNothing(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	a, b := s.signup(), s.signup()
+	s.furnish(a)
+	var super bool
+	conn := testkit.Pgx(t, s.DB.URL)
+	if err := conn.QueryRow(t.Context(), "SELECT rolsuper FROM pg_roles WHERE rolname = session_user").Scan(&super); err != nil || !super {
+		t.Fatalf("DATABASE_URL names no superuser: %v", err)
+	}
+	rows, err := conn.Query(t.Context(), `SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := func(org id.ID, table string) (n int) {
+		err := s.DB.App.View(t.Context(), org, func(tx *postgres.Tx) error {
+			return tx.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %q", table), nil, &n)
+		})
+		if postgres.Code(err) == "42501" {
+			return 0 // the role has no right at all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
+		return n
+	}
+	full := 0
+	for _, table := range tables {
+		if n := seen(id.ID{}, table); n != 0 {
+			t.Errorf("%s shows %d rows to no org", table, n)
+		}
+		if n := seen(id.New(), table); n != 0 {
+			t.Errorf("%s shows %d rows to an org that is not", table, n)
+		}
+		if seen(a.Org, table) > 0 {
+			full++
+			if n := s.count(fmt.Sprintf("%q WHERE org_id = $1", table), a.Org); seen(a.Org, table) != n {
+				t.Errorf("%s shows org A %d rows, it has %d", table, seen(a.Org, table), n)
+			}
+		}
+		if n, own := seen(b.Org, table), s.count(fmt.Sprintf("%q WHERE org_id = $1", table), b.Org); n != own {
+			t.Errorf("%s shows org B %d rows, it has %d", table, n, own)
+		}
+	}
+	if full < 4 {
+		t.Errorf("only %d tables hold rows of org A: %v", full, tables)
+	}
+}
+
+// TestThePermissionTable asks every route as every role, with a valid request where the document has one.
+func TestThePermissionTable(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	owner := s.signup()
+	people := map[string]*caller{"viewer": owner.as(auth.Viewer), "member": owner.as(auth.Member), "admin": owner.as(auth.Admin), "owner": owner.as(auth.Owner)}
+	keys := map[string]*caller{"viewer": owner.key(auth.Viewer), "member": owner.key(auth.Member), "admin": owner.key(auth.Admin), "owner": owner.key(auth.Owner)}
+	for _, r := range s.App.Routes() {
+		path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(r.Path, id.New().String())
+		ask := func(c *caller) answer { return c.do(r.Method, path, s.example(r, 2)) }
+		if r.Role == "" {
+			if got := ask(s.stranger()); got.Status == 403 && got.code() == "forbidden" {
+				t.Errorf("%s %s is public, but refuses: %s", r.Method, r.Path, got.Body)
+			}
+			continue
+		}
+		if strings.HasPrefix(r.Path, "/api/v1/auth/") { // these act on the caller's own login
+			ask(s.stranger()).want(t, 401, "unauthorized")
+			continue
+		}
+		ask(s.stranger()).want(t, 401, "unauthorized")
+		for role, c := range people {
+			if got := ask(c); (got.Status == 403) == auth.Role(role).Includes(r.Role) {
+				t.Errorf("%s %s as %s: %d %s", r.Method, r.Path, role, got.Status, got.Body)
+			}
+		}
+		for role, c := range keys {
+			allowed := auth.Role(role).Includes(r.Role) && !r.NoKeys
+			if got := ask(c); (got.Status == 403) == allowed {
+				t.Errorf("%s %s with a key of %s: %d %s", r.Method, r.Path, role, got.Status, got.Body)
+			}
+		}
+	}
+}
