@@ -425,3 +425,41 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 		t.Errorf("%d effects, want 1", n)
 	}
 }
+
+// Behind a transaction pooler no statement is prepared, so every argument must be encoded without the server's help.
+func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	pool := func(role string) *postgres.DB {
+		db, err := postgres.Open(t.Context(), postgres.Options{URL: h.db.URL, Role: role, Pooler: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
+		return db
+	}
+	h.db.App, h.db.System = pool(postgres.App), pool(postgres.System)
+	call := queue.Define[none]("test.call", queue.Options{Backoff: func(int) time.Duration { return 10 * time.Millisecond }})
+	h.work(worker.Options{Timing: worker.Timing{Extend: 50 * time.Millisecond, First: 300 * time.Millisecond}},
+		mark.HandleTx(markWork),
+		call.Handle(func(ctx context.Context, run *queue.Run[none]) error {
+			select {
+			case <-time.After(200 * time.Millisecond): // a few extensions
+			case <-ctx.Done():
+				return queue.Drop(context.Cause(ctx))
+			}
+			run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
+			if run.Attempt < 2 {
+				return errors.New("once more")
+			}
+			return nil
+		}))
+	for range queue.Window + 5 {
+		h.add(adding(mark, none{}))
+	}
+	h.add(adding(call, none{}), adding(call, none{}))
+	h.until(20*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	if n := h.doneRows(); n != queue.Window+5+4 {
+		t.Errorf("%d effects, want %d", n, queue.Window+9)
+	}
+}

@@ -88,7 +88,8 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, args A, how ...Adding) 
 	for _, h := range how {
 		h(&r)
 	}
-	tx.Queue(addSQL, tx.Org(), r.id, k.name, body, string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe).
+	// As text: behind a transaction pooler bytes would go out as bytea.
+	tx.Queue(addSQL, tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe).
 		Query(NoteAdded(tx, k.name, k.opt.Lane, k.opt.MaxAttempts))
 	return nil
 }
