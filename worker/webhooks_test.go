@@ -58,7 +58,12 @@ func TestACommittedEventIsPostedAtOnceSigned(t *testing.T) {
 	pushing, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
-	t.Cleanup(func() { stop(); <-pushed })
+	t.Cleanup(func() {
+		stop()
+		if err := <-pushed; err != nil {
+			t.Errorf("pusher: %v", err)
+		}
+	})
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: h.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit})
 	if err != nil {
 		t.Fatal(err)
