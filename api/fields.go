@@ -21,6 +21,7 @@ func (a *App) mountFields() {
 	route(a, op{Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Archive a custom field and take its values out of all contacts", Status: http.StatusNoContent}, a.archiveField)
 }
 
+// FieldKey is the path of one custom field.
 type FieldKey struct {
 	Key string `path:"key"`
 }

@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+func TestListsFilterSortAndCount(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	company := id.New().String()
+	ada.contact("ann@acme.example", `,"tag":["hot","north"],"company_id":"`+company+`"`)
+	ada.contact("bob@mailinator.com", `,"stage":"sql","tag":"north"`)
+	ada.contact("cyd@beta.example", `,"segment":"q3","owner_id":"`+company+`"`)
+	mid := ada.contact("dan@beta.example", `,"stage":"mql"`)
+	ada.contact("eve@beta.example", `,"stage":"subscriber","segment":["q3","q4"]`)
+	gone := ada.contact("fay@beta.example")
+	ada.do(http.MethodDelete, contactsPath+"/"+gone.ID, nil).want(t, 204, "")
+	for query, want := range map[string]string{
+		"":                                  "eve dan cyd bob ann",
+		"sort=created_at":                   "ann bob cyd dan eve",
+		"sort=email":                        "ann bob cyd dan eve",
+		"sort=-lead_score":                  "ann dan cyd bob eve",
+		"sort=lead_score":                   "eve bob cyd dan ann",
+		"stage=sql":                         "bob",
+		"stage=sql,mql&sort=email":          "bob dan",
+		"tag=north":                         "bob ann",
+		"tag=hot,nobody's":                  "ann",
+		"segment=q3":                        "eve cyd",
+		"segment=q4,q3&sort=email":          "cyd eve",
+		"q=bet+cy":                          "cyd",
+		"q=LOVE":                            "eve dan cyd bob ann",
+		"q=ove":                             "",
+		"company_id=" + company:             "ann",
+		"owner_id=" + company:               "cyd",
+		"min_score=20&sort=email":           "ann dan",
+		"created_after=" + mid.CreatedAt:    "eve",
+		"created_before=" + mid.CreatedAt:   "cyd bob ann",
+		"archived=true":                     "fay",
+		"tag=north&stage=sql&min_score=0.1": "bob",
+		"stage=":                            "eve dan cyd bob ann",
+	} {
+		var p contactPage
+		ada.do(http.MethodGet, contactsPath+"?"+query, nil).want(t, 200, "").into(t, &p)
+		if got := strings.Join(p.emails(), " "); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+		for _, how := range []string{"exact", "estimate"} {
+			var counted contactPage
+			ada.do(http.MethodGet, contactsPath+"?limit=1&count="+how+"&"+query, nil).want(t, 200, "").into(t, &counted)
+			if *counted.Total != int64(len(strings.Fields(want))) || counted.HasMore != (len(strings.Fields(want)) > 1) {
+				t.Errorf("%s: %s count %d, has_more %v", query, how, *counted.Total, counted.HasMore)
+			}
+		}
+		walked := []string{}
+		for cursor := ""; ; {
+			var one contactPage
+			ada.do(http.MethodGet, contactsPath+"?limit=2&"+query+cursor, nil).want(t, 200, "").into(t, &one)
+			walked = append(walked, one.emails()...)
+			if one.NextCursor == nil {
+				break
+			}
+			cursor = "&cursor=" + *one.NextCursor
+		}
+		if got := strings.Join(walked, " "); got != want {
+			t.Errorf("%s: walked %q, want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"limit=0", "limit=201", "limit=x", "sort=phone", "min_score=NaN", "min_score=x", "company_id=7", "created_after=soon", "archived=maybe", "count=yes", "color=red", "tag=a&tag=b", "cursor=abc", "q=%21%21"} {
+		ada.do(http.MethodGet, contactsPath+"?"+query, nil).want(t, 400, "")
+	}
+	var p contactPage
+	ada.do(http.MethodGet, contactsPath+"?limit=1", nil).into(t, &p)
+	ada.do(http.MethodGet, contactsPath+"?limit=1&sort=email&cursor="+*p.NextCursor, nil).want(t, 400, "invalid_cursor")
+	s.signup().do(http.MethodGet, contactsPath+"?limit=1&cursor="+*p.NextCursor, nil).want(t, 400, "invalid_cursor")
+}
