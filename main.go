@@ -111,6 +111,9 @@ func run(args []string, stdout, stderr *os.File) int {
 		k.BindTo(ctx, (*context.Context)(nil))
 		k.BindTo(stdout, (*io.Writer)(nil))
 		err = k.Run(&c.settings, c.logger(stderr))
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil // stopped before it was up, as asked
+		}
 		stop()
 	}
 	if err != nil {

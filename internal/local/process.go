@@ -206,6 +206,9 @@ func call(ctx context.Context, dir string, u *owner, argv ...string) error {
 	cmd.Dir, cmd.Env = dir, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
 	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, complaint(bytes.NewReader(out)))
 	}
