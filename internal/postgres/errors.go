@@ -30,6 +30,9 @@ func None(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 // Away tells whether err means that the server is not there, stopping, full, or asks for another try: the
 // request may succeed later, unchanged.
 func Away(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true // whatever the server said to the attempt
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case pg.Code == "40001", pg.Code == "40P01": // serialization failure, deadlock
@@ -38,9 +41,6 @@ func Away(err error) bool {
 			return true
 		}
 		return false
-	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
 	}
 	if errors.Is(err, context.Canceled) {
 		return false
