@@ -1,0 +1,275 @@
+-- The whole schema, read from the catalogue by migrations_test.go; for review, never run.
+
+-- tables
+api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
+app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
+audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
+contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
+contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
+contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
+event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
+idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
+invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
+job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now())
+job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
+member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
+org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
+partitioned (name text not null, keep_days integer not null)
+refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone)
+sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
+sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
+score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
+segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null)
+segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
+signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
+system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
+tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
+user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
+webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
+webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null) partition by RANGE (id)
+webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
+
+-- constraints
+api_key: api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+api_key: api_key_pkey PRIMARY KEY (org_id, id)
+api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
+app_user: app_user_email_folded_key UNIQUE (email_folded)
+app_user: app_user_pkey PRIMARY KEY (id)
+audit_log: audit_log_pkey PRIMARY KEY (org_id, id)
+contact: contact_pkey PRIMARY KEY (org_id, id)
+contact_field: contact_field_pkey PRIMARY KEY (org_id, key)
+contact_field: contact_field_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text])))
+contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
+contact_score: contact_score_pkey PRIMARY KEY (org_id, contact_id)
+contact_tag: contact_tag_pkey PRIMARY KEY (org_id, tag, archived, created_at, contact_id)
+contact_word: contact_word_pkey PRIMARY KEY (org_id, word, contact_id)
+event: event_pkey PRIMARY KEY (org_id, id)
+idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
+invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+invitation: invitation_pkey PRIMARY KEY (org_id, id)
+invitation: invitation_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
+job: job_pkey PRIMARY KEY (org_id, id)
+job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
+job_pause: job_pause_pkey PRIMARY KEY (scope, name)
+job_pause: job_pause_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'kind'::text, 'org'::text])))
+member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+member: member_pkey PRIMARY KEY (org_id, user_id)
+member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
+member: member_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
+org: org_pkey PRIMARY KEY (id)
+partitioned: partitioned_pkey PRIMARY KEY (name)
+refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
+sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
+sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
+sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
+sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
+score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
+segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
+segment: segment_pkey PRIMARY KEY (org_id, id)
+segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
+signing_key: signing_key_pkey PRIMARY KEY (kid)
+system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
+tick: tick_pkey PRIMARY KEY (entry, tick)
+user_token: user_token_pkey PRIMARY KEY (hash)
+user_token: user_token_purpose_check CHECK ((purpose = ANY (ARRAY['reset_password'::text, 'verify_email'::text])))
+user_token: user_token_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
+webhook_attempt: webhook_attempt_pkey PRIMARY KEY (org_id, id)
+webhook_delivery: webhook_delivery_pkey PRIMARY KEY (org_id, id)
+webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'discarded'::text])))
+webhook_delivery: webhook_delivery_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'test'::text, 'redelivery'::text, 'replay'::text])))
+webhook_endpoint: webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text])))
+webhook_endpoint: webhook_endpoint_pkey PRIMARY KEY (org_id, id)
+
+-- indexes
+CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX contact_company ON public.contact USING btree (org_id, company_id, created_at, id) WHERE ((company_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX contact_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
+CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
+CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
+CREATE INDEX job_dead ON public.job USING btree (org_id, kind, id) WHERE (state = 'dead'::text)
+CREATE INDEX job_dead_newest ON public.job USING btree (lane, id) WHERE (state = 'dead'::text)
+CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL))
+CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
+CREATE INDEX job_window ON public.job USING btree (org_id, lane) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
+CREATE INDEX member_user ON public.member USING btree (user_id)
+CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
+CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
+CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
+CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
+CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
+CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
+CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
+CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
+CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
+CREATE INDEX webhook_delivery_list ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, id)
+CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, status, id)
+CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
+CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
+CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
+CREATE UNIQUE INDEX app_user_pkey ON public.app_user USING btree (id)
+CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
+CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
+CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_score_pkey ON public.contact_score USING btree (org_id, contact_id)
+CREATE UNIQUE INDEX contact_tag_pkey ON public.contact_tag USING btree (org_id, tag, archived, created_at, contact_id)
+CREATE UNIQUE INDEX contact_word_pkey ON public.contact_word USING btree (org_id, word, contact_id)
+CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
+CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
+CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, email_folded) WHERE (closed_at IS NULL)
+CREATE UNIQUE INDEX invitation_pkey ON public.invitation USING btree (org_id, id)
+CREATE UNIQUE INDEX invitation_token ON public.invitation USING btree (org_id, token_hash)
+CREATE UNIQUE INDEX job_dedupe ON public.job USING btree (org_id, dedupe_key) WHERE (dedupe_key IS NOT NULL)
+CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
+CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
+CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
+CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
+CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
+CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
+CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
+CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
+CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
+CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
+CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
+CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
+CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
+CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
+CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
+CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
+CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
+CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
+CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
+CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
+
+-- row policies
+api_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+app_user: colleagues for SELECT to funnelwork_app using ((EXISTS ( SELECT 1
+   FROM member m
+  WHERE ((m.user_id = app_user.id) AND (m.org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid))))) check () forced
+app_user: system for ALL to funnelwork_system using (true) check (true) forced
+audit_log: system for ALL to funnelwork_system using (true) check (true) forced
+audit_log: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
+idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+invitation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+job: system for ALL to funnelwork_system using (true) check (true) forced
+job: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+member: system for ALL to funnelwork_system using (true) check (true) forced
+member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+org: system for ALL to funnelwork_system using (true) check (true) forced
+org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
+refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
+sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+signing_key: system for ALL to funnelwork_system using (true) check (true) forced
+system_mail: system for ALL to funnelwork_system using (true) check (true) forced
+system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+user_token: system for ALL to funnelwork_system using (true) check (true) forced
+webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
+webhook_endpoint: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+
+-- grants
+api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+api_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+app_user: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+app_user: funnelwork_system may INSERT, SELECT, UPDATE
+audit_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+audit_log: funnelwork_app may INSERT, SELECT
+audit_log: funnelwork_system may DELETE, INSERT, SELECT
+contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_field: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_score: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_score: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+goose_db_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+goose_lock: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+idempotency_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+idempotency_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+idempotency_key: funnelwork_system may DELETE, SELECT
+invitation: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+invitation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+job: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+job: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+job_pause: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_pause: funnelwork_app may SELECT
+job_pause: funnelwork_system may DELETE, INSERT, SELECT
+member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+org: funnelwork_system may INSERT, SELECT
+partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+sandbox_hook: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_hook: funnelwork_system may DELETE, INSERT, SELECT
+sandbox_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sandbox_mail: funnelwork_system may DELETE, SELECT
+score_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+score_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment_member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment_member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+signing_key: funnelwork_system may DELETE, INSERT, SELECT
+system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+system_mail: funnelwork_system may DELETE, INSERT, SELECT
+tick: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+tick: funnelwork_system may DELETE, INSERT, SELECT
+user_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+user_token: funnelwork_system may DELETE, INSERT, SELECT
+webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_attempt_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_delivery: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_delivery: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_delivery_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_endpoint: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_endpoint: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_endpoint: funnelwork_system may SELECT
+
+-- functions
+drop_partitions() as its owner
+event_horizon() as its caller
+event_seq(n integer) as its caller
+job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
+make_partitions(days integer) as its owner
+refuse(what text, about text) as its caller
+system(IN t regclass, IN rights text) as its caller
+tenant(IN t regclass) as its caller
+uuid_floor(at timestamp with time zone) as its caller
+uuidv7_at(at timestamp with time zone) as its caller
