@@ -48,7 +48,7 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 		wg      sync.WaitGroup
 		mu      sync.Mutex
 		gone    = map[id.ID]bool{}
-		stop    = make(chan struct{})
+		pace    = make(chan struct{}, 4) // a page read lets each writer go on
 		waiting = make([]id.ID, 0, len(before))
 	)
 	for i := range before {
@@ -58,10 +58,8 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 	for w := range 2 {
 		wg.Go(func() {
 			for n := 0; ; n++ {
-				select {
-				case <-stop:
+				if _, more := <-pace; !more {
 					return
-				default:
 				}
 				s.must(&contacts.Patch{Email: some(fmt.Sprintf("w%d-%d@new.example", w, n)), FirstName: some("N"), LastName: some(fmt.Sprint("Last", n%1000))})
 				i := waiting[2*n+w]
@@ -71,14 +69,11 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 				if _, err := s.archive(i); err != nil {
 					t.Error(err)
 				}
-				if 2*n+w+2 >= len(waiting)/3 {
-					return
-				}
 			}
 		})
 	}
 	for _, order := range []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest, contacts.LastName, contacts.Email} {
-		seen := s.walk(contacts.Filter{}, order, 100, func() {})
+		seen := s.walk(contacts.Filter{}, order, 100, func() { pace <- struct{}{}; pace <- struct{}{} })
 		for i, n := range seen {
 			if n != 1 {
 				t.Errorf("%s: %v was met %d times", order, i, n)
@@ -99,7 +94,7 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 			}
 		}
 	}
-	close(stop)
+	close(pace)
 	wg.Wait()
 	if len(gone) < 100 {
 		t.Errorf("only %d were archived meanwhile", len(gone))
