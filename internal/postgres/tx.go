@@ -63,7 +63,8 @@ func (tx *Tx) Org() id.ID { return tx.org }
 
 // Queue adds a statement whose answer nobody waits for. It is sent with the next Query, Exec or Flush, at the
 // latest with the commit, and its error ends the transaction there. Callbacks on the answer (Exec, QueryRow,
-// Query of the returned value) run then.
+// Query of the returned value) run then, and only take notice: where the statement travels with the commit, a
+// callback's error comes too late to undo it. What guards the commit raises in the server, or is awaited.
 func (tx *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	q := &pgx.QueuedQuery{SQL: sql, Arguments: args}
 	tx.pending = append(tx.pending, q)
