@@ -31,10 +31,11 @@ func address(c *fiber.Ctx, r *request) error {
 	}
 	var wrong []fault.Field
 	for name, values := range query {
+		if name == "" || !clean(name) {
+			return fault.New(fault.InvalidParameter, "The query has a parameter without a name.")
+		}
 		strict, known := r.op.queries[name]
 		switch {
-		case !clean(name):
-			wrong = append(wrong, fault.Field{Code: "unknown_parameter", Detail: "A parameter's name is not text."})
 		case !known:
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: "This operation knows no such parameter."})
 		case len(values) > 1:

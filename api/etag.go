@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -35,7 +36,7 @@ func (m IfMatch) check(edit int64) error {
 	for one := range strings.SplitSeq(m.Value, ",") {
 		one = strings.TrimSpace(one)
 		first, _, _ := strings.Cut(strings.Trim(one, `"`), ".")
-		if one == "*" || strings.HasPrefix(one, `"`) && first == fmt.Sprint(edit) {
+		if one == "*" || strings.HasPrefix(one, `"`) && first == strconv.FormatInt(edit, 10) {
 			return nil
 		}
 	}

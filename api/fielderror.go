@@ -70,7 +70,8 @@ func complaint(location, message string, body []byte) fault.Field {
 func pointer(path string, body []byte) string {
 	var at any
 	_ = json.Unmarshal(body, &at)
-	out := "#"
+	var out strings.Builder
+	out.WriteByte('#')
 	for path != "" {
 		var name string
 		switch v := at.(type) {
@@ -87,9 +88,9 @@ func pointer(path string, body []byte) string {
 			name, path = element(path)
 			at = nil
 		}
-		out += "/" + escape(name)
+		out.WriteString("/" + escape(name))
 	}
-	return out
+	return out.String()
 }
 
 // memberName takes the longest name of v that path begins with, or what ends at the next dot or bracket.

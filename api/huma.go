@@ -66,7 +66,7 @@ const misfit = "does not fit: "
 func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	for _, err := range errs {
-		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma hands over its own errors unwrapped
+		d, ok := err.(huma.ErrorDetailer)
 		if !ok {
 			if given := fault.Of(err); given != nil {
 				return given

@@ -112,14 +112,14 @@ func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
 		}
 		return nil
 	})
-	var print, answer []byte
-	err := tx.QueryRow(ctx, recallSQL, []any{tx.Org(), r.key}, &print, &answer)
+	var seen, answer []byte
+	err := tx.QueryRow(ctx, recallSQL, []any{tx.Org(), r.key}, &seen, &answer)
 	switch {
 	case postgres.None(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("recall idempotency key: %w", err)
-	case string(print) != string(r.fingerprint[:]):
+	case string(seen) != string(r.fingerprint[:]):
 		return nil, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key came with another request. Take a new key for a new request.")
 	}
 	return answer, nil

@@ -30,9 +30,9 @@ func (s *service) count(sql string, args ...any) (n int) {
 	return n
 }
 
-func (s *service) sql(sql string, args ...any) {
+func (s *service) sql(sql string) {
 	s.Helper()
-	if _, err := testkit.Pgx(s, s.DB.URL).Exec(s.Context(), sql, args...); err != nil {
+	if _, err := testkit.Pgx(s, s.DB.URL).Exec(s.Context(), sql); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -157,7 +157,7 @@ func TestAProcessKilledInTheMiddleMakesOneRowInTheEnd(t *testing.T) {
 	c := s.signup()
 	s.sql(`CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF new.name = 'slow' THEN PERFORM pg_sleep(1); END IF; RETURN new; END $$;
 		CREATE TRIGGER dawdle BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION dawdle()`)
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeForAnotherProcess$", "-test.v") //nolint:gosec // it is this binary
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeForAnotherProcess$", "-test.v")
 	child.Env = append(os.Environ(), "FUNNELWORK_TEST_SERVE="+s.DB.URL, "FUNNELWORK_TEST_KEYSET="+text)
 	out, err := child.StdoutPipe()
 	if err == nil {

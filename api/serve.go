@@ -31,7 +31,9 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	err := a.fiber.ShutdownWithContext(grace)
-	<-done
+	if stopped := <-done; err == nil && !errors.Is(stopped, net.ErrClosed) {
+		err = stopped
+	}
 	return err
 }
 

@@ -1,0 +1,139 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// nasty are values that some field, somewhere, will not like.
+var nasty = []string{
+	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `1e400`, `-0`, `9223372036854775808`, `123456789012345678901234567890`,
+	`""`, `" "`, `"x"`, `"\u0000"`, `"\ud800"`, `"a\u0000b"`, `"😀"`, `"'; DROP TABLE org; --"`, `"%00"`, `"\\"`, `"../../etc/passwd"`,
+	`"2026-13-45T99:99:99Z"`, `"0000-01-01T00:00:00Z"`, `"9999-12-31T23:59:59.999999999Z"`, `"292277026596-12-04T15:30:07Z"`, `"1-1-1"`,
+	`"00000000-0000-0000-0000-000000000000"`, `"not-a-uuid"`, `"a@b"`, `"a@b.test"`, `"https://93.184.216.34/"`, `"http://localhost"`, `"*"`, `"a,b"`,
+	`[]`, `[null]`, `[""]`, `["a","a"]`, `[1]`, `[[[[]]]]`, `{}`, `{"a":1}`, `{"":""}`, `{"a":{"b":{"c":[]}}}`, `{"a":null}`,
+	`"` + strings.Repeat("a", 300) + `"`, `"` + strings.Repeat("ä", 5000) + `"`, `[` + strings.Repeat(`"a",`, 500) + `"b"]`,
+}
+
+// TestNoRequestMakesUsFail asks every route, with good bodies that are spoiled in one or two places and with
+// spoiled parameters and addresses: whatever comes, the answer is no 5xx, and the harness holds it to the document.
+func TestNoRequestMakesUsFail(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	c := s.signup()
+	s.furnish(c)
+	mine := s.harvest(c.Org)
+	asked, taken := 0, 0
+	r := rand.New(rand.NewPCG(3, 9))
+	ask := func(route api.Route, path string, body any, headers ...string) {
+		t.Helper()
+		got := c.do(route.Method, path, body, headers...)
+		asked++
+		if got.Status < 400 {
+			taken++
+		}
+		if got.Status >= 500 {
+			t.Errorf("%s %s: %d %s\n%s", route.Method, path, got.Status, got.Body, clip(body))
+		}
+	}
+	for _, route := range s.App.Routes() {
+		if strings.HasPrefix(route.Path, "/api/v1/auth/") && route.Role != "" {
+			continue // it may end the caller's own login
+		}
+		if route.Method == "DELETE" && strings.Contains(route.Path, "members") {
+			continue
+		}
+		place := regexp.MustCompile(`\{[^}]*\}`)
+		for n := range 60 {
+			path := place.ReplaceAllStringFunc(route.Path, func(string) string {
+				if n%3 == 0 {
+					return url.PathEscape(word(r))
+				}
+				return mine[r.IntN(len(mine))]
+			})
+			if n%4 == 1 {
+				path += "?" + s.spoiledQuery(route, r)
+			}
+			ask(route, path, s.spoiledBody(route, n, r))
+		}
+		ask(route, route.Path, strings.Repeat("[", 10_000))
+		ask(route, place.ReplaceAllString(route.Path, "%00"), nil)
+		ask(route, place.ReplaceAllString(route.Path, id.New().String()), `{"a":1e400}`, "If-Match", `W/"`, "Idempotency-Key", "k", "If-None-Match", `"`)
+	}
+	t.Logf("%d requests, %d of them taken", asked, taken)
+	if taken == 0 || taken == asked {
+		t.Error("a test that nothing or everything passes says nothing")
+	}
+}
+
+// word is a nasty value as text.
+func word(r *rand.Rand) string {
+	v := nasty[r.IntN(len(nasty))]
+	var text string
+	if json.Unmarshal([]byte(v), &text) != nil {
+		return v
+	}
+	return text
+}
+
+func (s *service) spoiledQuery(route api.Route, r *rand.Rand) string {
+	q := url.Values{}
+	for _, p := range s.operation(route).Parameters {
+		if p.Value.In == "query" && r.IntN(3) == 0 {
+			q.Add(p.Value.Name, word(r))
+		}
+	}
+	if r.IntN(8) == 0 {
+		q.Add(word(r), "x")
+	}
+	return q.Encode()
+}
+
+// spoiledBody is a good body with one or two members spoiled, as raw JSON.
+func (s *service) spoiledBody(route api.Route, n int, r *rand.Rand) any {
+	op := s.operation(route)
+	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
+		if n%5 == 0 {
+			return nasty[r.IntN(len(nasty))]
+		}
+		return nil
+	}
+	schema := op.RequestBody.Value.Content["application/json"].Schema.Value
+	good, ok := sample("", schema, n+10, n%2 == 0).(map[string]any)
+	if !ok || n%10 == 9 {
+		return nasty[r.IntN(len(nasty))]
+	}
+	raw := map[string]json.RawMessage{}
+	for k, v := range good {
+		raw[k], _ = json.Marshal(v) //nolint:errchkjson // samples are plain
+	}
+	names := slices.Sorted(maps.Keys(schema.Properties))
+	for range n % 3 {
+		if len(names) > 0 {
+			raw[names[r.IntN(len(names))]] = json.RawMessage(nasty[r.IntN(len(nasty))])
+		}
+	}
+	var out strings.Builder
+	for i, k := range slices.Sorted(maps.Keys(raw)) {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(&out, "%q:%s", k, raw[k])
+	}
+	return "{" + out.String() + "}"
+}
+
+func clip(body any) string {
+	text := fmt.Sprint(body)
+	return text[:min(len(text), 400)]
+}
