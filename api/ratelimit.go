@@ -19,7 +19,11 @@ func (a *App) limit(c *fiber.Ctx, r *request) error {
 	if a.Limits == nil || r.who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
 	}
-	d := a.Limits.Take(c.UserContext(), r.who.Org.String(), limits.Default)
+	rule := limits.Default
+	if n := r.who.RatePerMinute; n > 0 {
+		rule = limits.PerMinute(int64(n))
+	}
+	d := a.Limits.Take(c.UserContext(), r.who.Org.String(), rule)
 	d.Headers(time.Now(), c.Response().Header.Set)
 	if d.Allowed {
 		return nil

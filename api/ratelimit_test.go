@@ -196,3 +196,15 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlanRaisesTheRate(t *testing.T) {
+	t.Parallel()
+	c := startThings(t).signup()
+	c.sql("UPDATE org SET rate_per_minute = 150 WHERE id = '" + c.Org.String() + "'")
+	for _, one := range []*caller{c, c.key(auth.Viewer)} {
+		got := one.do("GET", things, nil).want(t, 200, "")
+		if got.Header.Get("X-RateLimit-Limit") != "300" || got.Header.Get("RateLimit-Policy") != `"burst";q=300;w=30, "default";q=150;w=60` {
+			t.Errorf("headers %v", got.Header)
+		}
+	}
+}

@@ -25,32 +25,33 @@ type seat struct {
 // lookTime bounds one query for a role, since others wait for its answer.
 const lookTime = 2 * time.Second
 
-// role is what t's user may do in t's org now.
-func (s *Service) role(ctx context.Context, t token, now time.Time) (Role, error) {
+// role is what t's user may do in t's org now, and how often: the answer's Role and RatePerMinute.
+func (s *Service) role(ctx context.Context, t token, now time.Time) (Who, error) {
 	where := place{t.org, t.user}
 	at := s.seats.getOr(where, newSeat)
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if now.Sub(at.at) < roleLife {
-		return at.who.Role, at.err
+		return at.who, at.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	began := time.Now()
-	var role Role
+	var found Who
 	err := s.App.View(ctx, t.org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT role FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL`,
-			[]any{t.org, t.user}, &role)
+		return tx.QueryRow(ctx, `SELECT m.role, coalesce(o.rate_per_minute, 0) FROM member m JOIN org o ON o.id = m.org_id
+			WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`,
+			[]any{t.org, t.user}, &found.Role, &found.RatePerMinute)
 	})
 	switch {
 	case postgres.None(err):
-		at.who.Role, at.err, at.at = "", errToken, began
+		at.who, at.err, at.at = Who{}, errToken, began
 	case err != nil:
-		return "", fmt.Errorf("read role: %w", err)
+		return Who{}, fmt.Errorf("read role: %w", err)
 	default:
-		at.who.Role, at.err, at.at = role, nil, began
+		at.who, at.err, at.at = found, nil, began
 	}
-	return at.who.Role, at.err
+	return at.who, at.err
 }
 
 func newSeat() *seat { return new(seat) }

@@ -116,11 +116,11 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if !now.Before(t.expires) {
 		return Who{}, errToken
 	}
-	role, err := s.role(ctx, t, now)
+	seat, err := s.role(ctx, t, now)
 	if err != nil {
 		return Who{}, err
 	}
-	return Who{Org: t.org, User: t.user, Role: role, Session: t.session}, nil
+	return Who{Org: t.org, User: t.user, Role: seat.Role, Session: t.session, RatePerMinute: seat.RatePerMinute}, nil
 }
 
 // maxBearer bounds what is hashed and parsed for anybody.

@@ -30,6 +30,8 @@ type Who struct {
 	Role Role
 	// Session is the login that the user's token came from: a family of refresh tokens. Zero for a key.
 	Session id.ID
+	// RatePerMinute is what the org's plan raised its request rate to; 0 for the default.
+	RatePerMinute int
 }
 
 // IsKey tells an API key from a person. A key never has rights over members and keys.
