@@ -2,6 +2,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,7 +45,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if len(b) < 2 || b[0] != '"' {
-		return fmt.Errorf("want a string that is an RFC 3339 time")
+		return errors.New("want a string that is an RFC 3339 time")
 	}
 	return t.UnmarshalText(b[1 : len(b)-1])
 }
