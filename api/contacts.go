@@ -115,12 +115,10 @@ func changed(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
 
 // askForScores adds the scoring of the contacts, as many to a job as one takes.
 func askForScores(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
-	for len(ids) > 0 {
-		n := min(len(ids), leadscore.PerJob)
-		if err := leadscore.Kind.Add(ctx, tx, leadscore.Args{Contacts: ids[:n]}); err != nil {
+	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
+		if err := leadscore.Kind.Add(ctx, tx, args); err != nil {
 			return err
 		}
-		ids = ids[n:]
 	}
 	return nil
 }

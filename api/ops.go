@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/pprof" // #nosec G108 -- mounted by hand below, behind the guard; the default mux is never served
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +79,10 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	inner := http.NewServeMux()
 	inner.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Timeout: 10 * time.Second}))
 	inner.Handle(queuesPath+"/", queues)
+	inner.HandleFunc("GET /debug/pprof/", pprof.Index)
+	inner.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	inner.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	inner.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	inner.HandleFunc("GET /tls/ask", noCertificate)
 	inner.HandleFunc("GET /{$}", ops.contents)
 	for prefix, h := range o.Mounts {
