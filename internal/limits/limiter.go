@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -41,7 +40,7 @@ type Limiter struct {
 	breaker *breaker
 	local   *local
 	denied  *denied
-	calls   sync.WaitGroup
+	calls   crew
 	clock   func() time.Time
 	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
 }
@@ -50,7 +49,7 @@ type Limiter struct {
 func New(o Options) *Limiter {
 	l := &Limiter{
 		redis: o.Redis, script: redis.NewScript(source), metrics: o.Metrics, local: newLocal(), denied: newDenied(), clock: time.Now,
-		at: func() (int64, bool) { return 0, false },
+		at: func() (int64, bool) { return 0, false }, calls: crew{work: make(chan func()), stop: make(chan struct{})},
 	}
 	if c, ok := o.Redis.(*redis.Client); ok {
 		l.redis = c.WithTimeout(longest) // ask keeps the time
@@ -62,7 +61,7 @@ func New(o Options) *Limiter {
 // Close waits for what still runs: a probe, and calls that were given up. The client stays open.
 func (l *Limiter) Close() {
 	l.breaker.close()
-	l.calls.Wait()
+	l.calls.close()
 }
 
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
@@ -101,7 +100,7 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 	replies := make(chan reply, 1)
-	l.calls.Go(func() {
+	l.calls.do(func() {
 		defer cancel()
 		got, err := l.call(ctx, []string{"rl:{" + subject + "}"}, args)
 		replies <- reply{got, err}

@@ -24,6 +24,18 @@ const (
 	minute = time.Minute
 )
 
+// defaultPolicy is made once, since nearly every answer bears it.
+var defaultPolicy = fmt.Sprintf(policy, Default.Burst, Default.PerMinute)
+
+const policy = `"burst";q=%d;w=30, "default";q=%d;w=60`
+
+func (r Rule) policy() string {
+	if r == Default {
+		return defaultPolicy
+	}
+	return fmt.Sprintf(policy, r.Burst, r.PerMinute)
+}
+
 // step is what one request takes from the bucket, in microseconds.
 func (r Rule) step() int64 { return minute.Microseconds() / r.PerMinute }
 
@@ -51,7 +63,7 @@ func (d Decision) RetryAfter() time.Duration { return time.Duration(d.seconds())
 // Headers calls set with the headers of both families: draft-ietf-httpapi-ratelimit-headers-11, structured
 // fields (RFC 9651), and the older X-RateLimit trio, whose reset is in epoch seconds.
 func (d Decision) Headers(now time.Time, set func(name, value string)) {
-	set("RateLimit-Policy", fmt.Sprintf(`"burst";q=%d;w=%d, "default";q=%d;w=%d`, d.Rule.Burst, int(window.Seconds()), d.Rule.PerMinute, int(minute.Seconds())))
+	set("RateLimit-Policy", d.Rule.policy())
 	name := `"default"`
 	if d.ByWindow {
 		name = `"burst"`
