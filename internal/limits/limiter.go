@@ -4,9 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,13 +32,11 @@ type Options struct {
 
 // Limiter decides for all subjects. It is safe for concurrent use.
 type Limiter struct {
-	redis   redis.UniversalClient
-	script  *redis.Script
 	metrics *Metrics
 	breaker *breaker
+	ferry   *ferry // nil where the process decides alone
 	local   *local
 	denied  *denied
-	calls   crew
 	clock   func() time.Time
 	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
 }
@@ -48,31 +44,37 @@ type Limiter struct {
 // New makes a limiter without asking Redis anything. Close it.
 func New(o Options) *Limiter {
 	l := &Limiter{
-		redis: o.Redis, script: redis.NewScript(source), metrics: o.Metrics, local: newLocal(), denied: newDenied(), clock: time.Now,
-		at: func() (int64, bool) { return 0, false }, calls: crew{work: make(chan func()), stop: make(chan struct{})},
+		metrics: o.Metrics, local: newLocal(), denied: newDenied(), clock: time.Now, at: func() (int64, bool) { return 0, false },
 	}
-	if c, ok := o.Redis.(*redis.Client); ok {
-		l.redis = c.WithTimeout(longest) // ask keeps the time
+	client := o.Redis
+	if c, ok := client.(*redis.Client); ok {
+		client = c.WithTimeout(longest) // ask keeps the time
 	}
-	l.breaker = newBreaker(o.Log, o.Metrics, func(ctx context.Context) error { return l.redis.Ping(ctx).Err() })
+	l.breaker = newBreaker(o.Log, o.Metrics, func(ctx context.Context) error { return client.Ping(ctx).Err() })
+	if client != nil {
+		l.ferry = newFerry(client, l.breaker)
+	}
 	return l
 }
 
-// Close waits for what still runs: a probe, and calls that were given up. The client stays open.
+// Close waits for what still runs: a probe, and calls that were given up. The client stays open, and nothing
+// may be taken any more.
 func (l *Limiter) Close() {
 	l.breaker.close()
-	l.calls.close()
+	if l.ferry != nil {
+		l.ferry.close()
+	}
 }
 
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
 // It never fails. A Redis that is away costs at most 50 ms, three times in a row, and then microseconds.
-func (l *Limiter) Take(ctx context.Context, subject string, r Rule) Decision {
+func (l *Limiter) Take(_ context.Context, subject string, r Rule) Decision {
 	began := l.clock()
 	if d, ok := l.denied.get(subject, r, began); ok {
 		l.metrics.decided(d, true)
 		return d
 	}
-	d, err := l.ask(ctx, subject, r)
+	d, err := l.ask(subject, r)
 	if err != nil {
 		d = l.local.take(subject, r, began)
 		d.Degraded = true
@@ -90,22 +92,20 @@ var errOpen = errors.New("the breaker is open")
 // ask lets Redis decide. It waits no longer than patience for a Redis that is silent, but as long as it takes,
 // up to longest, while Redis answers others: then it is this process that is slow, and to decide without Redis
 // what Redis has decided already would let one too many through.
-func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, error) {
-	if l.redis == nil || l.breaker.isOpen() {
+func (l *Limiter) ask(subject string, r Rule) (Decision, error) {
+	if l.ferry == nil || l.breaker.isOpen() {
 		return Decision{}, errOpen
 	}
 	args := []any{r.step(), r.Burst, window.Microseconds()}
 	if us, given := l.at(); given {
 		args = append(args, us)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
-	replies := make(chan reply, 1)
-	l.calls.do(func() {
-		defer cancel()
-		got, err := l.call(ctx, []string{"rl:{" + subject + "}"}, args)
-		replies <- reply{got, err}
-	})
-	asked := l.breaker.now()
+	c := &call{key: "rl:{" + subject + "}", args: args, reply: make(chan reply, 1)}
+	if !l.ferry.board(c) {
+		return Decision{}, errFull
+	}
+	began := l.breaker.now()
+	asked := began
 	wait := patience
 	if l.breaker.last.Load() == 0 {
 		wait = firstContact
@@ -114,7 +114,7 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 	defer timer.Stop()
 	for {
 		select {
-		case one := <-replies:
+		case one := <-c.reply:
 			if one.err != nil {
 				l.breaker.failed(one.err)
 				return Decision{}, one.err
@@ -124,7 +124,8 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 			return Decision{Rule: r, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
 		case <-timer.C:
 			late := l.breaker.now()-asked > wait+patience/10 // then this process sleeps, not Redis
-			if ctx.Err() != nil || !late && !l.breaker.heard(patience) {
+			if l.breaker.now()-began > longest || !late && !l.breaker.heard(patience) {
+				c.left.Store(true)
 				l.breaker.failed(errSilent)
 				return Decision{}, errSilent
 			}
@@ -134,38 +135,7 @@ func (l *Limiter) ask(ctx context.Context, subject string, r Rule) (Decision, er
 	}
 }
 
-var errSilent = errors.New("redis is silent")
-
-type reply struct {
-	values []int64
-	err    error
-}
-
-// call runs the script once. What was surely never sent may be sent again while others get through.
-func (l *Limiter) call(ctx context.Context, keys []string, args []any) ([]int64, error) {
-	for {
-		cmd := l.script.EvalSha(ctx, l.redis, keys, args...)
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-			cmd = l.script.Eval(ctx, l.redis, keys, args...)
-		}
-		got, err := cmd.Int64Slice()
-		switch {
-		case err == nil && len(got) != 5:
-			return nil, fmt.Errorf("limiter script answered %d values", len(got))
-		case err == nil:
-			l.breaker.succeeded()
-			return got, nil
-		case ctx.Err() != nil || !neverSent(err) || !l.breaker.heard(patience):
-			return nil, err
-		}
-	}
-}
-
-// neverSent tells whether the command did not get as far as a connection, for want of time.
-func neverSent(err error) bool {
-	if errors.Is(err, redis.ErrPoolTimeout) {
-		return true
-	}
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial" && op.Timeout()
-}
+var (
+	errSilent = errors.New("redis is silent")
+	errFull   = errors.New("too many calls wait for redis")
+)

@@ -130,6 +130,9 @@ var errForm = errors.New("it is none of redis://, rediss://, unix://, redis+sent
 func (t target) tune(use Use) {
 	o := t.Options
 	o.ContextTimeoutEnabled = true
+	if o.Protocol == 0 {
+		o.Protocol = 2 // the third adds a look for pushed messages to every reply, and nothing that is used here
+	}
 	// Neither is known to Redis 6.2, and each is a round trip of every new connection.
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
