@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/limits"
 )
 
 // request is what the layers before a handler found out about one request.
@@ -21,6 +22,8 @@ type request struct {
 	refused error  // why the credential did not count; nil without one and with a good one
 	scope   string // path and query, without what only turns pages: a cursor is bound to it
 	op      *op    // nil until the router has found it
+
+	asked *limits.Asked // the rate's decision, where it is still open
 
 	bodyRead bool // to its end
 
@@ -54,6 +57,9 @@ func (a *App) envelope(c *fiber.Ctx) error {
 	c.SetUserContext(ctx)
 	headers(c, r)
 	if err := a.rescued(c); err != nil {
+		a.fail(c, err)
+	}
+	if err := settle(c, r); err != nil {
 		a.fail(c, err)
 	}
 	if unreadBody(c, r) {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	boats    = 2    // pipelines on their way at once: one is filled while the other travels
+	boats    = 1    // pipelines on their way at once: one is filled while the other travels
 	boatLoad = 128  // calls in one pipeline
 	quay     = 4096 // calls that may wait; one more is decided in the process
 )

@@ -69,44 +69,78 @@ func (l *Limiter) Close() {
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
 // It never fails. A Redis that is away costs at most 50 ms, three times in a row, and then microseconds.
 func (l *Limiter) Take(_ context.Context, subject string, r Rule) Decision {
-	began := l.clock()
-	if d, ok := l.denied.get(subject, r, began); ok {
-		l.metrics.decided(d, true)
-		return d
-	}
-	d, err := l.ask(subject, r)
-	if err != nil {
-		d = l.local.take(subject, r, began)
-		d.Degraded = true
-	}
-	if !d.Allowed {
-		l.denied.put(subject, r, began, d)
-	}
-	l.metrics.decided(d, false)
-	l.metrics.took(l.clock().Sub(began))
-	return d
+	return l.Ask(subject, r).Wait()
 }
 
-var errOpen = errors.New("the breaker is open")
+// Asked is a request that is being decided on.
+type Asked struct {
+	limiter *Limiter
+	subject string
+	rule    Rule
+	began   time.Time
+	since   time.Duration // by the breaker's time
+	call    *call         // nil where the process decides
+	known   *Decision     // decided from memory
+	err     error         // why Redis is not asked
+}
 
-// ask lets Redis decide. It waits no longer than patience for a Redis that is silent, but as long as it takes,
-// up to longest, while Redis answers others: then it is this process that is slow, and to decide without Redis
-// what Redis has decided already would let one too many through.
-func (l *Limiter) ask(subject string, r Rule) (Decision, error) {
+// Ask counts one request as Take does, without waiting for the decision. Wait must follow.
+func (l *Limiter) Ask(subject string, r Rule) *Asked {
+	a := &Asked{limiter: l, subject: subject, rule: r, began: l.clock(), since: l.breaker.now()}
+	if d, ok := l.denied.get(subject, r, a.began); ok {
+		a.known = &d
+		return a
+	}
 	if l.ferry == nil || l.breaker.isOpen() {
-		return Decision{}, errOpen
+		a.err = errOpen
+		return a
 	}
 	args := []any{r.step(), r.Burst, window.Microseconds()}
 	if us, given := l.at(); given {
 		args = append(args, us)
 	}
-	c := &call{key: "rl:{" + subject + "}", args: args, reply: make(chan reply, 1)}
-	if !l.ferry.board(c) {
-		return Decision{}, errFull
+	a.call = &call{key: "rl:{" + subject + "}", args: args, reply: make(chan reply, 1)}
+	if !l.ferry.board(a.call) {
+		a.err = errFull
 	}
-	began := l.breaker.now()
-	asked := began
-	wait := patience
+	return a
+}
+
+// Wait answers the decision. Call it once.
+func (a *Asked) Wait() Decision {
+	l := a.limiter
+	if a.known != nil {
+		l.metrics.decided(*a.known, true)
+		return *a.known
+	}
+	var d Decision
+	err := a.err
+	if err == nil {
+		d, err = a.answer()
+	}
+	if err != nil {
+		d = l.local.take(a.subject, a.rule, a.began)
+		d.Degraded = true
+	}
+	if !d.Allowed {
+		l.denied.put(a.subject, a.rule, a.began, d)
+	}
+	l.metrics.decided(d, false)
+	l.metrics.took(l.clock().Sub(a.began))
+	return d
+}
+
+// answer is what Redis decides. It waits no longer than patience for a Redis that is silent, but as long as it
+// takes, up to longest, while Redis answers others: then it is this process that is slow, and to decide without
+// Redis what Redis has decided already would let one too many through.
+func (a *Asked) answer() (Decision, error) {
+	l := a.limiter
+	select {
+	case one := <-a.call.reply:
+		return a.read(one)
+	default:
+	}
+	asked, wait := l.breaker.now(), patience
 	if l.breaker.last.Load() == 0 {
 		wait = firstContact
 	}
@@ -114,18 +148,12 @@ func (l *Limiter) ask(subject string, r Rule) (Decision, error) {
 	defer timer.Stop()
 	for {
 		select {
-		case one := <-c.reply:
-			if one.err != nil {
-				l.breaker.failed(one.err)
-				return Decision{}, one.err
-			}
-			got := one.values
-			l.local.observe(subject, r, l.clock(), got[1])
-			return Decision{Rule: r, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
+		case one := <-a.call.reply:
+			return a.read(one)
 		case <-timer.C:
 			late := l.breaker.now()-asked > wait+patience/10 // then this process sleeps, not Redis
-			if l.breaker.now()-began > longest || !late && !l.breaker.heard(patience) {
-				c.left.Store(true)
+			if l.breaker.now()-a.since > longest || !late && !l.breaker.heard(patience) {
+				a.call.left.Store(true)
 				l.breaker.failed(errSilent)
 				return Decision{}, errSilent
 			}
@@ -135,7 +163,19 @@ func (l *Limiter) ask(subject string, r Rule) (Decision, error) {
 	}
 }
 
+func (a *Asked) read(one reply) (Decision, error) {
+	l := a.limiter
+	if one.err != nil {
+		l.breaker.failed(one.err)
+		return Decision{}, one.err
+	}
+	got := one.values
+	l.local.observe(a.subject, a.rule, l.clock(), got[1])
+	return Decision{Rule: a.rule, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
+}
+
 var (
+	errOpen   = errors.New("the breaker is open")
 	errSilent = errors.New("redis is silent")
 	errFull   = errors.New("too many calls wait for redis")
 )
