@@ -53,6 +53,14 @@ func address(c *fiber.Ctx, r *request) error {
 	for _, name := range turning {
 		query.Del(name)
 	}
+	for name, values := range query {
+		if values[0] == r.op.silent[name] { // the list is the same with and without it
+			query.Del(name)
+		}
+	}
+	if len(query) == 0 {
+		return nil
+	}
 	r.scope += "?" + query.Encode()
 	return nil
 }

@@ -8,6 +8,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
+func TestACursorHoldsForTheSameListHoweverItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	ada.contact("ann@acme.example")
+	ada.contact("bob@acme.example")
+	var p contactPage
+	ada.do(http.MethodGet, contactsPath+"?limit=1", nil).want(t, 200, "").into(t, &p)
+	for query, status := range map[string]int{
+		"": 200, "sort=-created_at": 200, "archived=false": 200, "stage=&tag=": 200, "count=exact": 200,
+		"sort=created_at": 400, "archived=true": 400, "stage=lead": 400, "min_score=1": 400,
+	} {
+		code := map[int]string{400: "invalid_cursor"}[status]
+		ada.do(http.MethodGet, contactsPath+"?"+query+"&cursor="+*p.NextCursor, nil).want(t, status, code)
+	}
+}
+
 func TestListsFilterSortAndCount(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/netip"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -32,7 +33,11 @@ func NewWithThings(d Deps) *App { return build(d, mountThings) }
 func ScanJSON(b []byte) error { return scanJSON(b) }
 
 // Pointer is how a dotted location of huma's becomes a JSON pointer.
-func Pointer(path string, body []byte) string { return pointer(path, body) }
+func Pointer(path string, body []byte) string {
+	var at any
+	_ = json.Unmarshal(body, &at)
+	return pointer(path, at)
+}
 
 // Block is what an address counts as.
 func Block(ip netip.Addr) string { return block(ip) }

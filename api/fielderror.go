@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -48,8 +47,11 @@ func sentence(message string) string {
 	return strings.ToUpper(message[:1]) + message[1:] + "."
 }
 
-// complaint is one complaint about the body, with the pointer that huma's dotted location stands for.
-func complaint(location, message string, body []byte) fault.Field {
+// mostComplaints is how many wrong parts one problem names. What is wrong in so many places is told by the first.
+const mostComplaints = 100
+
+// complaint is one complaint about the body, parsed, with the pointer that huma's dotted location stands for.
+func complaint(location, message string, body any) fault.Field {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
 	if at, ok := strings.CutPrefix(message, misfit); ok {
 		return fault.Field{Pointer: pointer(at, body), Code: "invalid_type", Detail: "The value has a wrong type or is out of range."}
@@ -67,9 +69,7 @@ func complaint(location, message string, body []byte) fault.Field {
 
 // pointer turns "friends[0].name" into "#/friends/0/name". Members whose names hold dots or brackets are told
 // by looking them up in the body.
-func pointer(path string, body []byte) string {
-	var at any
-	_ = json.Unmarshal(body, &at)
+func pointer(path string, at any) string {
 	var out strings.Builder
 	out.WriteByte('#')
 	for path != "" {

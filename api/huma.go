@@ -65,7 +65,11 @@ const misfit = "does not fit: "
 // member of the body a 422.
 func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
+	var parsed any
 	for _, err := range errs {
+		if len(f.Fields) == mostComplaints {
+			break
+		}
 		d, ok := err.(huma.ErrorDetailer)
 		if !ok {
 			if given := fault.Of(err); given != nil {
@@ -82,7 +86,10 @@ func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
 			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
 			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: fieldCode(detail.Message), Detail: sentence(detail.Message)})
 		default:
-			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, body))
+			if parsed == nil {
+				_ = json.Unmarshal(body, &parsed) // what is no JSON has no places to point at
+			}
+			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, parsed))
 		}
 	}
 	if len(f.Fields) > 0 {

@@ -123,6 +123,14 @@ func (a *admitted) Unwrap() huma.Context { return a.humaContext }
 // Context is the handler's.
 func (a *admitted) Context() context.Context { return a.ctx }
 
+// Header is huma's way to learn the body's format. What passed contentType is JSON, however it was spelled.
+func (a *admitted) Header(name string) string {
+	if name == "Content-Type" {
+		return "application/json"
+	}
+	return a.humaContext.Header(name)
+}
+
 // BodyReader reads the body from memory.
 func (a *admitted) BodyReader() io.Reader { return bytes.NewReader(a.body) }
 

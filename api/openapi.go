@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -88,10 +89,19 @@ func parameters(o op) []*huma.Param {
 
 // document adds h to the API document and notes in o what the middleware must know of it.
 func (a *App) document(o *op, h *huma.Operation) {
-	o.queries = map[string]bool{}
+	o.queries, o.silent = map[string]bool{}, map[string]string{}
 	for _, p := range h.Parameters {
-		if p.In == "query" {
-			o.queries[p.Name] = p.Schema.Type != huma.TypeString || p.Schema.Format != "" || p.Schema.Enum != nil
+		if p.In != "query" {
+			continue
+		}
+		o.queries[p.Name] = p.Schema.Type != huma.TypeString || p.Schema.Format != "" || p.Schema.Enum != nil
+		switch {
+		case p.Schema.Default != nil:
+			o.silent[p.Name] = fmt.Sprint(p.Schema.Default)
+		case p.Schema.Type == huma.TypeBoolean:
+			o.silent[p.Name] = "false"
+		default:
+			o.silent[p.Name] = ""
 		}
 	}
 	if len(h.RequestBody.Content) == 0 {

@@ -70,6 +70,7 @@ func TestACursorIsOfOneOrgAndOneList(t *testing.T) {
 	c.do("GET", things+"?limit=2&cursor="+cursor, nil).want(t, 200, "")
 	other.do("GET", things+"?limit=1&cursor="+cursor, nil).want(t, 400, "invalid_cursor")
 	c.do("GET", things+"?limit=1&name=1&cursor="+cursor, nil).want(t, 400, "invalid_cursor")
+	c.do("GET", things+"?limit=2&name=&cursor="+cursor, nil).want(t, 200, "")
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
 		t.Fatal(err)

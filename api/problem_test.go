@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -85,6 +87,7 @@ func TestEveryBadBodyIsRefusedWithItsPlace(t *testing.T) {
 		})
 	}
 	c.do("POST", things, `{"name":"`+strings.Repeat("é", 100)+`"}`, "Content-Type", "application/json; charset=UTF-8").want(t, 201, "")
+	c.do("POST", things, `{"name":"spelled otherwise"}`, "Content-Type", "Application/JSON").want(t, 201, "")
 	c.do("POST", things, `{"name":"😀\ud83d\ude00\/\"","tag":"one","more":{"big":123456789012345678901234567890}}`).want(t, 201, "")
 }
 
@@ -145,7 +148,10 @@ func TestWhatTheRouterRefusesIsAProblemToo(t *testing.T) {
 	if allow := got.Header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") || !strings.Contains(allow, "HEAD") {
 		t.Errorf("Allow is %q", allow)
 	}
-	c.do("PROPFIND", things, nil).want(t, 405, "method_not_allowed")
+	if strange := c.do("PROPFIND", things, nil).want(t, 405, "method_not_allowed"); strange.Header.Get("Allow") != got.Header.Get("Allow") {
+		t.Errorf("Allow is %q for a method that nobody knows, %q for another", strange.Header.Get("Allow"), got.Header.Get("Allow"))
+	}
+	c.do("PROPFIND", "/nowhere", nil).want(t, 404, "not_found")
 	c.do("TRACE", things, nil).want(t, 405, "method_not_allowed")
 	c.do("GET", things, nil, "X-Filler", strings.Repeat("a", 20<<10)).want(t, 431, "header_too_large")
 	c.do("GET", things+"/"+strings.Repeat("a", 20<<10), nil).want(t, 431, "header_too_large")
@@ -241,4 +247,22 @@ func TestHeadersAreThoseOfACarefulHouse(t *testing.T) {
 		t.Errorf("HEAD: %d bytes, %v", len(head.Body), head.Header)
 	}
 	c.do("HEAD", things+"/x", nil).want(t, 404, "")
+}
+
+func TestABodyThatIsWrongInManyPlacesIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	c := startThings(t, unlimited).signup()
+	var body strings.Builder
+	body.WriteString(`{"name":5`)
+	for n := range 50_000 {
+		fmt.Fprintf(&body, `,"u%d":1`, n)
+	}
+	began := time.Now()
+	var p struct {
+		Errors []struct{ Pointer, Code string }
+	}
+	c.do("POST", things, body.String()+"}").want(t, 422, "validation_failed").into(t, &p)
+	if took := time.Since(began); took > 5*time.Second || len(p.Errors) != 100 {
+		t.Errorf("%d errors after %v, want 100 at once", len(p.Errors), took)
+	}
 }

@@ -41,10 +41,11 @@ type op struct {
 	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64    // bytes; 1 MiB when 0
 
-	queries map[string]bool // known query parameters; true where an empty value is none
-	json    bool            // takes a JSON body
-	merge   bool            // which may be a merge patch
-	needs   bool            // and cannot be left out
+	queries map[string]bool   // known query parameters; true where an empty value is none
+	silent  map[string]string // the value of a query parameter that says what its absence says
+	json    bool              // takes a JSON body
+	merge   bool              // which may be a merge patch
+	needs   bool              // and cannot be left out
 }
 
 // Keyed tells whether an Idempotency-Key counts: on every POST and PATCH but those of /auth.
