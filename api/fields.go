@@ -2,12 +2,10 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -70,11 +68,18 @@ func (a *App) defineField(ctx context.Context, in *struct {
 		Key   string `json:"key" doc:"1 to 64 printable characters, no slash"`
 		Label string `json:"label,omitempty" doc:"For people; the key if absent"`
 		Type  string `json:"type" enum:"string,number,boolean,date"`
+
+		CreatedAt optional[string] `json:"created_at" required:"false" readOnly:"true"`
+		UpdatedAt optional[string] `json:"updated_at" required:"false" readOnly:"true"`
 	}
 },
 ) (*fieldCreated, error) {
+	b := &in.Body
+	if err := kept(nil, map[string]optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
+		return nil, err
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*fieldCreated, error) {
-		f, err := contacts.Define(ctx, tx, in.Body.Key, in.Body.Label, contacts.Type(in.Body.Type))
+		f, err := contacts.Define(ctx, tx, b.Key, b.Label, contacts.Type(b.Type))
 		if err != nil {
 			return nil, err
 		}
@@ -96,29 +101,36 @@ func (a *App) patchField(ctx context.Context, in *struct {
 	FieldKey
 	IfMatch
 	Body struct {
-		Label optional[string] `json:"label" required:"false"`
-		Key   anything         `json:"key" required:"false" readOnly:"true"`
-		Type  anything         `json:"type" required:"false" readOnly:"true"`
+		Label     optional[string] `json:"label" required:"false"`
+		Key       optional[string] `json:"key" required:"false" readOnly:"true"`
+		Type      optional[string] `json:"type" required:"false" readOnly:"true"`
+		CreatedAt optional[string] `json:"created_at" required:"false" readOnly:"true"`
+		UpdatedAt optional[string] `json:"updated_at" required:"false" readOnly:"true"`
 	}
 },
 ) (*fieldAnswer, error) {
+	b := &in.Body
+	allow := func(f *contacts.CustomField) error {
+		if err := in.check(int64(f.Edit)); err != nil {
+			return err
+		}
+		return kept(f, map[string]optional[string]{"key": b.Key, "type": b.Type, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt})
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
-		f, err := contacts.Relabel(ctx, tx, in.Key, in.check, in.Body.Label.Field)
+		f, err := contacts.Relabel(ctx, tx, in.Key, allow, b.Label.Field)
 		if err != nil {
 			return nil, err
-		}
-		for name, sent := range map[string][2]string{"key": {string(in.Body.Key), f.Key}, "type": {string(in.Body.Type), string(f.Type)}} {
-			var v string
-			if sent[0] != "" && (json.Unmarshal([]byte(sent[0]), &v) != nil || v != sent[1]) {
-				return nil, fault.Invalid(name, "read_only", "Key and type of a custom field never change.")
-			}
 		}
 		return showField(&f), nil
 	})
 }
 
-func (a *App) archiveField(ctx context.Context, in *FieldKey) (*noContact, error) {
+func (a *App) archiveField(ctx context.Context, in *struct {
+	FieldKey
+	IfMatch
+},
+) (*noContact, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
-		return &noContact{}, contacts.Undefine(ctx, tx, in.Key)
+		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.check)
 	})
 }

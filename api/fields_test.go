@@ -33,6 +33,14 @@ func TestCustomFields(t *testing.T) {
 	}
 	ada.do(http.MethodPatch, path+"/plan", `{"type":"number"}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPatch, path+"/plan", `{"label":"x"}`, "If-Match", `"1.0"`).want(t, 412, "")
+	ada.do(http.MethodPatch, path+"/plan", `{"updated_at":"2020-01-01T00:00:00.000000Z"}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPost, path, `{"key":"x","type":"string","created_at":"2020-01-01T00:00:00.000000Z"}`).want(t, 422, "validation_failed")
+	read := ada.do(http.MethodGet, path+"/plan", nil).want(t, 200, "")
+	if back := ada.do(http.MethodPatch, path+"/plan", string(read.Body)).want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != `"2.0"` {
+		t.Errorf("sending back %s changed it: %s", read.Body, back.Body)
+	}
+	ada.do(http.MethodDelete, path+"/plan", nil, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
+	ada.do(http.MethodDelete, path+"/nobody", nil, "If-Match", `"1.0"`).want(t, 404, "not_found")
 	ada.do(http.MethodDelete, path+"/seat%20count", nil).want(t, 204, "")
 	ada.do(http.MethodDelete, path+"/seat%20count", nil).want(t, 204, "")
 	ada.do(http.MethodDelete, path+"/nobody", nil).want(t, 404, "not_found")

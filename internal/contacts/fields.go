@@ -121,8 +121,9 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Cu
 	return f, nil
 }
 
-// Relabel gives the field another label; its key and type never change. An equal label writes nothing.
-func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, label wire.Field[string]) (CustomField, error) {
+// Relabel gives the field another label; its key and type never change. An equal label writes nothing. allow sees the
+// field as it is, locked; its error is the answer.
+func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*CustomField) error, label wire.Field[string]) (CustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), key)
 	if err != nil {
 		return CustomField{}, fmt.Errorf("read field: %w", err)
@@ -134,7 +135,7 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, labe
 	case err != nil:
 		return CustomField{}, err
 	}
-	if err := match.check(f.Edit); err != nil {
+	if err := allow(&f); err != nil {
 		return CustomField{}, err
 	}
 	v, was := checker{}, f.Label
@@ -148,17 +149,26 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, match Match, labe
 }
 
 // Undefine archives a definition and takes its values out of all contacts of the org, archived ones included. Of one
-// that is archived already nothing changes; a key that was never defined is a not_found fault.
-func Undefine(ctx context.Context, tx *postgres.Tx, key string) error {
-	now := wire.Now()
-	n, err := tx.Exec(ctx, `UPDATE contact_field SET archived_at = coalesce(archived_at, $3), edit = edit + (archived_at IS NULL)::int
-		WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)
-	if err != nil {
-		return fmt.Errorf("archive field: %w", err)
-	}
-	if n == 0 {
+// that is archived already nothing changes, whatever match says; a key that was never defined is a not_found fault.
+func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) error {
+	var (
+		edit     int
+		archived bool
+	)
+	err := tx.QueryRow(ctx, `SELECT edit, archived_at IS NOT NULL FROM contact_field WHERE org_id = $1 AND key = $2 FOR UPDATE`, []any{tx.Org(), key}, &edit, &archived)
+	switch {
+	case postgres.None(err):
 		return noField()
+	case err != nil:
+		return fmt.Errorf("read field: %w", err)
+	case archived:
+		return nil
 	}
+	if err := match.check(edit); err != nil {
+		return err
+	}
+	now := wire.Now()
+	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)
 	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
 	return nil
 }
