@@ -76,6 +76,9 @@ func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID { return k.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, org.CountKeys)
+		}
 		return &keysOut{l}, err
 	})
 }

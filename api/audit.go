@@ -29,6 +29,9 @@ func (a *App) listActs(ctx context.Context, in *pageIn) (*actsOut, error) {
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID { return x.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, org.CountActs)
+		}
 		return &actsOut{l}, err
 	})
 }

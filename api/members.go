@@ -59,7 +59,11 @@ type memberDeleteIn struct {
 	IfMatch
 }
 
-type pageIn struct{ Page }
+// pageIn is the input of a list without filters.
+type pageIn struct {
+	Page
+	Counted
+}
 
 func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
@@ -93,6 +97,9 @@ func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) 
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID { return m.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, org.CountMembers)
+		}
 		return &membersOut{l}, err
 	})
 }

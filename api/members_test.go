@@ -59,6 +59,14 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	if again.ID != invited.ID || again.Role != "admin" {
 		t.Errorf("invited again: %+v, first %+v", again, invited)
 	}
+	var page struct {
+		Total int
+		Data  []seat
+	}
+	boss.do(http.MethodGet, members+"?limit=1&count=estimate", nil).want(t, 200, "").into(t, &page)
+	if page.Total != 2 || len(page.Data) != 1 {
+		t.Errorf("%+v: want one of two, the invited counted", page)
+	}
 	c, token := s.stranger(), s.link("bob@example.com")
 	accept := func(token, password string) answer {
 		return c.do(http.MethodPost, "/api/v1/auth/accept-invite", map[string]any{"token": token, "first_name": "Bob", "last_name": "B", "password": password})
@@ -228,7 +236,11 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 	if me.User != nil || me.APIKey == nil || me.APIKey.Name != "CI" || me.Role != "viewer" {
 		t.Errorf("%+v", me)
 	}
-	list := boss.do(http.MethodGet, "/api/v1/api-keys", nil).want(t, 200, "")
+	list := boss.do(http.MethodGet, "/api/v1/api-keys?count=exact", nil).want(t, 200, "")
+	var counted struct{ Total int }
+	if list.into(t, &counted); counted.Total != 1 {
+		t.Errorf("%d keys in all, want 1", counted.Total)
+	}
 	if strings.Contains(string(list.Body), made.Key) || strings.Contains(string(boss.do(http.MethodGet, path, nil).want(t, 200, "").Body), made.Key) {
 		t.Error("the key is shown a second time")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // Page is embedded by the input of every list. Its name is upper-case because huma looks into exported fields
@@ -14,6 +15,21 @@ import (
 type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows of one page"`
 	Cursor string `query:"cursor" maxLength:"2000" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
+}
+
+// Counted is embedded beside Page by the input of a list that can be counted.
+type Counted struct {
+	Count string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+}
+
+// add sets l's total where the request asks for it. Where the number is cheap, an estimate is the number.
+func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64, count func(context.Context, *postgres.Tx) (int64, error)) error {
+	if c.Count == "" {
+		return nil
+	}
+	n, err := count(ctx, tx)
+	*total = &n
+	return err
 }
 
 // list is the envelope of every list. Data is never null.

@@ -1,0 +1,32 @@
+package org
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// CountMembers is how many people and open invitations Members lists in all.
+func CountMembers(ctx context.Context, tx *postgres.Tx) (int64, error) {
+	return count(ctx, tx, `
+		SELECT (SELECT count(*) FROM member WHERE org_id = $1 AND removed_at IS NULL)
+		     + (SELECT count(*) FROM invitation WHERE org_id = $1 AND closed_at IS NULL)`)
+}
+
+// CountKeys is how many keys Keys lists in all.
+func CountKeys(ctx context.Context, tx *postgres.Tx) (int64, error) {
+	return count(ctx, tx, `SELECT count(*) FROM api_key WHERE org_id = $1 AND revoked_at IS NULL`)
+}
+
+// CountActs is how many entries Acts lists in all.
+func CountActs(ctx context.Context, tx *postgres.Tx) (int64, error) {
+	return count(ctx, tx, `SELECT count(*) FROM audit_log WHERE org_id = $1`)
+}
+
+func count(ctx context.Context, tx *postgres.Tx, query string) (n int64, err error) {
+	if err = tx.QueryRow(ctx, query, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	return n, nil
+}
