@@ -195,6 +195,9 @@ func TestAFailedLoginAnswersTheSameForEverybodyAndIsThrottled(t *testing.T) {
 		{"email": "ada@example.com", "password": goodPassword, "org_id": id.New()},
 	} {
 		got := c.do(http.MethodPost, "/api/v1/auth/login", body).want(t, 401, "invalid_credentials")
+		if h := got.Header.Get("WWW-Authenticate"); h != `Bearer realm="funnelwork"` {
+			t.Errorf("WWW-Authenticate %q", h)
+		}
 		text := bare.ReplaceAllString(string(got.Body), "")
 		if first == "" {
 			first = text

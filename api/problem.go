@@ -118,7 +118,7 @@ func problemOf(f *fault.Fault, r *request) *problem {
 	case p.Status == http.StatusServiceUnavailable:
 		p.header.Set("Retry-After", "1")
 	}
-	if p.Status == http.StatusUnauthorized && f.Code != fault.InvalidCredentials {
+	if p.Status == http.StatusUnauthorized { // RFC 9110 wants a challenge with each, a failed login's too
 		challenge := `Bearer realm="funnelwork"`
 		if r.refused != nil {
 			challenge += `, error="invalid_token"`
