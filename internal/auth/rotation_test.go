@@ -97,6 +97,31 @@ func TestATokenOfAKeyJustMadeElsewhereIsTakenAtOnce(t *testing.T) {
 	}
 }
 
+func TestANewKeyIsPublishedWithinSeconds(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	a := h.service(func(o *auth.Options) { o.Reload = time.Hour })
+	for want := 1; want <= 2; want++ {
+		deadline := time.Now().Add(30 * time.Second)
+		for {
+			keys, err := a.PublicKeys(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(keys) == want {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d keys are published, want %d", len(keys), want)
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+		if err := h.service(nil).Rotate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAnOldKeyGoesWhenNothingItSignedCanBeValid(t *testing.T) {
 	t.Parallel()
 	h := build(t)

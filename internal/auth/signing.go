@@ -34,7 +34,7 @@ var errKid = errors.New("unknown key id")
 // public answers the key of a kid. An unknown one leads to a new reading, at most once a second for the whole
 // process: a key that another process just made is found, and a flood of invented ids costs nothing.
 func (s *Service) public(ctx context.Context, kid string, now time.Time) (ed25519.PublicKey, error) {
-	ring, err := s.current(ctx, now)
+	ring, err := s.current(ctx, now, s.Reload)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Service) public(ctx context.Context, kid string, now time.Time) (ed2551
 
 // signer is the newest key that may sign.
 func (s *Service) signer(ctx context.Context, now time.Time) (*signingKey, error) {
-	ring, err := s.current(ctx, now)
+	ring, err := s.current(ctx, now, s.Reload)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +73,11 @@ func (s *Service) signer(ctx context.Context, now time.Time) (*signingKey, error
 	return &ring.keys[0], nil // the very first one, and our clock behind the database's
 }
 
-// current answers the keys, read at most Options.Reload ago where the database allows. One caller reads, the
-// others go on with what there is.
-func (s *Service) current(ctx context.Context, now time.Time) (*keyring, error) {
+// current answers the keys, read at most age ago where the database allows. One caller reads, the others go on
+// with what there is.
+func (s *Service) current(ctx context.Context, now time.Time, age time.Duration) (*keyring, error) {
 	ring := s.ring.Load()
-	if ring != nil && now.Sub(ring.at) < s.Reload {
+	if ring != nil && now.Sub(ring.at) < age {
 		return ring, nil
 	}
 	if ring != nil {
@@ -201,9 +201,10 @@ type JWK struct {
 	X         string `json:"x"`
 }
 
-// PublicKeys are the keys that tokens may be signed with, now or soon.
+// PublicKeys are the keys that tokens may be signed with, now or soon; one that Rotate made is among them within
+// a second, whichever process made it.
 func (s *Service) PublicKeys(ctx context.Context) ([]JWK, error) {
-	ring, err := s.current(ctx, time.Now())
+	ring, err := s.current(ctx, time.Now(), min(s.Reload, time.Second))
 	if err != nil {
 		return nil, err
 	}
