@@ -61,6 +61,9 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 			return nil
 		}
 		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", home, user, string(n.Role))
+		org.Audit(ctx, tx, org.Entry{
+			Action: "member.added", Target: "member", ID: user.String(), Detail: map[string]any{"email": n.Email, "role": n.Role},
+		})
 		return nil
 	})
 	if auth.EmailTaken(err) { // by another process at the same moment
