@@ -191,6 +191,16 @@ func (p *process) listen(ctx context.Context, addr string) (net.Listener, error)
 	return ln, err
 }
 
+// listenOps takes the ops listener's port, and refuses at once what would be refused when it serves: by then
+// somebody would have been seeded whose password nobody gets to see.
+func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
+	ln, err := p.listen(ctx, p.OpsAddr)
+	if err != nil {
+		return nil, err
+	}
+	return ln, api.CheckOps(ln.Addr(), p.OpsUser, p.OpsPassword)
+}
+
 // start finds the servers, starting private ones where none are given, and brings the schema up to date.
 func (p *process) start(ctx context.Context, redis bool) (err error) {
 	p.servers, err = local.Start(ctx, local.Wanted{
@@ -364,7 +374,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if p.OpsAddr == "" {
 		p.OpsAddr = map[string]string{"api": "127.0.0.1:9090", "worker": "127.0.0.1:9091", "scheduler": "127.0.0.1:9092"}[p.name]
 	}
-	if ops, err = p.listen(ctx, p.OpsAddr); err != nil {
+	if ops, err = p.listenOps(ctx); err != nil {
 		return err
 	}
 	if err = postgres.Check(ctx, p.DatabaseURL); err != nil {
@@ -407,7 +417,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err != nil {
 		return err
 	}
-	ops, err := p.listen(ctx, p.OpsAddr)
+	ops, err := p.listenOps(ctx)
 	if err != nil {
 		return err
 	}
@@ -418,8 +428,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err = p.open(ctx); err != nil {
 		return err
 	}
-	made := u.SeedPassword == ""
-	if made {
+	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}
 	seeded, err := api.Admit(ctx, p.auth, api.Newcomer{Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User", OrgName: u.SeedOrg})
@@ -436,7 +445,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 			return err
 		}
 		_, err := fmt.Fprintln(out, "ready:", base(public))
-		if seeded && made && err == nil {
+		if seeded && err == nil {
 			_, err = fmt.Fprint(out, api.Greeting(base(public), base(ops), u.SeedEmail, u.SeedPassword))
 		}
 		return err

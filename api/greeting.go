@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Answers waits until the API at base answers, or ctx ends, which is no error. Its question has the signing key
-// made, so that the first login need not wait for it.
+// Answers waits until the API at base answers as it should, or ctx ends, whose error it then returns: a process
+// that is ending must not say that it is ready. Its question has the signing key made, so that the first login
+// need not wait for it.
 func Answers(ctx context.Context, base string) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -19,13 +20,13 @@ func Answers(ctx context.Context, base string) error {
 		}
 		if res, err := http.DefaultClient.Do(req); err == nil {
 			_ = res.Body.Close()
-			if res.StatusCode < http.StatusInternalServerError {
+			if res.StatusCode == http.StatusOK && ctx.Err() == nil {
 				return nil
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -56,7 +56,7 @@ type Ops struct {
 // NewOps makes the handlers and connects to nothing.
 func NewOps(o OpsOptions) (*Ops, error) {
 	if (o.User == "") != (o.Password == "") {
-		return nil, errors.New("ops listener: the user and the password are given together")
+		return nil, errHalf
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
@@ -96,13 +96,28 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	return ops, nil
 }
 
+var errHalf = errors.New("ops listener: the user and the password are given together")
+
+// CheckOps tells whether NewOps and Serve would take an address with these credentials, for a process that asks
+// before it does anything else.
+func CheckOps(at net.Addr, user, password string) error {
+	switch {
+	case (user == "") != (password == ""):
+		return errHalf
+	case password == "" && !onlyHere(at):
+		return fmt.Errorf("ops listener: %s can be reached from outside: set FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD, or listen on 127.0.0.1", at)
+	default:
+		return nil
+	}
+}
+
 // Serve answers on ln until ctx ends, then gives open requests five seconds. It closes ln and the clients that
 // NewOps made. It refuses, at once, a listener that others can reach when no password was set.
 func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 	defer func() { _ = o.Close() }()
-	if o.Password == "" && !onlyHere(ln.Addr()) {
+	if err := CheckOps(ln.Addr(), o.User, o.Password); err != nil {
 		_ = ln.Close()
-		return fmt.Errorf("ops listener: %s can be reached from outside: set FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD, or listen on 127.0.0.1", ln.Addr())
+		return err
 	}
 	srv := &http.Server{
 		Handler:           o.handler,

@@ -264,6 +264,18 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 	if _, err := api.NewOps(api.OpsOptions{User: "ops"}); err == nil {
 		t.Error("a user without a password was taken")
 	}
+	loopback, any6 := &net.TCPAddr{IP: net.IPv6loopback}, &net.TCPAddr{IP: net.IPv6unspecified}
+	for _, c := range []struct {
+		at             net.Addr
+		user, password string
+		ok             bool
+	}{
+		{loopback, "", "", true}, {any6, "", "", false}, {any6, "ops", "secret", true}, {loopback, "ops", "", false}, {loopback, "", "secret", false},
+	} {
+		if err := api.CheckOps(c.at, c.user, c.password); (err == nil) != c.ok {
+			t.Errorf("%v %q %q: %v", c.at, c.user, c.password, err)
+		}
+	}
 
 	reg := prometheus.NewRegistry()
 	kit := testkit.DB(t)
