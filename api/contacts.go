@@ -17,7 +17,7 @@ const contactsPath = "/api/v1/crm/contacts"
 func (a *App) mountContacts() {
 	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score"}}, a.createContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"}, a.listContacts)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, Writes: []string{"contact.created", "contact.updated", "lead.score"}}, a.batchContacts)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "lead.score"}}, a.batchContacts)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts", Title: "Get a contact"}, a.getContact)
 	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "lead.score"}}, a.patchContact)
 	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)

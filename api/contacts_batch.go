@@ -11,11 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-type contactBatch struct {
-	Body struct {
-		Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"Worked in the order sent"`
-	}
-}
+type contactBatch struct{ Body contactRows }
 
 // rowError says what was wrong with one row; its members are those of a problem.
 type rowError struct {
@@ -41,9 +37,9 @@ type batchAnswer struct {
 }
 
 func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer, error) {
-	rows := make([]contacts.Upsert, len(in.Body.Contacts))
-	for i := range rows {
-		rows[i] = in.Body.Contacts[i].upsert()
+	rows, err := a.rows(&in.Body)
+	if err != nil {
+		return nil, err
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*batchAnswer, error) {
 		outcomes, made, altered, err := contacts.UpsertAll(ctx, tx, rows, scoring.For(tx.Org()).Rate)

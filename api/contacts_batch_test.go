@@ -31,6 +31,10 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 		`{"email":"y@acme.example","first_name":"N","last_name":"N","attributes":{"a":"text"}}`,
 		`{"email":"z@acme.example","first_name":"N","last_name":"N","attributes":{"a":1}}`,
 		`{"id":"` + known.ID + `","created_at":"2020-01-01T00:00:00Z"}`,
+		`{"email":"odd@acme.example","first_name":"N","last_name":"N","phon":"1"}`,
+		`{"email":5,"first_name":true}`,
+		`null`,
+		`{"email":"last@acme.example","first_name":"N","last_name":"N"}`,
 	}
 	var out struct {
 		Data []struct {
@@ -69,6 +73,10 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 		"created",
 		"error validation_failed #/contacts/10/attributes/a wrong_type",
 		"error validation_failed #/contacts/11/created_at read_only",
+		"error validation_failed #/contacts/12/phon unknown_field",
+		"error validation_failed #/contacts/13/email invalid_type #/contacts/13/first_name invalid_type",
+		"error validation_failed #/contacts/14 invalid_type",
+		"created",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -85,10 +93,12 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 		}
 		return n
 	}
-	if c, u := count("contact.created"), count("contact.updated"); c != 3 || u != 1 {
-		t.Errorf("%d created and %d updated events, want 3 and 1", c, u)
+	if c, u := count("contact.created"), count("contact.updated"); c != 4 || u != 1 {
+		t.Errorf("%d created and %d updated events, want 4 and 1", c, u)
 	}
-	ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[]}`).want(t, 422, "")
+	for _, body := range []string{`[]`, `null`, `{}`, `{"contacts":[]}`, `{"contacts":null}`, `{"contacts":{}}`, `{"contacts":[{"email":5}],"more":1}`} {
+		ada.do(http.MethodPost, contactsPath+"/batch", body).want(t, 422, "validation_failed")
+	}
 	ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Repeat(`{},`, 1000)+`{}]}`).want(t, 422, "")
 }
 

@@ -40,6 +40,7 @@ type op struct {
 	Writes       []string // event types and job kinds that it may write; see testdata/effects.golden
 	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64    // bytes; 1 MiB when 0
+	ByRow        bool     // the handler holds the body to the document, not huma
 
 	queries map[string]bool   // known query parameters; true where an empty value is none
 	silent  map[string]string // the value of a query parameter that says what its absence says
@@ -70,6 +71,7 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 		OperationID: operationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
 		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
 		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{a.around(&o)}, Security: security(o),
+		SkipValidateBody: o.ByRow,
 	}
 	handled := func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)

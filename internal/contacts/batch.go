@@ -25,6 +25,7 @@ const MaxBatch = 1000
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
+	Wrong *fault.Fault // what is wrong with the row already; it is its outcome
 }
 
 // The outcomes of a row.
@@ -154,9 +155,12 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch,
 // row applies the i'th row in memory.
 func (b *batch) row(i int, u *Upsert) Outcome {
 	path := "contacts/" + strconv.Itoa(i) + "/"
+	if u.Wrong != nil {
+		return Outcome{Result: Failed, Fault: u.Wrong}
+	}
 	e, fail := b.find(u, path)
 	if fail != nil {
-		return Outcome{Result: Failed, Fault: fail}
+		return failed(fail)
 	}
 	if e == nil {
 		return b.create(u, path)
