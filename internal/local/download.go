@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
@@ -49,9 +50,12 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 		return binaries{}, err
 	}
 	unpacked := filepath.Join(part, "unpacked")
-	err = embedded.NewDatabase(embedded.DefaultConfig().Version(release).BinaryRepositoryURL(strings.TrimSuffix(repository, "/")).
+	library := embedded.NewDatabase(embedded.DefaultConfig().Version(release).BinaryRepositoryURL(strings.TrimSuffix(repository, "/")).
 		CachePath(filepath.Join(part, "archive")).BinariesPath(unpacked).RuntimePath(filepath.Join(part, "runtime")).
-		DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard)).Start()
+		DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard))
+	err = library.Start()
+	removeLog()
+	runtime.KeepAlive(library) // and with it the open log
 	if _, ok := inspect(ctx, filepath.Join(unpacked, "bin")); !ok {
 		return binaries{}, fmt.Errorf("no Postgres %d or later is installed and none could be downloaded: %w (install one, or give DATABASE_URL)", oldest, err)
 	}
@@ -74,4 +78,20 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 	}
 	b, _ := inspect(ctx, filepath.Join(final, "bin"))
 	return b, nil
+}
+
+// removeLog removes the empty log that the library makes in the temporary directory and leaves there, open. The
+// name is told by the open files alone, which only Linux lists; elsewhere the file stays.
+func removeLog() {
+	const open = "/proc/self/fd"
+	files, err := os.ReadDir(open)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		at, err := os.Readlink(filepath.Join(open, f.Name()))
+		if err == nil && strings.HasPrefix(filepath.Base(at), "embedded_postgres_log") {
+			_ = os.Remove(at)
+		}
+	}
 }

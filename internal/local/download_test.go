@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -64,6 +65,7 @@ func repository(t *testing.T) (*httptest.Server, *[]string) {
 
 func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
 	srv, asked := repository(t)
+	noLogLeft(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
 	home := filepath.Join(reachableDir(t), "home")
 	if err := os.Mkdir(home, 0o755); err != nil {
@@ -100,11 +102,24 @@ func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
 func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
+	noLogLeft(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
 	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "give DATABASE_URL") {
 		t.Errorf("err = %v", err)
 	}
+}
+
+// noLogLeft holds the test to leaving nothing of the library's in the temporary directory.
+func noLogLeft(t *testing.T) {
+	t.Helper()
+	dir := reachableDir(t)
+	t.Setenv("TMPDIR", dir)
+	t.Cleanup(func() {
+		if left, err := filepath.Glob(filepath.Join(dir, "embedded_postgres_log*")); runtime.GOOS == "linux" && (err != nil || len(left) > 0) {
+			t.Errorf("left behind: %v %v", left, err)
+		}
+	})
 }
 
 // pathWithoutPostgres is PATH without the directories that hold one.
