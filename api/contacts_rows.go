@@ -92,9 +92,6 @@ func rowOf(err error) (int, *huma.ErrorDetail) {
 		return 0, nil
 	}
 	number, _, _ := strings.Cut(place, "]")
-	i, err := strconv.Atoi(number)
-	if err != nil {
-		return 0, nil
-	}
+	i, _ := strconv.Atoi(number) // it is huma's own
 	return i, detail
 }

@@ -97,7 +97,8 @@ type batch struct {
 	types    map[string]Type
 	newTypes map[string]Type
 	dynamic  map[string]bool
-	newKeys  []string // of segments
+	newKeys  []string // of segments, each once
+	isNewKey map[string]bool
 }
 
 // load reads and locks what the rows may touch: contacts in the order of their ids, so that two batches wait for each
@@ -105,7 +106,7 @@ type batch struct {
 func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch, error) {
 	b := &batch{
 		tx: tx, rate: rate, outcomes: make([]Outcome, len(in)), byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
-		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{},
+		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{}, isNewKey: map[string]bool{},
 	}
 	ids, emails, segments, attributes := []id.ID{}, []string{}, map[string]bool{}, false
 	for i := range in {
@@ -278,7 +279,8 @@ func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 		b.types[key], b.newTypes[key] = t, t
 	}
 	for _, s := range segments {
-		if !has(b.newKeys, s) {
+		if !b.isNewKey[s] {
+			b.isNewKey[s] = true
 			b.newKeys = append(b.newKeys, s)
 		}
 	}

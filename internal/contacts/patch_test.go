@@ -2,7 +2,9 @@ package contacts_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -182,5 +184,32 @@ func TestTheCapOfFieldDefinitionsHolds(t *testing.T) {
 	_, err := s.update(made.ID, nil, &contacts.Patch{Attributes: wire.Some(map[string]any{"faa": nil, "one more": 1.0})})
 	if diff := cmp.Diff(map[string]string{"#/attributes": "too_many_fields"}, wrong(err)); diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestTooManyEntriesAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	distinct, blank := make([]string, 200_000), make([]string, 200_000)
+	for i := range distinct {
+		distinct[i] = strconv.Itoa(i)
+	}
+	for name, c := range map[string]struct {
+		tags   []string
+		code   string
+		fields int
+	}{
+		"distinct": {distinct, "too_many", 1},
+		"blank":    {blank, "required", 100},
+	} {
+		began := time.Now()
+		_, err := s.create(with(func(p *contacts.Patch) { p.Tag = wire.Some(c.tags) }))
+		f := fault.Of(err)
+		if f == nil || f.Code != fault.ValidationFailed || len(f.Fields) != c.fields || f.Fields[0].Code != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%s: refused after %v", name, took)
+		}
 	}
 }

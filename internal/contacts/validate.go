@@ -24,6 +24,7 @@ const (
 	maxKeys      = 50 // tags, or segments, of one contact
 	maxText      = 2000
 	maxFields    = 200 // definitions per org, and values per contact
+	maxWrong     = 100 // wrong parts that are told of one object
 	exactInteger = 1 << 53
 )
 
@@ -34,6 +35,9 @@ type checker struct {
 }
 
 func (v *checker) wrong(field, code, detail string) {
+	if len(v.fields) == maxWrong {
+		return
+	}
 	v.fields = append(v.fields, fault.Field{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
 }
 
@@ -105,6 +109,9 @@ func (v *checker) keys(field string, in wire.Field[[]string], at *[]string) {
 	}
 	out := make([]string, 0, len(in.Value))
 	for i, k := range in.Value {
+		if len(out) > maxKeys {
+			break
+		}
 		k = strings.TrimSpace(k)
 		each := field + "/" + strconv.Itoa(i)
 		switch {
