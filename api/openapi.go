@@ -29,7 +29,7 @@ func security(o op) []map[string][]string {
 // about is the document's introduction.
 const about = `Contacts, automation and webhooks for marketing teams.
 
-Every call but login and its kin bears a token: Authorization: Bearer <access token or API key>. Whatever goes wrong is
+Every call but login and its kin bears an access token or an API key, as Authorization: Bearer. Whatever goes wrong is
 answered as a problem (RFC 9457) whose code is one of a published list. Lists turn pages by cursor. A POST or PATCH with an
 Idempotency-Key may be sent again within 24 hours and acts once. Single resources bear an ETag; PATCH and DELETE take If-Match.`
 
