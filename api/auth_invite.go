@@ -63,6 +63,7 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 		return nil, err
 	}
 	a.Auth.Forget(at, user.ID)
+	a.Auth.Use(ctx, user.ID, at)
 	return answer(s), nil
 }
 

@@ -98,6 +98,9 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	if joined.User.ID != invited.ID || joined.Org.ID != other.Org || joined.Role != "viewer" {
 		t.Errorf("%+v", joined)
 	}
+	if next := c.tokens("login", map[string]any{"email": "bob@example.com", "password": goodPassword}, 200); next.Org.ID != other.Org {
+		t.Errorf("the next login lands in %s, not in the org last used", next.Org.ID)
+	}
 	other.do(http.MethodGet, members+"/"+second.ID.String(), nil).want(t, 200, "")
 	if diff := cmp.Diff([]string{"user.joined"}, boss.eventsOf()); diff != "" {
 		t.Error(diff)

@@ -47,7 +47,7 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	}
 	out := &Session{User: who.User, Org: org, OrgName: name, Role: role}
 	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`UPDATE app_user SET last_org_id = $2 WHERE id = $1 AND last_org_id IS DISTINCT FROM $2`, who.ID, org)
+		use(tx, who.ID, org)
 		return s.Begin(ctx, tx, out)
 	})
 	if err != nil {
@@ -55,6 +55,23 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	}
 	s.Metrics.logins.WithLabelValues("accepted").Inc()
 	return out, nil
+}
+
+// use remembers the org that a person's next login lands in; tx runs as System.
+func use(tx *postgres.Tx, user, org id.ID) {
+	tx.Queue(`UPDATE app_user SET last_org_id = $2 WHERE id = $1 AND last_org_id IS DISTINCT FROM $2`, user, org)
+}
+
+// Use remembers org as the one that user was in last, for a session that another transaction began. Failing is
+// no reason to refuse the session.
+func (s *Service) Use(ctx context.Context, user, org id.ID) {
+	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+		use(tx, user, org)
+		return nil
+	})
+	if err != nil {
+		s.Log.WarnContext(ctx, "org last used not remembered", "user", user.String(), "error", err)
+	}
 }
 
 // Person is somebody whose password was right.
