@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dunglas/httpsfv"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -20,13 +21,13 @@ import (
 )
 
 // limitedBy gives the API a limiter on that Redis, as another process would have.
-func limitedBy(t testing.TB, url string) func(*api.Deps) {
+func limitedBy(t testing.TB, url string, reg prometheus.Registerer) func(*api.Deps) {
 	t.Helper()
 	client, err := redisx.Open(url, redisx.Request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limits.New(limits.Options{Redis: client, Log: testkit.Log(t)})
+	l := limits.New(limits.Options{Redis: client, Log: testkit.Log(t), Metrics: limits.NewMetrics(reg)})
 	t.Cleanup(func() {
 		l.Close()
 		_ = client.Close()
@@ -35,28 +36,68 @@ func limitedBy(t testing.TB, url string) func(*api.Deps) {
 }
 
 // twin serves the same org from a second instance with a limiter of its own.
-func (c *caller) twin(t testing.TB, redis string) *caller {
+func (c *caller) twin(t testing.TB, redis string, reg prometheus.Registerer) *caller {
 	t.Helper()
 	d := c.Deps
-	limitedBy(t, redis)(&d)
+	limitedBy(t, redis, reg)(&d)
 	second := *c.service
 	second.Deps, second.App = d, api.NewWithThings(d)
 	second.serve()
 	return &caller{service: &second, Org: c.Org, User: c.User, Token: c.Token}
 }
 
+// alone counts the decisions that limiters made without Redis.
+func alone(t testing.TB, reg prometheus.Gatherer) (n float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == "funnelwork_limiter_decisions_total" && l.GetName() == "by" && l.GetValue() == "process" {
+					n += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return n
+}
+
 func TestAThousandRequestsToTwoInstancesGetExactlyTwoHundredThrough(t *testing.T) {
 	t.Parallel()
 	redis := testkit.Redis(t)
-	c := startThings(t, limitedBy(t, redis)).signup()
-	both := []*caller{c, c.twin(t, redis)}
+	first, second := prometheus.NewRegistry(), prometheus.NewRegistry()
+	c := startThings(t, limitedBy(t, redis, first)).signup()
+	for try := 1; ; try++ {
+		both := []*caller{c, c.twin(t, redis, second)}
+		before := alone(t, first) + alone(t, second)
+		got := flood(both)
+		if alone(t, first)+alone(t, second) > before && try < 5 {
+			// The machine was so busy that Redis seemed silent, and a limiter that decides alone may be off by
+			// what was left. That case has tests of its own.
+			t.Log("redis did not answer in time: once more, with another org")
+			c, second = c.signup(), prometheus.NewRegistry()
+			continue
+		}
+		if passed := got[200] + got[404] + got[400]; passed != 200 || got[429] != 800 {
+			t.Errorf("statuses %v: %d passed, want 200", got, passed)
+		}
+		break
+	}
+	c.signup().do("GET", things, nil).want(t, 200, "")
+}
+
+// flood sends 1,000 requests over 64 connections and counts the statuses.
+func flood(to []*caller) map[int]int {
 	got := map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for n := range 64 {
 		wg.Go(func() {
 			for i := n; i < 1000; i += 64 {
-				a := both[n%2].do("GET", things+[]string{"", "/x", "?nothing=1"}[i%3], nil)
+				a := to[n%len(to)].do("GET", things+[]string{"", "/x", "?nothing=1"}[i%3], nil)
 				mu.Lock()
 				got[a.Status]++
 				mu.Unlock()
@@ -64,10 +105,7 @@ func TestAThousandRequestsToTwoInstancesGetExactlyTwoHundredThrough(t *testing.T
 		})
 	}
 	wg.Wait()
-	if passed := got[200] + got[404] + got[400]; passed != 200 || got[429] != 800 {
-		t.Errorf("statuses %v: %d passed, want 200", got, passed)
-	}
-	c.signup().do("GET", things, nil).want(t, 200, "")
+	return got
 }
 
 func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
@@ -135,7 +173,7 @@ func TestARedisThatIsAwayNeverFailsARequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := testkit.RealRedis(t)
-			c := startThings(t, limitedBy(t, server.URL)).signup()
+			c := startThings(t, limitedBy(t, server.URL, prometheus.NewRegistry())).signup()
 			c.do("GET", things, nil).want(t, 200, "")
 			away(server)
 			if name == "hung" {

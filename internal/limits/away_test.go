@@ -17,31 +17,49 @@ import (
 func TestAFloodOverManyConnectionsAndTwoProcessesGetsExactlyItsBurst(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
+	for try := 1; ; try++ {
+		admitted, other, alone := flood(t, url, strconv.Itoa(try))
+		if alone > 0 && try < 5 {
+			t.Log("redis did not answer in time on this busy machine: once more, with other subjects")
+			continue
+		}
+		if admitted != 200 || other != 64 {
+			t.Errorf("admitted %d of the flood and %d of the quiet org, want 200 and 64", admitted, other)
+		}
+		return
+	}
+}
+
+// flood asks two limiters a thousand times for one subject and 64 times for another, and counts what was
+// admitted and what was decided without Redis.
+func flood(t *testing.T, url, name string) (admitted, other, alone int64) {
+	t.Helper()
 	both := []*limits.Limiter{
 		limits.New(limits.Options{Redis: client(t, url), Log: testkit.Log(t)}),
 		limits.New(limits.Options{Redis: client(t, url), Log: testkit.Log(t)}),
 	}
-	var admitted, other atomic.Int64
+	count := func(d limits.Decision, n *int64) {
+		if d.Allowed {
+			atomic.AddInt64(n, 1)
+		}
+		if d.Degraded {
+			atomic.AddInt64(&alone, 1)
+		}
+	}
 	var wg sync.WaitGroup
 	for n := range 64 {
 		wg.Go(func() {
 			for range 1000 / 64 {
-				if both[n%2].Take(t.Context(), "flooding", limits.Default).Allowed {
-					admitted.Add(1)
-				}
+				count(both[n%2].Take(t.Context(), "flooding "+name, limits.Default), &admitted)
 			}
-			if both[n%2].Take(t.Context(), "quiet", limits.Default).Allowed {
-				other.Add(1)
-			}
+			count(both[n%2].Take(t.Context(), "quiet "+name, limits.Default), &other)
 		})
 	}
 	wg.Wait()
 	for _, l := range both {
 		l.Close()
 	}
-	if admitted.Load() != 200 || other.Load() != 64 {
-		t.Errorf("admitted %d of the flood and %d of the quiet org, want 200 and 64", admitted.Load(), other.Load())
-	}
+	return admitted, other, alone
 }
 
 func TestRefusalsOfAFloodAreAnsweredFromMemory(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,6 +19,8 @@ const (
 	patience     = 50 * time.Millisecond
 	firstContact = 250 * time.Millisecond // until it has answered once: connections are made first
 	longest      = time.Second
+	look         = 10 * time.Millisecond // between two looks for an answer that lets itself be waited for
+	late         = 3 * time.Millisecond  // a look that is later says that this process is slow, not Redis
 )
 
 // Options of a Limiter.
@@ -131,7 +134,7 @@ func (a *Asked) Wait() Decision {
 }
 
 // answer is what Redis decides. It waits no longer than patience for a Redis that is silent, but as long as it
-// takes, up to longest, while Redis answers others: then it is this process that is slow, and to decide without
+// takes, up to longest, while Redis answers others or this process itself is short of time: to decide without
 // Redis what Redis has decided already would let one too many through.
 func (a *Asked) answer() (Decision, error) {
 	l := a.limiter
@@ -140,26 +143,35 @@ func (a *Asked) answer() (Decision, error) {
 		return a.read(one)
 	default:
 	}
-	asked, wait := l.breaker.now(), patience
+	silence := patience
 	if l.breaker.last.Load() == 0 {
-		wait = firstContact
+		silence = firstContact
 	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(look)
 	defer timer.Stop()
-	for {
+	for quiet, looked := time.Duration(0), l.breaker.now(); ; {
 		select {
 		case one := <-a.call.reply:
 			return a.read(one)
 		case <-timer.C:
-			late := l.breaker.now()-asked > wait+patience/10 // then this process sleeps, not Redis
-			if l.breaker.now()-a.since > longest || !late && !l.breaker.heard(patience) {
-				a.call.left.Store(true)
-				l.breaker.failed(errSilent)
-				return Decision{}, errSilent
-			}
-			asked, wait = l.breaker.now(), patience
-			timer.Reset(wait)
 		}
+		runtime.Gosched() // whoever has an answer in hand comes first
+		select {
+		case one := <-a.call.reply:
+			return a.read(one)
+		default:
+		}
+		now := l.breaker.now()
+		if now-looked < look+late {
+			quiet += look
+		}
+		if now-a.since > longest || quiet >= silence && !l.breaker.heard(patience) {
+			a.call.left.Store(true)
+			l.breaker.failed(errSilent)
+			return Decision{}, errSilent
+		}
+		looked = now
+		timer.Reset(look)
 	}
 }
 
