@@ -20,7 +20,7 @@ func stores(t *testing.T, run func(*testing.T, *auth.Service)) {
 	t.Run("in process", func(t *testing.T) { t.Parallel(); run(t, auth.New(auth.Options{})) })
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		r, err := redisx.Open(testkit.Redis(t), redisx.Request)
+		r, err := redisx.Open(testkit.Redis(t), redisx.Worker) // bears a busy machine
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,9 @@ func (l *Limiter) At(now func() int64) {
 	l.clock = func() time.Time { return l.local.began.Add(time.Duration(now()) * time.Microsecond) }
 }
 
+// Patient makes the limiter wait for a Redis that a busy machine keeps from answering.
+func (l *Limiter) Patient() { l.silence = time.Minute }
+
 // WithoutMemory turns the deny cache off, so that every step is asked.
 func (l *Limiter) WithoutMemory() { l.denied = nil }
 

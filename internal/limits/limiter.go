@@ -40,6 +40,7 @@ type Limiter struct {
 	ferry   *ferry // nil where the process decides alone
 	local   *local
 	denied  *denied
+	silence time.Duration // how long Redis may say nothing; patience but in tests of other things
 	clock   func() time.Time
 	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
 }
@@ -47,7 +48,7 @@ type Limiter struct {
 // New makes a limiter without asking Redis anything. Close it.
 func New(o Options) *Limiter {
 	l := &Limiter{
-		metrics: o.Metrics, local: newLocal(), denied: newDenied(), clock: time.Now, at: func() (int64, bool) { return 0, false },
+		metrics: o.Metrics, local: newLocal(), denied: newDenied(), silence: patience, clock: time.Now, at: func() (int64, bool) { return 0, false },
 	}
 	client := o.Redis
 	if c, ok := client.(*redis.Client); ok {
@@ -143,9 +144,9 @@ func (a *Asked) answer() (Decision, error) {
 		return a.read(one)
 	default:
 	}
-	silence := patience
+	silence := l.silence
 	if l.breaker.last.Load() == 0 {
-		silence = firstContact
+		silence = max(silence, firstContact)
 	}
 	timer := time.NewTimer(look)
 	defer timer.Stop()
@@ -165,7 +166,7 @@ func (a *Asked) answer() (Decision, error) {
 		if now-looked < look+late {
 			quiet += look
 		}
-		if now-a.since > longest || quiet >= silence && !l.breaker.heard(patience) {
+		if now-a.since > max(longest, l.silence) || quiet >= silence && !l.breaker.heard(patience) {
 			a.call.left.Store(true)
 			l.breaker.failed(errSilent)
 			return Decision{}, errSilent

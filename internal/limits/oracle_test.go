@@ -67,8 +67,8 @@ var patterns = []func(*rand.Rand) int64{
 func TestEveryDecisionIsTheRules(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) redis.UniversalClient{
-		"redis":     func(t testing.TB) redis.UniversalClient { return client(t, testkit.RealRedis(t).URL) },
-		"miniredis": func(t testing.TB) redis.UniversalClient { return client(t, "redis://"+miniredis.RunT(t).Addr()) },
+		"redis":     func(t testing.TB) redis.UniversalClient { return patient(t, testkit.RealRedis(t).URL) },
+		"miniredis": func(t testing.TB) redis.UniversalClient { return patient(t, "redis://"+miniredis.RunT(t).Addr()) },
 		"process":   func(testing.TB) redis.UniversalClient { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,6 +76,7 @@ func TestEveryDecisionIsTheRules(t *testing.T) {
 			now := int64(start)
 			l := limits.New(limits.Options{Redis: open(t), Log: testkit.Log(t)})
 			defer l.Close()
+			l.Patient()
 			l.At(func() int64 { return now })
 			l.WithoutMemory()
 			admitted, refused := 0, 0
@@ -128,9 +129,14 @@ func follow(t *testing.T, l *limits.Limiter, trace int, now *int64) (admitted, r
 	return admitted, refused
 }
 
-func client(t testing.TB, url string) redis.UniversalClient {
+func client(t testing.TB, url string) redis.UniversalClient { return dial(t, url, redisx.Request) }
+
+// patient is for tests of decisions: it bears a busy machine.
+func patient(t testing.TB, url string) redis.UniversalClient { return dial(t, url, redisx.Worker) }
+
+func dial(t testing.TB, url string, use redisx.Use) redis.UniversalClient {
 	t.Helper()
-	c, err := redisx.Open(url, redisx.Request)
+	c, err := redisx.Open(url, use)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +149,7 @@ func TestAWellBehavedClientIsNeverRefused(t *testing.T) {
 	now := int64(start)
 	l := limits.New(limits.Options{Log: testkit.Log(t)})
 	defer l.Close()
+	l.Patient()
 	l.At(func() int64 { return now })
 	for n := range uint64(20) {
 		r := rand.New(rand.NewPCG(11, n))
@@ -163,8 +170,9 @@ func TestAWellBehavedClientIsNeverRefused(t *testing.T) {
 func TestAClockThatGoesBackNeitherFreezesNorFrees(t *testing.T) {
 	t.Parallel()
 	now := int64(start)
-	l := limits.New(limits.Options{Redis: client(t, testkit.Redis(t)), Log: testkit.Log(t)})
+	l := limits.New(limits.Options{Redis: patient(t, testkit.Redis(t)), Log: testkit.Log(t)})
 	defer l.Close()
+	l.Patient()
 	l.At(func() int64 { return now })
 	l.WithoutMemory()
 	take := func(n int) (admitted int) {

@@ -254,7 +254,8 @@ func TestEachFailureHasItsClass(t *testing.T) {
 		_, _ = io.WriteString(c, "HELLO 250 SMTP\r\n\r\n")
 		_ = c.Close()
 	})
-	c := private(t, outbound.Options{Timeout: 400 * time.Millisecond, Resolver: newResolver(t, nil).resolver()})
+	c := private(t, outbound.Options{Timeout: 15 * time.Second, Resolver: newResolver(t, nil).resolver()})
+	impatient := private(t, outbound.Options{Timeout: 400 * time.Millisecond})
 	for url, want := range map[string]outbound.Class{
 		secure.URL:                     outbound.TLS, // an authority that nobody knows
 		"https" + plain.URL[4:]:        outbound.TLS,
@@ -265,7 +266,11 @@ func TestEachFailureHasItsClass(t *testing.T) {
 		"http://missing.example:1234/": outbound.DNS,
 		"http://169.254.169.254/":      outbound.Blocked,
 	} {
-		a := c.Post(t.Context(), url, http.Header{}, []byte("{}"))
+		caller := c
+		if want == outbound.Timeout {
+			caller = impatient
+		}
+		a := caller.Post(t.Context(), url, http.Header{}, []byte("{}"))
 		if a.Err == nil || a.Err.Class != want {
 			t.Errorf("%s: %v, want %s", url, a.Err, want)
 			continue
