@@ -87,7 +87,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 		t.Fatalf("handed back: %+v", j)
 	}
 	h.work(worker.Options{}, handlers...)
-	h.until(3*time.Second, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
+	h.until(20*time.Second, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 	task := h.only().ref().TaskID()
 	h.push(h.only().ref())
 	<-began
-	h.until(5*time.Second, "it is put off", func() bool {
+	h.until(20*time.Second, "it is put off", func() bool {
 		if err := h.inspect().CancelProcessing(task); err != nil { // published: nobody may have listened yet
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 		t.Fatalf("%d jobs while the database is away", n)
 	}
 	allow(true)
-	h.until(5*time.Second, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
+	h.until(20*time.Second, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}

@@ -56,7 +56,7 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 			h.add(adding(call, none{}), adding(tx, none{}))
 			before := h.jobs()
 			h.push(before[0].ref(), before[1].ref())
-			h.until(5*time.Second, "both ran", func() bool {
+			h.until(20*time.Second, "both ran", func() bool {
 				for _, j := range h.jobs() {
 					if j.State == "ready" && j.WakeAt != nil {
 						return false
@@ -85,13 +85,13 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 			}
 			if c.archived {
 				// One more where the relay's first look met a delivery before its claim, and sent another.
-				h.until(2*time.Second, "both are listed under Archived", func() bool { return len(h.archived()) >= 2 })
+				h.until(20*time.Second, "both are listed under Archived", func() bool { return len(h.archived()) >= 2 })
 				if text := h.archived()[0]; !strings.HasPrefix(text, "attempt 1 of ") {
 					t.Errorf("archived with %q", text)
 				}
 				return
 			}
-			h.until(2*time.Second, "both are listed under Retry", func() bool {
+			h.until(20*time.Second, "both are listed under Retry", func() bool {
 				l, err := h.inspect().ListRetryTasks("default")
 				return err == nil && len(l) == 2
 			})
@@ -111,7 +111,7 @@ func TestARetriedJobRunsAgainAndSaysWhichAttemptItIs(t *testing.T) {
 	}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
-	h.until(5*time.Second, "done", func() bool { return len(h.jobs()) == 0 })
+	h.until(20*time.Second, "done", func() bool { return len(h.jobs()) == 0 })
 	if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 3'"); n != 1 {
 		t.Errorf("%d effects of the third attempt, want 1", n)
 	}
@@ -123,7 +123,7 @@ func TestADelayedJobRunsAtItsTimeAndNotBefore(t *testing.T) {
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(mark, none{}, queue.At(time.Now().Add(1500*time.Millisecond))))
 	due := h.only().RunAt
-	h.until(5*time.Second, "done", func() bool { return len(h.jobs()) == 0 })
+	h.until(20*time.Second, "done", func() bool { return len(h.jobs()) == 0 })
 	var at time.Time
 	if err := h.sql.QueryRow(t.Context(), "SELECT at FROM done").Scan(&at); err != nil {
 		t.Fatal(err)
@@ -149,14 +149,14 @@ func TestADeliveryBeforeItsTimeOrWithoutASlotRunsNothing(t *testing.T) {
 	h.push(foreign)
 	h.work(worker.Options{Metrics: worker.NewMetrics(reg), Timing: worker.Timing{Feed: time.Hour}}, mark.HandleTx(markWork))
 	// The feeder's first round may give the due one its slot, so that one delivery of the four may run.
-	h.until(5*time.Second, "all deliveries missed but the fed one", func() bool { return value(t, reg, "funnelwork_jobs_missed_claims_total") >= 3 })
+	h.until(20*time.Second, "all deliveries missed but the fed one", func() bool { return value(t, reg, "funnelwork_jobs_missed_claims_total") >= 3 })
 	if rows := h.jobs(); rows[0].ID != jobs[0].ID || rows[0].Attempt != 0 || rows[0].WakeAt != nil {
 		t.Errorf("the job that is not due: %+v", rows[0])
 	}
 	if n := h.count("SELECT count(*) FROM done WHERE job = $1", jobs[0].ID); n != 0 {
 		t.Errorf("the job that is not due ran %d times", n)
 	}
-	h.until(2*time.Second, "the deliveries vanished", func() bool {
+	h.until(20*time.Second, "the deliveries vanished", func() bool {
 		i, err := h.inspect().GetQueueInfo("default")
 		return err == nil && i.Size == 0
 	})
@@ -199,8 +199,8 @@ func TestTwoDeliveriesOfAFailingTxJobSpendOneAttemptAtATime(t *testing.T) {
 		second := first
 		second.Dispatch++
 		h.push(first, second)
-		h.until(5*time.Second, "the attempt failed", func() bool { return h.only().Attempt >= turn && h.only().WakeAt == nil })
-		h.until(5*time.Second, "both deliveries are over", func() bool {
+		h.until(20*time.Second, "the attempt failed", func() bool { return h.only().Attempt >= turn && h.only().WakeAt == nil })
+		h.until(20*time.Second, "both deliveries are over", func() bool {
 			i, err := h.inspect().GetQueueInfo("default")
 			return err == nil && i.Active == 0 && i.Pending == 0
 		})
@@ -225,7 +225,7 @@ func TestEffectsThatCannotBeWrittenAreTheRunsFailure(t *testing.T) {
 	}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
-	h.until(5*time.Second, "the failure stands", func() bool { return h.only().Attempt == 1 })
+	h.until(20*time.Second, "the failure stands", func() bool { return h.only().Attempt == 1 })
 	if n := h.doneRows(); n != 0 {
 		t.Errorf("%d effects of a run whose effects failed", n)
 	}
@@ -256,7 +256,7 @@ func TestAKindThatThisBinaryLacksWaitsForOneThatHasIt(t *testing.T) {
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(queue.Define[none]("test.from_the_future", queue.Options{MaxAttempts: 1}), none{}))
 	h.push(h.only().ref())
-	h.until(5*time.Second, "it is put off", func() bool { j := h.only(); return j.WakeAt == nil && time.Until(j.RunAt) > 50*time.Second })
+	h.until(20*time.Second, "it is put off", func() bool { j := h.only(); return j.WakeAt == nil && time.Until(j.RunAt) > 50*time.Second })
 	if j := h.only(); j.State != "ready" || j.Attempt != 0 {
 		t.Errorf("row %+v", j)
 	}
@@ -269,7 +269,7 @@ func TestArgsThatCannotBeReadAreDropped(t *testing.T) {
 	h.add(adding(queue.Define[map[string]string]("test.typed", queue.Options{}), map[string]string{"N": "one"}))
 	h.push(h.only().ref())
 	h.work(worker.Options{}, typed.Handle(func(context.Context, *queue.Run[struct{ N int }]) error { return nil }))
-	h.until(5*time.Second, "it is dead", func() bool { return h.only().State == "dead" })
+	h.until(20*time.Second, "it is dead", func() bool { return h.only().State == "dead" })
 }
 
 func TestAWorkerRefusesTwoHandlersOfOneKind(t *testing.T) {
