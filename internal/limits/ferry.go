@@ -7,12 +7,13 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
 const (
-	boats    = 1    // pipelines on their way at once: one is filled while the other travels
+	boats    = 1    // pipelines on their way at once: the next is filled while it travels
 	boatLoad = 128  // calls in one pipeline
 	quay     = 4096 // calls that may wait; one more is decided in the process
 )
@@ -37,6 +38,7 @@ type ferry struct {
 	script  *redis.Script
 	breaker *breaker
 	calls   chan *call
+	afloat  atomic.Int32 // pipelines on their way
 	stop    chan struct{}
 	all     sync.WaitGroup
 }
@@ -57,6 +59,17 @@ func (f *ferry) board(c *call) bool {
 	default:
 		return false
 	}
+}
+
+// row takes the call across at once, in the caller's own goroutine and for no longer than wait; false where
+// others are on their way, whom it had better join. It spares a lone caller two changes of goroutine.
+func (f *ferry) row(c *call, wait time.Duration) bool {
+	if !f.afloat.CompareAndSwap(0, 1) {
+		return false
+	}
+	defer f.afloat.Add(-1)
+	f.cross([]*call{c}, wait)
+	return true
 }
 
 // close waits for the pipelines on their way. Nothing may board after it.
@@ -82,13 +95,15 @@ func (f *ferry) sail() {
 			default: // the other boat was quicker
 			}
 		}
-		f.cross(load)
+		f.afloat.Add(1)
+		f.cross(load, longest)
+		f.afloat.Add(-1)
 	}
 }
 
-// cross runs the script once for each call whose asker still waits.
-func (f *ferry) cross(load []*call) {
-	ctx, cancel := context.WithTimeout(context.Background(), longest)
+// cross runs the script once for each call whose asker still waits, and gives up after the given time.
+func (f *ferry) cross(load []*call, wait time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	waiting := load[:0]
 	for _, c := range load {

@@ -73,7 +73,11 @@ func (l *Limiter) Close() {
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
 // It never fails. A Redis that is away costs at most 50 ms, three times in a row, and then microseconds.
 func (l *Limiter) Take(_ context.Context, subject string, r Rule) Decision {
-	return l.Ask(subject, r).Wait()
+	a := l.open(subject, r)
+	if a.call != nil && !l.ferry.row(a.call, l.silent()) {
+		a.board()
+	}
+	return a.Wait()
 }
 
 // Asked is a request that is being decided on.
@@ -90,6 +94,15 @@ type Asked struct {
 
 // Ask counts one request as Take does, without waiting for the decision. Wait must follow.
 func (l *Limiter) Ask(subject string, r Rule) *Asked {
+	a := l.open(subject, r)
+	if a.call != nil {
+		a.board()
+	}
+	return a
+}
+
+// open looks for what is known without Redis; where it leaves a call, that is still to be sent.
+func (l *Limiter) open(subject string, r Rule) *Asked {
 	a := &Asked{limiter: l, subject: subject, rule: r, began: l.clock(), since: l.breaker.now()}
 	if d, ok := l.denied.get(subject, r, a.began); ok {
 		a.known = &d
@@ -104,10 +117,21 @@ func (l *Limiter) Ask(subject string, r Rule) *Asked {
 		args = append(args, us)
 	}
 	a.call = &call{key: "rl:{" + subject + "}", args: args, reply: make(chan reply, 1)}
-	if !l.ferry.board(a.call) {
+	return a
+}
+
+func (a *Asked) board() {
+	if !a.limiter.ferry.board(a.call) {
 		a.err = errFull
 	}
-	return a
+}
+
+// silent is how long Redis may say nothing before the process decides.
+func (l *Limiter) silent() time.Duration {
+	if l.breaker.last.Load() == 0 {
+		return max(l.silence, firstContact)
+	}
+	return l.silence
 }
 
 // Wait answers the decision. Call it once.
@@ -144,10 +168,7 @@ func (a *Asked) answer() (Decision, error) {
 		return a.read(one)
 	default:
 	}
-	silence := l.silence
-	if l.breaker.last.Load() == 0 {
-		silence = max(silence, firstContact)
-	}
+	silence := l.silent()
 	timer := time.NewTimer(look)
 	defer timer.Stop()
 	for quiet, looked := time.Duration(0), l.breaker.now(); ; {
