@@ -20,7 +20,7 @@ type access struct {
 	noKeys bool      // API keys have no right here, whatever their role
 }
 
-// The levels of PRODUCT's permission table.
+// The levels of the permission table.
 var (
 	public  = access{}
 	viewer  = access{role: auth.Viewer}
