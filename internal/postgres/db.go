@@ -54,7 +54,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{after: o.AfterCommit}
 	if o.Pooler {
-		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		// Statements are described, which tells the types of their arguments, and never kept by name.
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		cfg.ConnConfig.StatementCacheCapacity = 0
 		db.role = o.Role
 	} else {
