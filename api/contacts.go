@@ -70,13 +70,11 @@ func (a *App) getContact(ctx context.Context, in *struct {
 	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
 },
 ) (*contactAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
-		row, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived)
-		if err != nil {
-			return nil, err
-		}
-		return showContact(&row), nil
-	})
+	row, err := contacts.Show(ctx, a.DB, who(ctx).Org, in.ID, in.IncludeArchived)
+	if err != nil {
+		return nil, err
+	}
+	return showContact(&row), nil
 }
 
 func (a *App) patchContact(ctx context.Context, in *struct {

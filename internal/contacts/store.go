@@ -45,6 +45,23 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 	return one(ctx, tx, getSQL, i, archivedToo)
 }
 
+// Show is Get for a request that reads nothing else; see postgres.DB.Point.
+func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) (r Row, err error) {
+	err = db.Point(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
+		r, err = scan(row)
+		return err
+	})
+	switch {
+	case postgres.None(err):
+		return Row{}, missing()
+	case err != nil:
+		return Row{}, fmt.Errorf("read contact: %w", err)
+	case r.ArchivedAt != nil && !archivedToo:
+		return Row{}, missing()
+	}
+	return r, nil
+}
+
 // lock is Get with both rows held until the transaction ends, always the contact's first.
 func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)

@@ -32,9 +32,10 @@ type Options struct {
 
 // DB is a pool of sessions of one role. It is safe for concurrent use.
 type DB struct {
-	pool  *pgxpool.Pool
-	role  string // set per transaction when not empty
-	after func(context.Context, []any)
+	pool   *pgxpool.Pool
+	points *points // nil behind a pooler
+	role   string  // set per transaction when not empty
+	after  func(context.Context, []any)
 }
 
 // Open makes the pool without waiting for the server: a database that is away is found out by the first use.
@@ -74,11 +75,19 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	if !o.Pooler && o.Role == App {
+		db.points = newPoints(db.pool)
+	}
 	return db, nil
 }
 
 // Close waits for sessions in use and closes them all.
-func (db *DB) Close() { db.pool.Close() }
+func (db *DB) Close() {
+	if db.points != nil {
+		db.points.close()
+	}
+	db.pool.Close()
+}
 
 // Stat is the pool's state, for metrics.
 func (db *DB) Stat() *pgxpool.Stat { return db.pool.Stat() }

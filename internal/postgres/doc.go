@@ -9,6 +9,10 @@
 // which a measurement of ours put at four fifths of the cost of the same statements one by one. The first
 // Query or Exec makes it an ordinary transaction, and takes along what was queued.
 //
+// Point is for the commonest read, one row by its key: reads of many requests share a pipeline on one session,
+// each in a transaction and an org of its own. What a point read costs is mostly system calls and sleeping
+// backends; at 32 connections sharing them gave 1.6 times the reads per second.
+//
 // Only the close of the batch reports the commit, because a deferred constraint fails there and nowhere
 // else; Tx returns nil after it and no sooner, and only then are notes handed on.
 package postgres
