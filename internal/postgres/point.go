@@ -28,6 +28,7 @@ type points struct {
 	pool *pgxpool.Pool
 	asks chan *pointAsk
 	stop chan struct{}
+	once sync.Once
 	done sync.WaitGroup
 }
 
@@ -58,11 +59,21 @@ func (db *DB) Point(ctx context.Context, org id.ID, sql string, args []any, scan
 	case err := <-a.err:
 		return err
 	case <-ctx.Done():
-		a.left.Store(true)
-		a.turn.Lock() // a scan that runs is waited for
-		a.turn.Unlock()
+		a.leave()
 		return ctx.Err()
+	case <-db.points.stop:
+		a.leave()
+		return errClosed
 	}
+}
+
+var errClosed = errors.New("the database is closed")
+
+// leave keeps the scan from running, and waits for one that runs.
+func (a *pointAsk) leave() {
+	a.left.Store(true)
+	a.turn.Lock()
+	defer a.turn.Unlock()
 }
 
 // lone is Point without company.
@@ -88,7 +99,7 @@ func newPoints(pool *pgxpool.Pool) *points {
 }
 
 func (p *points) close() {
-	close(p.stop)
+	p.once.Do(func() { close(p.stop) })
 	p.done.Wait()
 }
 
