@@ -51,15 +51,7 @@ func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) 
 		r, err = scan(row)
 		return err
 	})
-	switch {
-	case postgres.None(err):
-		return Row{}, missing()
-	case err != nil:
-		return Row{}, fmt.Errorf("read contact: %w", err)
-	case r.ArchivedAt != nil && !archivedToo:
-		return Row{}, missing()
-	}
-	return r, nil
+	return visible(r, err, archivedToo)
 }
 
 // lock is Get with both rows held until the transaction ends, always the contact's first.
@@ -73,6 +65,11 @@ func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo 
 		return Row{}, fmt.Errorf("read contact: %w", err)
 	}
 	r, err := pgx.CollectExactlyOneRow(rows, scan)
+	return visible(r, err, archivedToo)
+}
+
+// visible is what a caller may see of a row that was read: an archived one only if asked for.
+func visible(r Row, err error, archivedToo bool) (Row, error) {
 	switch {
 	case postgres.None(err):
 		return Row{}, missing()
