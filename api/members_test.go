@@ -286,17 +286,18 @@ func TestTheOrgIsPatchedMemberByMember(t *testing.T) {
 	if diff := cmp.Diff(want, o.Settings); diff != "" || o.Name != "New name" || o.Plan != "trial" {
 		t.Errorf("%s %+v", diff, o)
 	}
+	large := `{"settings":{"x":"` + strings.Repeat("x", 20<<10) + `"}}`
 	for body, field := range map[string]string{
-		`{"name":""}`:                                              "",
-		`{"name":" "}`:                                             "#/name required",
-		`{"name":null}`:                                            "#/name required",
-		`{"settings":null}`:                                        "#/settings not_nullable",
-		`{"settings":{"time_zone":"Mars"}}`:                        "#/settings/time_zone invalid_time_zone",
-		`{"settings":{"stages":[]}}`:                               "#/settings/stages invalid_stages",
-		`{"settings":{"stages":["lead","a,b"]}}`:                   "#/settings/stages/1 invalid_stage",
-		`{"settings":{"stages":"lead"}}`:                           "#/settings/stages invalid_type",
-		`{"plan":"agency_scale"}`:                                  "#/plan read_only",
-		`{"settings":{"x":"` + strings.Repeat("x", 20<<10) + `"}}`: "#/settings too_long",
+		`{"name":""}`:                            "",
+		`{"name":" "}`:                           "#/name required",
+		`{"name":null}`:                          "#/name required",
+		`{"settings":null}`:                      "#/settings not_nullable",
+		`{"settings":{"time_zone":"Mars"}}`:      "#/settings/time_zone invalid_time_zone",
+		`{"settings":{"stages":[]}}`:             "#/settings/stages invalid_stages",
+		`{"settings":{"stages":["lead","a,b"]}}`: "#/settings/stages/1 invalid_stage",
+		`{"settings":{"stages":"lead"}}`:         "#/settings/stages invalid_type",
+		`{"plan":"agency_scale"}`:                "#/plan read_only",
+		large:                                    "#/settings too_long",
 	} {
 		if got := boss.do(http.MethodPatch, path, body).want(t, 422, "validation_failed"); field != "" && got.field() != field {
 			t.Errorf("%.60s: %s", body, got.field())
