@@ -86,7 +86,7 @@ type cli struct {
 	Up        up        `cmd:"" help:"Run everything in one process, with private servers where none are given."`
 	API       role      `cmd:"" name:"api" help:"Run the API."`
 	Worker    role      `cmd:"" help:"Run jobs."`
-	Scheduler role      `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
+	Scheduler reminder  `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
 	Migrate   migrate   `cmd:"" help:"Bring the database to this version's schema."`
 	User      userGroup `cmd:"" help:"People."`
 	Keys      keysGroup `cmd:"" help:"Keys that sign and seal."`
@@ -202,7 +202,15 @@ func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
 }
 
 // start finds the servers, starting private ones where none are given, and brings the schema up to date.
-func (p *process) start(ctx context.Context, redis bool) (err error) {
+func (p *process) start(ctx context.Context, redis bool) error {
+	if err := p.connect(ctx, redis); err != nil {
+		return err
+	}
+	return migrations.Up(ctx, p.DatabaseURL, p.log)
+}
+
+// connect is start without a touch of the schema.
+func (p *process) connect(ctx context.Context, redis bool) (err error) {
 	p.servers, err = local.Start(ctx, local.Wanted{
 		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository, Log: p.log,
 	})
@@ -212,10 +220,7 @@ func (p *process) start(ctx context.Context, redis bool) (err error) {
 	p.atEnd(p.servers.Close)
 	p.tasks = append(p.tasks, p.servers.Watch)
 	p.DatabaseURL, p.RedisURL = p.servers.DatabaseURL, p.servers.RedisURL
-	if err = postgres.Check(ctx, p.DatabaseURL); err != nil {
-		return err
-	}
-	return migrations.Up(ctx, p.DatabaseURL, p.log)
+	return postgres.Check(ctx, p.DatabaseURL)
 }
 
 // open opens what every long-running role needs. The pusher ends after the last transaction.
@@ -398,6 +403,39 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 		return err
 	}
 	return p.run(ctx)
+}
+
+// reminder is the scheduler's role, or a look at what it does.
+type reminder struct {
+	List bool `help:"Print the timetable and what last happened of it, and end."`
+}
+
+// Run is kong's.
+func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
+	if !r.List {
+		return role{}.Run(ctx, k, s, log)
+	}
+	p := s.process("scheduler", log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	// A look makes nothing: where neither a database is given nor a home is there, nothing has happened yet.
+	asked := p.DatabaseURL != "" || local.Inhabited(p.Home)
+	if asked {
+		if err = p.connect(ctx, false); err != nil {
+			return err
+		}
+		if p.system, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name, MaxConns: 1}); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { p.system.Close(); return nil })
+	}
+	lines, err := scheduler.List(ctx, p.system, nil, time.Now())
+	if err != nil {
+		if pending, unknown := migrations.Pending(ctx, p.DatabaseURL); unknown == nil && pending {
+			return errors.New("the database lacks the schema of this version: run `funnelwork migrate`")
+		}
+		return err
+	}
+	return scheduler.Print(out, lines, asked)
 }
 
 type up struct {

@@ -34,7 +34,7 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{ticks: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "funnelwork_scheduler_ticks_total",
-		Help: "Ticks that this process offered: added, or taken (by another scheduler, or before a restart), or failed.",
+		Help: "Ticks that this process saw: added, or taken (by another scheduler, or before a restart), or failed, or missed and left_out.",
 	}, []string{"entry", "result"})}
 	reg.MustRegister(m.ticks)
 	return m
@@ -57,9 +57,9 @@ func New(o Options) *Scheduler {
 	return &Scheduler{o}
 }
 
-// Run offers every entry's ticks until ctx ends. It begins with each entry's latest tick, so that one that
-// nobody was there for is made up for once; of several that were missed the others are left out. An error means
-// that the timetable is wrong; a database that is away is waited for.
+// Run offers every entry's ticks until ctx ends. It begins after the latest tick that has happened, and does
+// about those that were missed what the entry's policy says. An error means that the timetable is wrong; a
+// database that is away is waited for.
 func (s *Scheduler) Run(ctx context.Context) error {
 	names := map[string]bool{}
 	for _, e := range s.opt.Entries {
@@ -68,6 +68,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return fmt.Errorf("timetable: %s stands twice", e.Name)
 		case e.Every <= 0:
 			return fmt.Errorf("timetable: %s has no interval", e.Name)
+		case e.Missed != One && e.Missed != Skip && e.Missed != All:
+			return fmt.Errorf("timetable: %s has no policy for missed ticks", e.Name)
 		}
 		names[e.Name] = true
 	}
@@ -81,26 +83,64 @@ func (s *Scheduler) Run(ctx context.Context) error {
 // follow offers one entry's ticks.
 func (s *Scheduler) follow(ctx context.Context, e Entry) {
 	var last time.Time
+	known := false
 	for ctx.Err() == nil {
-		tick := e.tick(time.Now())
-		wait := time.Until(tick.Add(e.Every))
-		if tick.After(last) {
-			added, err := s.Offer(ctx, e, tick)
-			switch {
-			case err == nil:
-				last = tick
-				s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
-			case !errors.Is(err, context.Canceled):
-				s.opt.Metrics.ticks.WithLabelValues(e.Name, "failed").Inc()
-				s.opt.Log.WarnContext(ctx, "tick not offered", "entry", e.Name, "tick", tick, "error", err)
-				wait = min(wait, retry)
+		var err error
+		if !known {
+			if last, err = s.latest(ctx, e); err == nil {
+				known = true
 			}
+		}
+		now := time.Now()
+		if known {
+			last, err = s.catchUp(ctx, e, last, now)
+		}
+		wait := time.Until(e.tick(now).Add(e.Every))
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.opt.Metrics.ticks.WithLabelValues(e.Name, "failed").Inc()
+			s.opt.Log.WarnContext(ctx, "tick not offered", "entry", e.Name, "tick", e.tick(now), "error", err)
+			wait = min(wait, retry)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
 	}
+}
+
+// catchUp offers what is due at now, oldest first, and answers the latest tick that needs no more thought. An
+// error leaves the rest for the next time: no tick is offered before those that come before it, which is why
+// the latest row of an entry under All tells that all before it are there.
+func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (time.Time, error) {
+	ticks, left := e.due(last, now)
+	if left > 0 {
+		s.opt.Metrics.ticks.WithLabelValues(e.Name, "left_out").Add(float64(left))
+		s.opt.Log.WarnContext(ctx, "ticks were missed and are left out", "entry", e.Name, "policy", e.Missed.String(), "ticks", left, "after", last)
+		last = e.tick(now).Add(-time.Duration(len(ticks)) * e.Every)
+	}
+	for _, tick := range ticks {
+		added, err := s.Offer(ctx, e, tick)
+		if err != nil {
+			return last, err
+		}
+		last = tick
+		s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
+	}
+	return last, nil
+}
+
+// latest is the entry's latest tick that has happened, zero where none has. One that a clock ahead of ours has
+// made is not asked for: it says nothing of those before it.
+func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err = s.opt.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1", []any{e.Name, time.Now()}, &at)
+	})
+	if postgres.None(err) {
+		return time.Time{}, nil
+	}
+	return at.UTC(), err
 }
 
 // Offer makes the tick's job, unless the tick has happened before; it tells whether it did. The dedupe key

@@ -109,6 +109,7 @@ func TestAWrongTimetableIsAnError(t *testing.T) {
 	for want, entries := range map[string][]scheduler.Entry{
 		"stands twice":    {entry("a", time.Hour), entry("a", time.Hour)},
 		"has no interval": {entry("a", 0)},
+		"has no policy":   {{Name: "a", Every: time.Hour, Missed: 7}},
 	} {
 		err := scheduler.New(scheduler.Options{Entries: entries, Log: testkit.Log(t)}).Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) {

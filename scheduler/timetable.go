@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -16,6 +17,8 @@ type Entry struct {
 	// Every is the time between two ticks, and Past how long after midnight UTC on 1 January of year 1, and so
 	// after every full hour or day, they fall.
 	Every, Past time.Duration
+	// Missed is what becomes of ticks that nobody was there for.
+	Missed Missed
 	// Add adds the tick's job in tx, under the dedupe key given.
 	Add func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error
 }
@@ -23,7 +26,7 @@ type Entry struct {
 // Timetable is what the platform does by the clock.
 func Timetable() []Entry {
 	return []Entry{
-		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
 		}},
 	}
@@ -37,4 +40,24 @@ func (e Entry) tick(now time.Time) time.Time {
 // key is the name that a tick's job is known by.
 func (e Entry) key(tick time.Time) string {
 	return fmt.Sprintf("%s@%s", e.Name, tick.Format(time.RFC3339Nano))
+}
+
+// plan says in words when the ticks fall: "every 1h, 7m past".
+func (e Entry) plan() string {
+	if e.Past == 0 {
+		return "every " + short(e.Every)
+	}
+	return "every " + short(e.Every) + ", " + short(e.Past) + " past"
+}
+
+// short is d without its zeros: "24h", not "24h0m0s".
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

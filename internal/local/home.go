@@ -67,6 +67,16 @@ func (h *Home) publish(address string) error {
 
 func (h *Home) withdraw() error { return os.Remove(h.Path(databaseURL)) }
 
+// Inhabited tells whether dir is a home in which a private Postgres has been made.
+func Inhabited(dir string) bool {
+	for _, name := range []string{"postgres", "postgres.at"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // published is what the process that has the home in dir has published.
 func published(dir string) (string, error) {
 	address, err := os.ReadFile(filepath.Join(dir, databaseURL))

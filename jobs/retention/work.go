@@ -32,7 +32,9 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 // rules are the tables whose rows end by age and that belong to no noun. Each statement deletes at most $1 rows.
 var rules = []struct{ table, sql string }{
 	{"idempotency_key", `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '24 hours' LIMIT $1))`},
-	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days' LIMIT $1))`},
+	// The latest of each entry stays: it tells a scheduler what was missed.
+	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days'
+		AND EXISTS (SELECT FROM tick AS later WHERE later.entry = tick.entry AND later.tick > tick.tick) LIMIT $1))`},
 }
 
 // Work applies every rule, sweeps tokens and turns the partitions over.
