@@ -12,8 +12,11 @@ contact_word (org_id uuid not null, word text not null, contact_id uuid not null
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
-job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now())
+job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false)
+job_lane (lane text not null, full_until timestamp with time zone not null)
+job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now())
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
+job_weight (org_id uuid not null, weight integer not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
 partitioned (name text not null, keep_days integer not null)
@@ -52,8 +55,14 @@ invitation: invitation_pkey PRIMARY KEY (org_id, id)
 invitation: invitation_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
 job: job_pkey PRIMARY KEY (org_id, id)
 job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
+job_lane: job_lane_pkey PRIMARY KEY (lane)
+job_line: job_line_pkey PRIMARY KEY (org_id, id)
+job_line: job_line_rate_check CHECK ((rate > 0))
+job_line: job_line_slots_check CHECK ((slots > 0))
 job_pause: job_pause_pkey PRIMARY KEY (scope, name)
 job_pause: job_pause_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'kind'::text, 'org'::text])))
+job_weight: job_weight_pkey PRIMARY KEY (org_id)
+job_weight: job_weight_weight_check CHECK (((weight >= 1) AND (weight <= 100)))
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -96,9 +105,11 @@ CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX job_dead ON public.job USING btree (org_id, kind, id) WHERE (state = 'dead'::text)
 CREATE INDEX job_dead_newest ON public.job USING btree (lane, id) WHERE (state = 'dead'::text)
-CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL))
+CREATE INDEX job_delayed ON public.job USING btree (run_at) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND (NOT due))
+CREATE INDEX job_line_held ON public.job_line USING btree (held_until) WHERE (held_until IS NOT NULL)
+CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
-CREATE INDEX job_window ON public.job USING btree (org_id, lane) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
+CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX member_user ON public.member USING btree (user_id)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
@@ -128,8 +139,11 @@ CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, em
 CREATE UNIQUE INDEX invitation_pkey ON public.invitation USING btree (org_id, id)
 CREATE UNIQUE INDEX invitation_token ON public.invitation USING btree (org_id, token_hash)
 CREATE UNIQUE INDEX job_dedupe ON public.job USING btree (org_id, dedupe_key) WHERE (dedupe_key IS NOT NULL)
+CREATE UNIQUE INDEX job_lane_pkey ON public.job_lane USING btree (lane)
+CREATE UNIQUE INDEX job_line_pkey ON public.job_line USING btree (org_id, id)
 CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
 CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
+CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
@@ -168,6 +182,10 @@ idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 invitation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job: system for ALL to funnelwork_system using (true) check (true) forced
 job: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+job_line: system for ALL to funnelwork_system using (true) check (true) forced
+job_line: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+job_weight: system for ALL to funnelwork_system using (true) check (true) forced
+job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
@@ -219,9 +237,18 @@ invitation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+job_lane: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_lane: funnelwork_app may SELECT
+job_lane: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+job_line: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_line: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+job_line: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 job_pause: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_pause: funnelwork_app may SELECT
 job_pause: funnelwork_system may DELETE, INSERT, SELECT
+job_weight: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_weight: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -266,6 +293,7 @@ webhook_endpoint: funnelwork_system may SELECT
 drop_partitions() as its owner
 event_horizon() as its caller
 event_seq(n integer) as its caller
+job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
 make_partitions(days integer) as its owner
 refuse(what text, about text) as its caller

@@ -37,7 +37,7 @@ type Deliver struct {
 const maxPerTx = 4096
 
 // announceSQL writes the event and, for each enabled endpoint of the org that wants its type, one delivery and
-// one job: T1 of the job protocol, made by a SELECT. An org without endpoints pays for an empty index range.
+// one job in that endpoint's line: T1 of the job protocol, made by a SELECT. An org without endpoints pays for an empty index range.
 const announceSQL = `
 WITH happened AS (
 	INSERT INTO event (org_id, id, seq, type, actor_type, actor_id, request_id, data, created_at)
@@ -47,10 +47,10 @@ WITH happened AS (
 	SELECT e.org_id, uuidv7_at(clock_timestamp()), e.id, $2, $4, $9, $9
 	FROM webhook_endpoint e
 	WHERE e.org_id = $1 AND e.enabled AND e.archived_at IS NULL AND ($4 = ANY (e.events) OR '*' = ANY (e.events))
-	RETURNING id
+	RETURNING id, endpoint_id
 )
-INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
-SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, job_wake($1, $11, now())
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
+SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, d.endpoint_id, true, job_wake($1, $11, $10, d.endpoint_id, now())
 FROM delivery d
 RETURNING id, wake_at IS NOT NULL`
 
@@ -84,8 +84,8 @@ WITH delivery AS (
 	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, body, created_at, updated_at)
 	VALUES ($1, $2, $3, $4, $5, 'test', $6, $7, $7)
 )
-INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
-VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, job_wake($1, $9, now()))
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
+VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, $3, true, job_wake($1, $9, $8, $3, now()))
 RETURNING id, wake_at IS NOT NULL`
 
 // Send writes a test delivery of an event that is not stored, with its job, as Announce does for those that are.

@@ -9,8 +9,8 @@ import (
 
 // addSQL is T1 of the protocol. job_wake decides between a push now and the feeder.
 const addSQL = `
-INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, wake_at)
-VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, job_wake($1, $5, coalesce($7, now())))
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, line, due, wake_at)
+VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9, coalesce($7, now()) <= now(), job_wake($1, $5, $3, $9, coalesce($7, now())))
 ON CONFLICT (org_id, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
 RETURNING id, wake_at IS NOT NULL`
 
@@ -24,8 +24,8 @@ type Ref struct {
 	Dispatch    int
 }
 
-// NoteAdded is for statements that insert job rows themselves, INSERT ... SELECT with job_wake for wake_at and
-// RETURNING id, wake_at IS NOT NULL: it reads their answer as a callback of tx.Queue(...).Query and notes the
+// NoteAdded is for statements that insert job rows themselves, INSERT ... SELECT with job_wake for wake_at, due
+// where run_at has come, and RETURNING id, wake_at IS NOT NULL: it reads their answer as a callback of tx.Queue(...).Query and notes the
 // jobs that have a slot, so that they are pushed after the commit. All rows are of tx's org and of one kind.
 func NoteAdded(tx *postgres.Tx, kind string, lane Lane, maxAttempts int) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {

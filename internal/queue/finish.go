@@ -42,11 +42,11 @@ const (
 	// T8
 	doneSQL = `DELETE FROM job` + fence
 	// T9, attempts left
-	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, run_at = now() + $6::interval, wake_at = NULL` + fence
+	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, run_at = now() + $6::interval, due = false, wake_at = NULL` + fence
 	// T9, none left. The dedupe key goes: a dead job must not keep its successors out.
 	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, state = 'dead', dedupe_key = NULL, wake_at = now() + $6::interval` + fence
 	// T10
-	snoozeSQL = `UPDATE job SET owner = NULL, run_at = now() + $5::interval, wake_at = NULL` + fence
+	snoozeSQL = `UPDATE job SET owner = NULL, run_at = now() + $5::interval, due = false, wake_at = NULL` + fence
 	// T11
 	releaseSQL = `UPDATE job SET owner = NULL, wake_at = now()` + fence
 )

@@ -71,10 +71,15 @@ func At(t time.Time) Adding { return func(r *row) { r.runAt = &t } }
 // Dedupe makes a second open job of the same org with the same key a silent no-op.
 func Dedupe(key string) Adding { return func(r *row) { r.dedupe = &key } }
 
+// Line makes the job one of a line of the same org: jobs that share a bottleneck, such as a webhook endpoint,
+// and so its slots. See HoldLine and its neighbours for what a line may be told.
+func Line(line id.ID) Adding { return func(r *row) { r.line = &line } }
+
 type row struct {
 	id     id.ID
 	runAt  *time.Time
 	dedupe *string
+	line   *id.ID
 }
 
 // Add is T1: it writes the job's row in tx, for tx's org. If tx commits the job will run; it is pushed to asynq
@@ -89,7 +94,7 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, args A, how ...Adding) 
 		h(&r)
 	}
 	// As text: behind a transaction pooler bytes would go out as bytea.
-	tx.Queue(addSQL, tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe).
+	tx.Queue(addSQL, tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe, r.line).
 		Query(NoteAdded(tx, k.name, k.opt.Lane, k.opt.MaxAttempts))
 	return nil
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,11 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// The protocol's constants. job_wake in the migrations knows First and Window too.
+// The protocol's constants. job_wake in the migrations knows First, Window, Lines and Slots too.
 const (
 	Lease  = 20 * time.Second // how long a claim or an extension lasts, and the time until the next look
 	First  = 3 * time.Second  // the time until the first look after a push
-	Window = 50               // jobs of one org and lane that are in Redis or running
+	Window = 50               // jobs without a line, of one org and lane, that are in Redis or running, times the org's weight
+	Lines  = 100              // the same of all lines of an org and lane together: a line may have what they leave free of it
+	Slots  = 10               // the same of one line, at most
 	// MaxLosses is how often a run may vanish before its job is dead: the bound on a job that kills its worker.
 	MaxLosses = 20
 )
@@ -27,6 +30,9 @@ type Ledger struct {
 	System *postgres.DB // extensions, looks, feeding: all orgs
 	// Lease and First stand for the constants of the same name; tests shorten them.
 	Lease, First time.Duration
+
+	mu   sync.Mutex
+	from map[Lane]spot // where the feeder goes on when there are more groups than one round looks at
 }
 
 // NewLedger is a ledger with the protocol's own times.
@@ -39,18 +45,23 @@ var ErrMissed = errors.New("nothing to claim")
 
 const claimed = ` kind, args, lane, attempt, max_attempts, created_at, extract(epoch FROM clock_timestamp() - run_at)::float8`
 
+// may is the rest of a claim's predicate: nothing that is paused begins to run, and nothing of a line that is held.
+// Such a row keeps its slot, or has lost it to HoldLine, and is looked at or fed when that is over.
+const may = ` AND NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('lane', job.lane), ('kind', job.kind), ('org', job.org_id::text)))
+	AND (job.line IS NULL OR NOT EXISTS (SELECT FROM job_line l WHERE l.org_id = job.org_id AND l.id = job.line AND l.held_until > now()))`
+
 // T5. A row whose owner let its lease lapse may be taken from it; the fence is the new owner.
 const claimSQL = `
 UPDATE job SET owner = $3, wake_at = now() + $4::interval
-WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND (owner IS NULL OR wake_at <= now())
+WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND (owner IS NULL OR wake_at <= now())` + may + `
 RETURNING` + claimed
 
 // T6. The row lock is the lease, and ends with the session that holds it.
 const lockSQL = `
 SELECT` + claimed + `
 FROM job
-WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL
-FOR UPDATE SKIP LOCKED`
+WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL` + may + `
+FOR UPDATE OF job SKIP LOCKED`
 
 // Claim is T5: from here on this process holds the job until a verdict, or until its lease lapses. ErrMissed
 // where there is nothing to claim.

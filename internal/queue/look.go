@@ -15,6 +15,17 @@ const ref = ` job.org_id, job.id, job.kind, job.lane, job.max_attempts, job.disp
 const notPaused = `
 	NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('lane', job.lane), ('kind', job.kind), ('org', job.org_id::text)))`
 
+// A row of a held line that is due for a look came to its slot beside HoldLine, or lost its worker: it waits like
+// the others of its line.
+const backSQL = `
+UPDATE job SET wake_at = NULL, due = true
+FROM (
+	SELECT job.org_id, job.id FROM job JOIN job_line l ON l.org_id = job.org_id AND l.id = job.line AND l.held_until > now()
+	WHERE job.state = 'ready' AND job.wake_at <= now() AND job.owner IS NULL
+	LIMIT $1 FOR UPDATE OF job SKIP LOCKED
+) AS due
+WHERE job.org_id = due.org_id AND job.id = due.id`
+
 // T3: rows that nobody runs and that are due for a look, ready and dead alike.
 const wakeSQL = `
 WITH due AS MATERIALIZED (
@@ -61,7 +72,7 @@ type Looked struct {
 
 // Wake is T3 for at most limit rows: push what it answers.
 func (l *Ledger) Wake(ctx context.Context, limit int) (Looked, error) {
-	return l.look(ctx, wakeSQL, l.Lease, limit)
+	return l.look(ctx, wakeSQL, l.Lease, limit, backSQL)
 }
 
 // Reap is T4 for at most limit rows: push what it answers.
@@ -69,9 +80,12 @@ func (l *Ledger) Reap(ctx context.Context, limit int) (Looked, error) {
 	return l.look(ctx, reapSQL, l.First, limit)
 }
 
-func (l *Ledger) look(ctx context.Context, sql string, next time.Duration, limit int) (Looked, error) {
+func (l *Ledger) look(ctx context.Context, sql string, next time.Duration, limit int, before ...string) (Looked, error) {
 	var out Looked
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		for _, b := range before {
+			tx.Queue(b, limit)
+		}
 		tx.Queue(sql, next, limit).Query(func(rows pgx.Rows) error {
 			var r Ref
 			var late float64
@@ -94,82 +108,6 @@ func (l *Ledger) Epoch(ctx context.Context, lane Lane) error {
 		tx.Queue(epochDeadSQL, string(lane))
 		return nil
 	})
-}
-
-// T2. The orgs that wait are found by stepping from org to org in job_waiting; each gives at most what its
-// window has room for, and of those the first of every org come first. Rows beyond the limit are locked for the
-// moment of this statement only.
-const feedSQL = `
-WITH RECURSIVE waits (org_id) AS (
-	(SELECT org_id FROM job WHERE lane = $1 AND state = 'ready' AND wake_at IS NULL ORDER BY org_id LIMIT 1)
-	UNION ALL
-	SELECT (SELECT j.org_id FROM job j WHERE j.lane = $1 AND j.state = 'ready' AND j.wake_at IS NULL AND j.org_id > w.org_id ORDER BY j.org_id LIMIT 1)
-	FROM waits w WHERE w.org_id IS NOT NULL
-), room AS MATERIALIZED (
-	SELECT w.org_id, $4::int - (
-		SELECT count(*) FROM (
-			SELECT 1 FROM job t WHERE t.org_id = w.org_id AND t.lane = $1 AND t.state = 'ready' AND t.wake_at IS NOT NULL LIMIT $4::int
-		) AS taken)::int AS free
-	FROM waits w
-	WHERE w.org_id IS NOT NULL AND EXISTS (
-		SELECT FROM job d WHERE d.lane = $1 AND d.org_id = w.org_id AND d.state = 'ready' AND d.wake_at IS NULL AND d.run_at <= now())
-), pick AS MATERIALIZED (
-	SELECT p.org_id, p.id, p.run_at
-	FROM room, LATERAL (
-		SELECT job.org_id, job.id, job.run_at FROM job
-		WHERE job.lane = $1 AND job.org_id = room.org_id AND job.state = 'ready' AND job.wake_at IS NULL AND job.run_at <= now() AND` + notPaused + `
-		ORDER BY job.run_at, job.id
-		LIMIT least(room.free, $2::int)
-		FOR UPDATE SKIP LOCKED
-	) AS p
-	WHERE room.free > 0
-), fair AS (
-	SELECT org_id, id FROM (
-		SELECT org_id, id, run_at, row_number() OVER (PARTITION BY org_id ORDER BY run_at, id) AS turn FROM pick
-	) AS t
-	ORDER BY turn, run_at LIMIT $2::int
-)
-UPDATE job SET wake_at = now() + $3::interval
-FROM fair WHERE job.org_id = fair.org_id AND job.id = fair.id
-RETURNING` + ref
-
-const waitingSQL = `
-SELECT lane FROM unnest($1::text[]) AS l (lane)
-WHERE EXISTS (SELECT FROM job WHERE job.lane = l.lane AND job.state = 'ready' AND job.wake_at IS NULL)`
-
-// Waiting answers the lanes in which something waits, for its time or for a slot: four index probes.
-func (l *Ledger) Waiting(ctx context.Context) ([]Lane, error) {
-	names := make([]string, 0, 4)
-	for _, lane := range Lanes() {
-		names = append(names, string(lane))
-	}
-	var out []Lane
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(waitingSQL, names).Query(func(rows pgx.Rows) (err error) {
-			out, err = pgx.CollectRows(rows, pgx.RowTo[Lane])
-			return err
-		})
-		return nil
-	})
-	return out, err
-}
-
-// Feed is T2: it gives slots to at most limit waiting jobs of a lane whose time has come, fair over the orgs.
-// Push what it answers.
-func (l *Ledger) Feed(ctx context.Context, lane Lane, limit int) ([]Ref, error) {
-	var out []Ref
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(feedSQL, string(lane), limit, l.First, Window).Query(func(rows pgx.Rows) error {
-			var r Ref
-			_, err := pgx.ForEachRow(rows, []any{&r.Org, &r.ID, &r.Kind, &r.Lane, &r.MaxAttempts, &r.Dispatch}, func() error {
-				out = append(out, r)
-				return nil
-			})
-			return err
-		})
-		return nil
-	})
-	return out, err
 }
 
 // Backlog is what is open in one lane.
