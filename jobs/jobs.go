@@ -15,6 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
+	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
+	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
 // Deps are what the jobs' works need.
@@ -35,5 +37,7 @@ func All(d Deps) []queue.Handler {
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
 		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
+		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
+		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
 	}
 }

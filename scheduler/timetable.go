@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
 
 // Entry is one line of the timetable.
@@ -28,6 +29,9 @@ func Timetable() []Entry {
 	return []Entry{
 		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
+		}},
+		{Name: "webhook health", Every: time.Minute, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return webhookhealth.Kind.Add(ctx, tx, webhookhealth.Args{}, dedupe)
 		}},
 	}
 }

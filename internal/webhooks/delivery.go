@@ -37,7 +37,7 @@ type Delivery struct {
 	EventType      string     `json:"event_type"`
 	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
 	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: another try is planned; exhausted: none is; discarded: the webhook is gone or disabled"`
-	AttemptCount   int        `json:"attempt_count"`
+	AttemptCount   int        `json:"attempt_count" doc:"the tries that count: a probe that failed does not"`
 	LastStatusCode *int       `json:"last_status_code" doc:"of the last answer; null if there was none"`
 	LastErrorClass *string    `json:"last_error_class"`
 	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"about when the next try is made; null if none is planned"`
@@ -49,8 +49,8 @@ type Delivery struct {
 // Attempt is one try.
 type Attempt struct {
 	ID             id.ID             `json:"id" format:"uuid"`
-	Number         int               `json:"number" doc:"from 1"`
-	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay"`
+	Number         int               `json:"number" doc:"from 1; a probe that failed leaves its number to the next try"`
+	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe" doc:"probe: the one try that the webhook's open circuit let through"`
 	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
 	StatusCode     *int              `json:"status_code" doc:"null if no answer came"`
 	ErrorClass     *string           `json:"error_class" doc:"null for a success"`

@@ -1,5 +1,7 @@
 package webhooks
 
+import "time"
+
 // The statements whose plans are tested.
 const (
 	DeliveriesSQL         = deliveriesSQL
@@ -7,3 +9,21 @@ const (
 	AttemptsSQL           = attemptsSQL
 	LoadSQL               = loadSQL
 )
+
+// What the rules of health are tested by.
+type (
+	Misfortune = misfortune
+	Change     = change
+)
+
+// Failure is a misfortune: down, of an event's first try, sent through an open circuit, with a wait asked for.
+func Failure(down, first, alone bool, asked time.Duration) Misfortune {
+	return misfortune{down: down, first: first, alone: alone, asked: asked}
+}
+
+// Hold and Free are the parts of a change.
+func (c change) Hold() time.Duration { return c.hold }
+func (c change) Free() bool          { return c.free }
+
+func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.suffer(now, m) }
+func (h Health) Progress(now time.Time) int                 { return h.progress(now) }

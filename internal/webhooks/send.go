@@ -3,15 +3,11 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -26,8 +22,11 @@ type Parcel struct {
 	URL       string
 	Secrets   []string // newest first
 	Body      []byte   // the envelope
+	Status    Status   // before this try
 	Tries     int      // made so far
 	Made      time.Time
+	// Held is set if the endpoint's circuit is open: ask Admit.
+	Held bool
 	// Wanted is false if the endpoint or the event is gone, or the endpoint is switched off and this is no test.
 	Wanted bool
 }
@@ -35,12 +34,17 @@ type Parcel struct {
 // Test says that the parcel is a test send, which is tried once.
 func (p *Parcel) Test() bool { return p.Trigger == "test" }
 
+// ByHand says that a person asked for this very delivery, which an open circuit does not keep back.
+func (p *Parcel) ByHand() bool { return p.Test() || p.Trigger == "redelivery" }
+
 const loadSQL = `
-	SELECT d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.attempts, d.created_at,
+	SELECT d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.status, d.attempts, d.created_at,
 		e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
-		ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at
+		ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at,
+		h.opened_at IS NOT NULL
 	FROM webhook_delivery d
 	JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
+	LEFT JOIN webhook_health h ON h.org_id = d.org_id AND h.endpoint_id = d.endpoint_id
 	LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL
 	WHERE d.org_id = $1 AND d.id = $2`
 
@@ -59,9 +63,9 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*P
 		made                wire.Time
 	)
 	err := tx.QueryRow(ctx, loadSQL, []any{tx.Org(), delivery},
-		&p.Endpoint, &p.EventID, &p.EventType, &p.Trigger, &body, &p.Tries, &made,
+		&p.Endpoint, &p.EventID, &p.EventType, &p.Trigger, &body, &p.Status, &p.Tries, &made,
 		&p.URL, &sealed, &previous, &previousUntil, &enabled, &archived,
-		&seq, &actor, &actorID, &req, &data, &at)
+		&seq, &actor, &actorID, &req, &data, &at, &p.Held)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
@@ -89,95 +93,6 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*P
 	return p, nil
 }
 
-// Outcome is what one try came to.
-type Outcome struct {
-	Status  Status // of the delivery from now on
-	Class   string // "" for a success
-	Error   string // for the org
-	Next    time.Time
-	Gone    bool // the receiver answered 410
-	Started time.Time
-	Header  http.Header // as sent
-	Answer  outbound.Answer
-}
-
-// Record writes a try and where it leaves the delivery, all in tx. A 410 also disables the endpoint, unless its
-// URL is another by now, and announces that.
-func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *Parcel, o Outcome) error {
-	header := make(map[string]string, len(o.Header))
-	for k := range o.Header {
-		header[k] = o.Header.Get(k)
-	}
-	sent, err := json.Marshal(header)
-	if err != nil {
-		return fmt.Errorf("encode headers: %w", err)
-	}
-	var (
-		code *int
-		next *time.Time
-		t    = o.Answer.Timings
-		now  = wire.Now()
-	)
-	if o.Answer.Status != 0 {
-		code = &o.Answer.Status
-	}
-	if !o.Next.IsZero() {
-		next = &o.Next
-	}
-	answer := o.Answer.Body
-	if answer == nil {
-		answer = []byte{}
-	}
-	tx.Queue(`
-		INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer, answer_cut, location,
-			error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us, remote_addr, started_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-		tx.Org(), id.New(), p.Delivery, p.Tries+1, p.Trigger, sent, code, answer, o.Answer.Cut, location(o.Answer),
-		o.Class, o.Error, t.DNS.Microseconds(), t.Connect.Microseconds(), t.TLS.Microseconds(), t.FirstByte.Microseconds(), t.Total.Microseconds(),
-		o.Answer.RemoteAddr, wire.At(o.Started))
-	tx.Queue(`
-		UPDATE webhook_delivery
-		SET status = $3, attempts = $4, last_status = $5, last_error = $6, next_attempt_at = $7, updated_at = $8
-		WHERE org_id = $1 AND id = $2`,
-		tx.Org(), p.Delivery, string(o.Status), p.Tries+1, code, o.Class, next, now)
-	if !o.Gone {
-		return nil
-	}
-	return s.disable(ctx, tx, p, "gone")
-}
-
-// Discard ends a delivery that nobody wants any more.
-func (s *Service) Discard(tx *postgres.Tx, delivery id.ID) {
-	tx.Queue(`
-		UPDATE webhook_delivery SET status = 'discarded', next_attempt_at = NULL, updated_at = $3
-		WHERE org_id = $1 AND id = $2 AND status IN ('pending', 'failed')`, tx.Org(), delivery, wire.Now())
-}
-
-func (s *Service) disable(ctx context.Context, tx *postgres.Tx, p *Parcel, reason string) error {
-	v, err := one(ctx, tx, `
-		UPDATE webhook_endpoint SET enabled = false, disabled_reason = $4, computed = computed + 1
-		WHERE org_id = $1 AND id = $2 AND url = $3 AND enabled AND archived_at IS NULL
-		RETURNING `+endpointColumns, tx.Org(), p.Endpoint, p.URL, reason)
-	if errors.Is(err, errNoEndpoint) { // changed, disabled or archived meanwhile
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return events.Announce(ctx, tx, events.WebhookDisabled{Endpoint: v.Endpoint})
-}
-
-func location(a outbound.Answer) string {
-	if a.Status < 300 || a.Status > 399 || a.Header == nil {
-		return ""
-	}
-	at := a.Header.Get("Location")
-	if len(at) > 2048 {
-		at = at[:2048]
-	}
-	return clean(at)
-}
-
 // SendTest writes one delivery of a made-up event of that type, live or reserved, with its job. It is sent to a
 // disabled endpoint too, so that one can be tried out before it is switched on, and only once.
 func (s *Service) SendTest(ctx context.Context, tx *postgres.Tx, endpoint id.ID, t events.Type) (Delivery, error) {
@@ -193,9 +108,4 @@ func (s *Service) SendTest(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
 	}
 	events.Send(tx, d.ID, endpoint, sample)
 	return d, nil
-}
-
-// clean makes text that a stranger sent fit for a text column.
-func clean(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")
 }

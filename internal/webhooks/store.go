@@ -83,13 +83,13 @@ func (s *Service) List(ctx context.Context, tx *postgres.Tx, before id.ID, limit
 var last = id.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // Update changes a live endpoint after allowed had its say about the row as it stands, locked until the end of
-// tx. A patch that changes nothing writes nothing.
+// tx. A patch that changes nothing writes nothing. With another URL, or switched on again, it is as good as new.
 func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p Patch, allowed func(Versioned) error) (Versioned, error) {
 	v, err := s.lock(ctx, tx, endpoint, allowed)
 	if err != nil {
 		return v, err
 	}
-	url := v.URL
+	url, enabled := v.URL, v.Enabled
 	changed, err := p.apply(&v.Endpoint)
 	if err == nil {
 		err = s.check(&v.Endpoint, v.URL != url)
@@ -108,6 +108,9 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 		SET url = $3, description = $4, events = $5, rate_limit = $6, enabled = $7, disabled_reason = $8, updated_at = $9, edit = $10
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, reason, v.UpdatedAt, v.Edit)
+	if v.URL != url || v.Enabled != enabled {
+		s.renew(tx, v.ID)
+	}
 	return v, nil
 }
 
@@ -122,6 +125,7 @@ func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 		return err
 	}
 	tx.Queue(`UPDATE webhook_endpoint SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, wire.Now())
+	s.renew(tx, endpoint)
 	return nil
 }
 

@@ -1,10 +1,3 @@
-// Package webhookdeliver sends one event to one endpoint: sign, POST, record the attempt, choose the next one.
-//
-// # Why a call-out kind
-//
-// The POST cannot be undone, so it is made outside any transaction, and the attempt, the delivery's status and
-// the end or the next time of the job are one transaction after it. A worker that dies in between leaves no
-// trace: the job runs again and the receiver sees the same webhook-id. Delivery is at least once.
 package webhookdeliver
 
 import (
@@ -34,6 +27,10 @@ var plan = [events.DeliverAttempts - 1]time.Duration{
 func Backoff(failed int) time.Duration {
 	return queue.Jitter(plan[min(max(failed, 1), len(plan))-1], 0.2)
 }
+
+// lasts is how long the plan takes at most. A delivery that an open circuit has kept back for longer is ended by the
+// next probe that is made with it, so that every delivery comes to an end.
+const lasts = 91 * time.Hour
 
 // maxRetryAfter is the longest wait that a receiver may ask for.
 const maxRetryAfter = 24 * time.Hour

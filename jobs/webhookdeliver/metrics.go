@@ -14,6 +14,7 @@ type Metrics struct {
 	endings  *prometheus.CounterVec
 	took     prometheus.Histogram
 	first    prometheus.Histogram
+	flying   prometheus.Gauge
 }
 
 // NewMetrics registers them.
@@ -33,8 +34,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "funnelwork_webhook_first_attempt_seconds", Help: "From the event to the start of its first try.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}),
+		flying: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "funnelwork_webhook_in_flight", Help: "Tries that wait for their answer in this process.",
+		}),
 	}
-	reg.MustRegister(m.attempts, m.endings, m.took, m.first)
+	for _, s := range []webhooks.Status{webhooks.Delivered, webhooks.Exhausted, webhooks.Discarded} {
+		m.endings.WithLabelValues(string(s))
+	}
+	reg.MustRegister(m.attempts, m.endings, m.took, m.first, m.flying)
 	return m
 }
 
@@ -44,12 +51,21 @@ func (m *Metrics) tried(p *webhooks.Parcel, o *webhooks.Outcome) {
 	}
 	m.attempts.WithLabelValues(o.Class).Inc()
 	m.took.Observe(o.Answer.Timings.Total.Seconds())
-	if p.Tries == 0 {
+	if p.Status == webhooks.Pending {
 		m.first.Observe(max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
 	}
 	if o.Status != webhooks.Failed {
 		m.ended(string(o.Status))
 	}
+}
+
+// begin counts a try in flight until the answered function is called.
+func (m *Metrics) begin() (done func()) {
+	if m == nil {
+		return func() {}
+	}
+	m.flying.Inc()
+	return m.flying.Dec
 }
 
 func (m *Metrics) ended(status string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
 // Job delivers.
@@ -25,18 +26,12 @@ type Job struct {
 func (j *Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work makes one try. It answers nil when the delivery is over, well or not, and an error with the wait until
-// the next try otherwise; the tenth failure's error makes the job dead, where an operator can see it.
+// the next try otherwise; the tenth failure's error makes the job dead, where an operator can see it. While the
+// endpoint's circuit is open nothing but one probe at a time is sent, and no try is spent.
 func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	var p *webhooks.Parcel
-	err := j.DB.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
-		p, err = j.Hooks.Load(ctx, tx, run.Args.Delivery)
-		return err
-	})
-	if postgres.None(err) {
-		return nil // purged meanwhile
-	}
-	if err != nil {
-		return err
+	p, err := j.load(ctx, run)
+	if p == nil || err != nil {
+		return err // purged meanwhile, or Postgres is away
 	}
 	if !p.Wanted {
 		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
@@ -46,18 +41,56 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		j.Metrics.ended(string(webhooks.Discarded))
 		return nil
 	}
-	o := j.try(ctx, p, run)
+	probe := false
+	if p.Held && !p.ByHand() {
+		var wait time.Duration
+		if probe, wait, err = j.Hooks.Admit(ctx, j.DB, run.Org, p.Endpoint); err != nil {
+			return err
+		}
+		if wait > 0 {
+			return queue.Snooze(wait)
+		}
+		p.Held = probe // or it was closed since
+	}
+	o := j.try(ctx, p, run, probe)
 	if ctx.Err() != nil {
 		return fmt.Errorf("deliver webhook: %w", ctx.Err()) // cut off by us: no attempt of the receiver's
 	}
-	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.Hooks.Record(ctx, tx, p, o) })
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
 	j.Metrics.tried(p, &o)
-	switch o.Status {
-	case webhooks.Failed:
+	return verdict(p, &o)
+}
+
+func (j *Job) load(ctx context.Context, run *queue.Run[Args]) (p *webhooks.Parcel, err error) {
+	err = j.DB.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+		p, err = j.Hooks.Load(ctx, tx, run.Args.Delivery)
+		return err
+	})
+	if postgres.None(err) {
+		return nil, nil //nolint:nilnil // there is nothing to deliver
+	}
+	return p, err
+}
+
+// record writes the try, and asks for the mails where it disabled the endpoint.
+func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.Parcel, o webhooks.Outcome) error {
+	disabled, err := j.Hooks.Record(ctx, tx, p, o)
+	if err != nil || !disabled {
+		return err
+	}
+	return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: p.Endpoint, What: webhooktell.Disabled})
+}
+
+// verdict is what the job comes to.
+func verdict(p *webhooks.Parcel, o *webhooks.Outcome) error {
+	switch {
+	case o.Status == webhooks.Failed && o.Probe:
+		return queue.Snooze(time.Until(o.Next))
+	case o.Status == webhooks.Failed:
 		return queue.RetryIn(errors.New(o.Error), time.Until(o.Next))
-	case webhooks.Exhausted:
-		if p.Test() {
-			return nil
+	case o.Status == webhooks.Exhausted && !p.Test():
+		if o.Probe {
+			return queue.Drop(errors.New(o.Error))
 		}
 		return errors.New(o.Error)
 	default:
@@ -66,11 +99,17 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 }
 
 // try sends the parcel and judges the answer.
-func (j *Job) try(ctx context.Context, p *webhooks.Parcel, run *queue.Run[Args]) webhooks.Outcome {
-	o := webhooks.Outcome{Started: time.Now()}
+func (j *Job) try(ctx context.Context, p *webhooks.Parcel, run *queue.Run[Args], probe bool) webhooks.Outcome {
+	o := webhooks.Outcome{Started: time.Now(), Probe: probe}
 	o.Header = webhooks.Headers(p.Secrets, p.EventID.String(), o.Started, p.Body)
+	done := j.Metrics.begin()
 	o.Answer = j.Client.Post(ctx, p.URL, o.Header, p.Body)
-	judge(&o, p.Test() || run.Last(), run.Attempt)
+	done()
+	final := p.Test() || run.Last()
+	if probe {
+		final = o.Started.Sub(p.Made) > lasts
+	}
+	judge(&o, final, run.Attempt)
 	return o
 }
 
@@ -79,7 +118,7 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 	code := o.Answer.Status
 	switch {
 	case o.Answer.Err != nil:
-		o.Class, o.Error = string(o.Answer.Err.Class), o.Answer.Err.Sentence()
+		o.Class, o.Error, o.Down = string(o.Answer.Err.Class), o.Answer.Err.Sentence(), true
 	case code >= 200 && code <= 299:
 		o.Status = webhooks.Delivered
 		return
@@ -91,12 +130,18 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 		o.Class, o.Error = "redirect", fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
 	default:
 		o.Class, o.Error = "http_status", fmt.Sprintf("The receiver answered %d.", code)
+		o.Down = code >= 500 || code == http.StatusTooManyRequests
 	}
-	if final {
-		o.Status = webhooks.Exhausted
-		return
-	}
-	o.Status = webhooks.Failed
 	now := time.Now()
-	o.Next = now.Add(wait(attempt, o.Answer.Header, now))
+	if code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable {
+		o.Asked = min(retryAfter(o.Answer.Header, now), maxRetryAfter)
+	}
+	switch {
+	case final:
+		o.Status = webhooks.Exhausted
+	case o.Probe:
+		o.Status, o.Next = webhooks.Failed, now.Add(max(webhooks.ProbeEvery, o.Asked))
+	default:
+		o.Status, o.Next = webhooks.Failed, now.Add(wait(attempt, o.Answer.Header, now))
+	}
 }

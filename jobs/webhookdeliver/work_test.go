@@ -140,8 +140,11 @@ func (b *bench) run(ctx context.Context, delivery id.ID) error {
 	if worked != nil {
 		in, _ := queue.RetryOf(worked)
 		v = queue.Verdict{Outcome: queue.Failed, Error: worked.Error(), In: in}
-		if c.Last() {
+		if c.Last() || queue.IsDrop(worked) {
 			v.Outcome = queue.Died
+		}
+		if in, ok := queue.SnoozeOf(worked); ok {
+			v = queue.Verdict{Outcome: queue.Snoozed, In: in}
 		}
 		if ctx.Err() != nil {
 			v = queue.Verdict{Outcome: queue.Released}
@@ -263,6 +266,7 @@ func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
 			}
 			continue
 		}
+		b.pass(in)
 		// What the org is shown is what the queue was told.
 		if gap := d.NextAttemptAt.Sub(before.Add(in)); !ok || gap < -2*time.Second || gap > 2*time.Second {
 			t.Errorf("try %d: next shown %v, told %v", n, d.NextAttemptAt, in)

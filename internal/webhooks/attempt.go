@@ -1,0 +1,163 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Outcome is what one try came to.
+type Outcome struct {
+	Status  Status // of the delivery from now on
+	Class   string // "" for a success
+	Error   string // for the org
+	Next    time.Time
+	Gone    bool          // the receiver answered 410
+	Down    bool          // a failure of the endpoint's, not of this event's
+	Asked   time.Duration // by Retry-After of a 429 or 503
+	Probe   bool          // sent through an open circuit: a failure spends none of the delivery's tries
+	Started time.Time
+	Header  http.Header // as sent
+	Answer  outbound.Answer
+}
+
+// spends tells whether the try counts in the delivery's plan.
+func (o *Outcome) spends() bool { return !o.Probe || o.Status == Delivered || o.Gone }
+
+const (
+	attemptSQL = `
+INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer, answer_cut, location,
+	error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us, remote_addr, started_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+	statusSQL = `
+UPDATE webhook_delivery
+SET status = $3, attempts = $4, last_status = $5, last_error = $6, next_attempt_at = $7, updated_at = $8
+WHERE org_id = $1 AND id = $2`
+)
+
+// Record writes a try, where it leaves the delivery, and what it says about the endpoint's health, all in tx. A
+// 410 disables the endpoint, unless its URL is another by now, and announces that: disabled is then true, and the
+// caller tells people.
+func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *Parcel, o Outcome) (disabled bool, err error) {
+	if err := log(tx, p, &o); err != nil {
+		return false, err
+	}
+	switch {
+	case o.Status == Delivered:
+		s.relieve(tx, p)
+		return false, nil
+	case o.Gone:
+		disabled, err = s.disable(ctx, tx, p.Endpoint, p.URL, "gone")
+		return disabled, err
+	case p.Test():
+		return false, nil // what a test comes to says nothing about the rule
+	}
+	return false, s.suffered(ctx, tx, p, &o)
+}
+
+// log writes the attempt and the delivery's new status.
+func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
+	header := make(map[string]string, len(o.Header))
+	for k := range o.Header {
+		header[k] = o.Header.Get(k)
+	}
+	sent, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("encode headers: %w", err)
+	}
+	var code *int
+	if o.Answer.Status != 0 {
+		code = &o.Answer.Status
+	}
+	answer := o.Answer.Body
+	if answer == nil {
+		answer = []byte{}
+	}
+	trigger, tries, t := p.Trigger, p.Tries, o.Answer.Timings
+	if o.Probe {
+		trigger = "probe"
+	}
+	if o.spends() {
+		tries++
+	}
+	tx.Queue(attemptSQL, tx.Org(), id.New(), p.Delivery, p.Tries+1, trigger, sent, code, answer, o.Answer.Cut, location(o.Answer),
+		o.Class, o.Error, t.DNS.Microseconds(), t.Connect.Microseconds(), t.TLS.Microseconds(), t.FirstByte.Microseconds(), t.Total.Microseconds(),
+		o.Answer.RemoteAddr, wire.At(o.Started))
+	tx.Queue(statusSQL, tx.Org(), p.Delivery, string(o.Status), tries, code, o.Class, orNull(o.Next), wire.Now())
+	return nil
+}
+
+// relieve is what a success does for the endpoint's health.
+func (s *Service) relieve(tx *postgres.Tx, p *Parcel) {
+	if p.Held {
+		tx.Queue(healSQL, tx.Org(), p.Endpoint)
+		return
+	}
+	tx.Queue(relieveSQL, tx.Org(), p.Endpoint)
+}
+
+// suffered is what a failure does to it.
+func (s *Service) suffered(ctx context.Context, tx *postgres.Tx, p *Parcel, o *Outcome) error {
+	h, now, err := lockHealth(ctx, tx, p.Endpoint)
+	if err != nil {
+		return err
+	}
+	h.suffer(now, misfortune{down: o.Down, first: p.Status == Pending, alone: p.Held, asked: o.Asked})
+	saveHealth(tx, p.Endpoint, &h)
+	return nil
+}
+
+// Discard ends a delivery that nobody wants any more.
+func (s *Service) Discard(tx *postgres.Tx, delivery id.ID) {
+	tx.Queue(`
+		UPDATE webhook_delivery SET status = 'discarded', next_attempt_at = NULL, updated_at = $3
+		WHERE org_id = $1 AND id = $2 AND status IN ('pending', 'failed')`, tx.Org(), delivery, wire.Now())
+}
+
+// disable switches an endpoint off in the platform's name, if it is on and still has that URL, and announces it,
+// which reaches the org's other endpoints. What waits for it is discarded when its turn comes.
+func (s *Service) disable(ctx context.Context, tx *postgres.Tx, endpoint id.ID, url, reason string) (done bool, err error) {
+	v, err := one(ctx, tx, `
+		UPDATE webhook_endpoint SET enabled = false, disabled_reason = $4, computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND url = $3 AND enabled AND archived_at IS NULL
+		RETURNING `+endpointColumns, tx.Org(), endpoint, url, reason)
+	if errors.Is(err, errNoEndpoint) { // changed, disabled or archived meanwhile
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.renew(tx, endpoint)
+	return true, events.Announce(ctx, tx, events.WebhookDisabled{Endpoint: v.Endpoint})
+}
+
+// renew forgets how an endpoint has been doing.
+func (s *Service) renew(tx *postgres.Tx, endpoint id.ID) {
+	tx.Queue(healSQL, tx.Org(), endpoint)
+}
+
+func location(a outbound.Answer) string {
+	if a.Status < 300 || a.Status > 399 || a.Header == nil {
+		return ""
+	}
+	at := a.Header.Get("Location")
+	if len(at) > 2048 {
+		at = at[:2048]
+	}
+	return clean(at)
+}
+
+// clean makes text that a stranger sent fit for a text column.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")
+}

@@ -1,0 +1,87 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// The percentages of the rule at which people are warned.
+const (
+	warnFirst = 50
+	warnLast  = 90
+)
+
+// Ref names an endpoint.
+type Ref struct{ Org, Endpoint id.ID }
+
+// overdueSQL finds the endpoints for which a warning is due or the rule is met.
+const overdueSQL = `
+SELECT org_id, endpoint_id FROM webhook_health
+WHERE failing_since <= now() - $1::interval * 0.5 AND (
+	failing_since <= now() - $1::interval AND failed_events >= $2
+	OR warned < 90 AND failing_since <= now() - $1::interval * 0.9 AND failed_events >= $2 * 0.9
+	OR warned < 50 AND failed_events >= $2 * 0.5)
+ORDER BY failing_since LIMIT $3`
+
+// Overdue answers at most limit endpoints that are to be reviewed; tx is the System role's.
+func Overdue(ctx context.Context, tx *postgres.Tx, limit int) ([]Ref, error) {
+	rows, err := tx.Query(ctx, overdueSQL, disableAfter, disableFrom, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find failing webhooks: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Ref])
+	if err != nil {
+		return nil, fmt.Errorf("find failing webhooks: %w", err)
+	}
+	return all, nil
+}
+
+// Review holds an endpoint to the rule and answers what people are to be told: that it was disabled, or that it
+// failed for so many percent of the rule, 50 or 90; 0 for nothing new.
+func (s *Service) Review(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (disabled bool, warn int, err error) {
+	v, err := s.lock(ctx, tx, endpoint, func(Versioned) error { return nil })
+	if errors.Is(err, errNoEndpoint) || err == nil && !v.Enabled { // nothing is sent to it
+		s.renew(tx, endpoint)
+		return false, 0, nil
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	h, now, err := lockHealth(ctx, tx, endpoint)
+	if err != nil {
+		return false, 0, err
+	}
+	switch done := h.progress(now); {
+	case done >= 100:
+		disabled, err = s.disable(ctx, tx, endpoint, v.URL, "failing")
+		return disabled, 0, err
+	case done >= warnLast && h.Warned < warnLast:
+		warn = warnLast
+	case done >= warnFirst && h.Warned < warnFirst:
+		warn = warnFirst
+	default:
+		return false, 0, nil
+	}
+	h.Warned = warn
+	saveHealth(tx, endpoint, &h)
+	return false, warn, nil
+}
+
+// HealthOf reads how an endpoint has been doing.
+func (s *Service) HealthOf(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (h Health, err error) {
+	rows, err := tx.Query(ctx, `SELECT `+healthColumns+` FROM webhook_health WHERE org_id = $1 AND endpoint_id = $2`, tx.Org(), endpoint)
+	if err != nil {
+		return h, fmt.Errorf("read webhook health: %w", err)
+	}
+	h, err = pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (h Health, err error) { return h, scanHealth(r, &h) })
+	if err != nil && !postgres.None(err) {
+		return h, fmt.Errorf("read webhook health: %w", err)
+	}
+	return h, nil
+}

@@ -1,0 +1,426 @@
+package webhookdeliver_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
+	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+)
+
+// pass lets time go by, as far as the endpoint's health goes: its moments move into the past.
+func (b *bench) pass(d time.Duration) {
+	b.Helper()
+	b.sql(`UPDATE webhook_health SET failing_since = failing_since - $1::interval, streak_from = streak_from - $1::interval,
+		opened_at = opened_at - $1::interval, next_probe_at = next_probe_at - $1::interval`, d)
+}
+
+func (b *bench) sql(text string, args ...any) {
+	b.Helper()
+	if _, err := testkit.Pgx(b, b.db.URL).Exec(b.Context(), text, args...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) health() (h webhooks.Health) {
+	b.Helper()
+	b.tx(func(tx *postgres.Tx) (err error) {
+		h, err = b.hooks.HealthOf(b.Context(), tx, b.endpoint.ID)
+		return err
+	})
+	return h
+}
+
+func (b *bench) received() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.got)
+}
+
+// flaky is a receiver that answers with a status that the test changes.
+func flaky(t *testing.T, status int) (*bench, *atomic.Int32) {
+	var now atomic.Int32
+	now.Store(int32(status))
+	return begin(t, func(w http.ResponseWriter, _ *http.Request) {
+		if now.Load() == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "7200")
+		}
+		w.WriteHeader(int(now.Load()))
+	}), &now
+}
+
+// opened is a bench whose circuit was opened by five failures.
+func opened(t *testing.T) (*bench, *atomic.Int32) {
+	b, status := flaky(t, 500)
+	for range 5 {
+		if err := b.run(t.Context(), b.announce()); err == nil {
+			t.Fatal("delivered")
+		}
+	}
+	if h := b.health(); !h.Open() || h.Streak != 5 || h.FailedEvents != 5 {
+		t.Fatalf("after five failures: %+v", h)
+	}
+	return b, status
+}
+
+func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.T) {
+	t.Parallel()
+	b, status := opened(t)
+	waiting := make([]id.ID, 20)
+	for i := range waiting {
+		waiting[i] = b.announce()
+	}
+	sent := b.received()
+	for round := range 4 {
+		for _, d := range waiting { // before the half minute is over
+			if err := b.run(t.Context(), d); err == nil {
+				t.Fatal("delivered")
+			} else if in, ok := queue.SnoozeOf(err); !ok || in <= 0 || in > webhooks.ProbeEvery+time.Second {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+		if n := b.received() - sent; n != round {
+			t.Fatalf("round %d: %d requests, want %d probes", round, n, round)
+		}
+		b.pass(webhooks.ProbeEvery)
+		var all sync.WaitGroup // twenty workers at once: one of them probes
+		for _, d := range waiting {
+			all.Go(func() { b.work(d) })
+		}
+		all.Wait()
+		if n := b.received() - sent; n != round+1 {
+			t.Fatalf("round %d: %d requests, want %d probes", round, n, round+1)
+		}
+	}
+	probes := 0
+	for _, d := range b.deliveries() {
+		if d.Status == webhooks.Delivered || d.Status == webhooks.Exhausted {
+			t.Errorf("%+v", d)
+		}
+		for _, a := range d.Attempts {
+			if a.Trigger != "probe" {
+				continue
+			}
+			if probes++; d.AttemptCount != 0 || a.Number != 1 || *a.StatusCode != 500 || d.Status != webhooks.Failed || d.NextAttemptAt == nil {
+				t.Errorf("a probe spent a try: %+v", d)
+			}
+		}
+	}
+	if n := b.one("SELECT count(*) FROM job WHERE attempt > 0"); probes != 4 || n != 5 {
+		t.Errorf("%d probes in the log, want 4; %d jobs have spent a try, want the first 5", probes, n)
+	}
+
+	status.Store(200)
+	b.pass(webhooks.ProbeEvery)
+	for range 2 {
+		for _, d := range waiting {
+			b.work(d)
+		}
+	}
+	if n := b.one("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND attempts = 1"); n != len(waiting) {
+		t.Errorf("%d delivered by one try each, want %d", n, len(waiting))
+	}
+	if h := b.health(); h != (webhooks.Health{}) {
+		t.Errorf("after a success: %+v", h)
+	}
+}
+
+// work is run for a delivery whose job may be gone, and for several at once.
+func (b *bench) work(delivery id.ID) {
+	b.Helper()
+	if b.one("WITH due AS (UPDATE job SET run_at = now(), wake_at = now() WHERE id = '"+delivery.String()+"' RETURNING 1) SELECT count(*) FROM due") == 0 {
+		return
+	}
+	c, err := b.ledger.Claim(b.Context(), b.org, delivery)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	v := queue.Verdict{Outcome: queue.Done}
+	if worked := b.job.Handler().Call(b.Context(), c); worked != nil {
+		in, snoozed := queue.SnoozeOf(worked)
+		if v = (queue.Verdict{Outcome: queue.Snoozed, In: in}); !snoozed {
+			b.Errorf("a try was spent: %v", worked)
+		}
+	}
+	if err := b.ledger.Finish(b.Context(), c, v); err != nil {
+		b.Error(err)
+	}
+}
+
+func (b *bench) one(sql string, args ...any) (n int) {
+	b.Helper()
+	if err := testkit.Pgx(b, b.db.URL).QueryRow(b.Context(), sql, args...).Scan(&n); err != nil {
+		b.Error(err)
+	}
+	return n
+}
+
+func TestAReceiverThatAsksForTimeSlowsTheEndpointAndNotJustTheEvent(t *testing.T) {
+	t.Parallel()
+	b, status := flaky(t, http.StatusServiceUnavailable)
+	first, second := b.announce(), b.announce()
+	err := b.run(t.Context(), first)
+	if in, ok := queue.RetryOf(err); !ok || in < 2*time.Hour-time.Minute || in > 2*time.Hour*6/5 {
+		t.Errorf("its own next try: %v", err)
+	}
+	if in, ok := queue.SnoozeOf(b.run(t.Context(), second)); !ok || in < 2*time.Hour-time.Minute || in > 2*time.Hour {
+		t.Errorf("the other event waits %s", in)
+	}
+	if b.received() != 1 {
+		t.Errorf("%d requests", b.received())
+	}
+	status.Store(204)
+	b.pass(2 * time.Hour)
+	if err := b.run(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+	if h := b.health(); h.Open() || b.delivery(second).Attempts[0].Trigger != "probe" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestWhatAPersonAsksForIsSentThroughAnOpenCircuit(t *testing.T) {
+	t.Parallel()
+	b, status := opened(t)
+	e, _ := events.Lookup("deal.won")
+	var d webhooks.Delivery
+	b.tx(func(tx *postgres.Tx) (err error) {
+		d, err = b.hooks.SendTest(t.Context(), tx, b.endpoint.ID, e)
+		return err
+	})
+	sent := b.received()
+	if err := b.run(t.Context(), d.ID); err != nil || b.received() != sent+1 || b.delivery(d.ID).Status != webhooks.Exhausted {
+		t.Errorf("%v after %d requests", err, b.received()-sent)
+	}
+	status.Store(200)
+	b.tx(func(tx *postgres.Tx) (err error) {
+		d, err = b.hooks.SendTest(t.Context(), tx, b.endpoint.ID, e)
+		return err
+	})
+	if err := b.run(t.Context(), d.ID); err != nil || b.health().Open() {
+		t.Errorf("a test that arrives closes the circuit: %v, %+v", err, b.health())
+	}
+}
+
+func TestADeliveryThatWasKeptBackForLongerThanItsPlanIsEndedByItsNextProbe(t *testing.T) {
+	t.Parallel()
+	b, _ := opened(t)
+	which := b.announce()
+	b.sql("UPDATE webhook_delivery SET created_at = created_at - interval '92 hours' WHERE id = $1", which)
+	b.pass(92 * time.Hour)
+	if err := b.run(t.Context(), which); !queue.IsDrop(err) {
+		t.Errorf("%v", err)
+	}
+	if d := b.delivery(which); d.Status != webhooks.Exhausted || d.NextAttemptAt != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAnEndpointThatWasMendedByAPersonIsAsGoodAsNew(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]webhooks.Patch{
+		"another URL":     {URL: wire.Some("http://127.0.0.1:9/")},
+		"switched off":    {Enabled: wire.Some(false)},
+		"its description": {Description: wire.Some("x")},
+	} {
+		b, _ := opened(t)
+		b.tx(func(tx *postgres.Tx) error {
+			_, err := b.hooks.Update(t.Context(), tx, b.endpoint.ID, p, func(webhooks.Versioned) error { return nil })
+			return err
+		})
+		if got := b.health(); (got == webhooks.Health{}) != (name != "its description") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// staff gives the org people, and answers nothing: their addresses tell their roles.
+func (b *bench) staff() {
+	b.Helper()
+	b.sql("INSERT INTO org (id, name) VALUES ($1, 'Shop')", b.org)
+	for _, role := range []string{"owner", "admin", "member", "viewer", "gone"} {
+		who := id.New()
+		b.sql("INSERT INTO app_user (id, email, email_folded, password_hash, first_name, last_name) VALUES ($1, $2, $2, '', 'A', 'B')", who, role+"@example.com")
+		removed, is := "NULL", role
+		if role == "gone" {
+			removed, is = "now()", "owner"
+		}
+		b.sql("INSERT INTO member (org_id, user_id, role, removed_at) VALUES ($1, $2, $3, "+removed+")", b.org, who, is)
+	}
+}
+
+// tell runs the jobs that write mails and answers what was written since, "recipient: subject".
+func (b *bench) tell() (mails []string) {
+	b.Helper()
+	conn := testkit.Pgx(b, b.db.URL)
+	var due []id.ID
+	rows, _ := conn.Query(b.Context(), "SELECT id FROM job WHERE kind = 'webhook.tell'")
+	for rows.Next() {
+		var one id.ID
+		if err := rows.Scan(&one); err != nil {
+			b.Fatal(err)
+		}
+		due = append(due, one)
+	}
+	h := webhooktell.Job{Box: b.hooks.Box, Hooks: b.hooks}.Handler()
+	for _, one := range due {
+		b.tx(func(tx *postgres.Tx) error {
+			c, err := b.ledger.Lock(b.Context(), tx, one)
+			if err != nil {
+				return err
+			}
+			if err := h.Tx(b.Context(), tx, c); err != nil {
+				return err
+			}
+			return b.ledger.Settle(b.Context(), tx, c, queue.Verdict{Outcome: queue.Done})
+		})
+	}
+	rows, _ = conn.Query(b.Context(), "WITH m AS (DELETE FROM system_mail RETURNING recipient, subject) SELECT recipient || ': ' || subject FROM m ORDER BY 1")
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			b.Fatal(err)
+		}
+		mails = append(mails, one)
+	}
+	return mails
+}
+
+func (b *bench) review() {
+	b.Helper()
+	j := webhookhealth.Job{App: b.db.App, System: b.db.System, Hooks: b.hooks, Log: testkit.Log(b)}
+	if err := j.Work(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) reason() string {
+	b.Helper()
+	var v webhooks.Versioned
+	b.tx(func(tx *postgres.Tx) (err error) {
+		v, err = b.hooks.Get(b.Context(), tx, b.endpoint.ID, false)
+		return err
+	})
+	if v.Enabled {
+		return "enabled"
+	}
+	return *v.DisabledReason
+}
+
+func TestA410IsToldToOwnersAndAdminsByMail(t *testing.T) {
+	t.Parallel()
+	b, _ := flaky(t, http.StatusGone)
+	b.staff()
+	if err := b.run(t.Context(), b.announce()); err != nil {
+		t.Fatal(err)
+	}
+	got := b.tell()
+	if len(got) != 2 || !strings.HasPrefix(got[0], "admin@example.com: Your webhook to 127.0.0.1:") || !strings.HasPrefix(got[1], "owner@example.com: ") || !strings.HasSuffix(got[1], " was disabled") {
+		t.Errorf("%q", got)
+	}
+	if n := b.one("SELECT count(*) FROM job WHERE kind = 'mail.system'"); n != 2 {
+		t.Errorf("%d mails are on their way", n)
+	}
+}
+
+func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
+	t.Parallel()
+	b, status := flaky(t, http.StatusNotFound) // a refusal, so that no circuit opens
+	b.staff()
+	var other webhooks.Versioned
+	b.tx(func(tx *postgres.Tx) (err error) {
+		other, _, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
+		return err
+	})
+	fail := func(events int) {
+		for range events {
+			if err := b.run(t.Context(), b.announce()); err == nil {
+				t.Fatal("delivered")
+			}
+		}
+	}
+	expect := func(when string, mails int, subject, state string) {
+		t.Helper()
+		b.review()
+		b.review() // once is enough
+		got := b.tell()
+		if len(got) != mails || mails > 0 && !strings.HasSuffix(got[0], subject) || b.reason() != state {
+			t.Errorf("%s: %q, %s", when, got, b.reason())
+		}
+	}
+	day := 24 * time.Hour
+	fail(19)
+	b.pass(6 * day)
+	expect("19 events in six days", 2, "is failing", "enabled") // straight to 90 %
+	if h := b.health(); h.Warned != 90 {
+		t.Errorf("%+v", h)
+	}
+	status.Store(200)
+	if err := b.run(t.Context(), b.announce()); err != nil {
+		t.Fatal(err)
+	}
+	status.Store(404)
+	expect("a success ends it", 0, "", "enabled")
+	fail(30)
+	b.pass(60*time.Hour - time.Minute)
+	expect("just before half the time", 0, "", "enabled")
+	b.pass(time.Minute)
+	expect("half the time", 2, "is failing", "enabled")
+	b.pass(48 * time.Hour)
+	expect("nine tenths", 2, "is failing", "enabled")
+	b.pass(12*time.Hour - time.Minute)
+	expect("a minute before its time", 0, "", "enabled")
+	b.pass(time.Minute)
+	expect("five days", 2, "was disabled", "failing")
+	b.tx(func(tx *postgres.Tx) error {
+		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, "", id.ID{}, 10)
+		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
+			t.Errorf("the other endpoint was told %+v", told)
+		}
+		return err
+	})
+	sent := b.received()
+	for _, d := range b.deliveries() { // what waits for its next try
+		if d.Status == webhooks.Failed {
+			if err := b.run(t.Context(), d.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := b.one("SELECT count(*) FROM webhook_delivery WHERE status NOT IN ('delivered', 'discarded') AND endpoint_id = $1", b.endpoint.ID); n != 0 || b.received() != sent {
+		t.Errorf("%d deliveries are not over, %d more requests", n, b.received()-sent)
+	}
+}
+
+func TestAnEndpointIsNotDisabledWhileAnythingArrives(t *testing.T) {
+	t.Parallel()
+	b, status := flaky(t, 500)
+	b.staff()
+	for range 12 { // ten days with a success each twenty hours, between failures
+		status.Store(500)
+		for range 4 {
+			_ = b.run(t.Context(), b.announce())
+		}
+		b.pass(20 * time.Hour)
+		b.review()
+		status.Store(200)
+		if err := b.run(t.Context(), b.announce()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.tell(); len(got) != 0 || b.reason() != "enabled" {
+		t.Errorf("%q, %s", got, b.reason())
+	}
+}

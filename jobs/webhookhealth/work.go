@@ -1,0 +1,74 @@
+package webhookhealth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+)
+
+// batch is how many endpoints one job looks at; the next minute's goes on.
+const batch = 500
+
+// Job is what the work needs.
+type Job struct {
+	App, System *postgres.DB
+	Hooks       *webhooks.Service
+	Log         *slog.Logger
+}
+
+// Handler ties the job to its kind.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work reviews every endpoint that is due for it. One that cannot be reviewed does not keep the others waiting.
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
+	var due []webhooks.Ref
+	err := j.System.View(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+		due, err = webhooks.Overdue(ctx, tx, batch)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, r := range due {
+		if err := j.review(ctx, r); err != nil {
+			errs = append(errs, fmt.Errorf("webhook %s: %w", r.Endpoint, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (j Job) review(ctx context.Context, r webhooks.Ref) error {
+	var (
+		disabled bool
+		percent  int
+	)
+	err := j.App.Tx(ctx, r.Org, func(tx *postgres.Tx) (err error) {
+		disabled, percent, err = j.Hooks.Review(ctx, tx, r.Endpoint)
+		switch {
+		case err != nil:
+			return err
+		case disabled:
+			return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Disabled})
+		case percent > 0:
+			return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Failing, Percent: percent})
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case disabled:
+		j.Log.WarnContext(ctx, "webhook disabled after days of only failures", "org_id", r.Org.String(), "webhook_id", r.Endpoint.String())
+	case percent > 0:
+		j.Log.WarnContext(ctx, "webhook will be disabled if it goes on failing", "org_id", r.Org.String(), "webhook_id", r.Endpoint.String(), "percent", percent)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package webhooktell
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+// Job is what the work needs.
+type Job struct {
+	Box   *secret.Box
+	Hooks *webhooks.Service
+}
+
+// Handler ties the job to its kind.
+func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
+
+// Work writes the mails. An endpoint that was enabled again, or archived, meanwhile is no news any more.
+func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	v, err := j.Hooks.Get(ctx, tx, run.Args.Endpoint, false)
+	if fault.Is(err, fault.NotFound) || err == nil && v.Enabled != (run.Args.What == Failing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	h, err := j.Hooks.HealthOf(ctx, tx, v.ID)
+	if err != nil {
+		return err
+	}
+	people, err := org.Keepers(ctx, tx)
+	if err != nil {
+		return err
+	}
+	n := mail.Webhook{Host: host(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince, Percent: run.Args.Percent}
+	for _, to := range people {
+		m := mail.WebhookFailing(to, n)
+		if run.Args.What == Disabled {
+			m = mail.WebhookDisabled(to, n, v.DisabledReason != nil && *v.DisabledReason == "gone")
+		}
+		written, err := mail.Write(tx, j.Box, m)
+		if err != nil {
+			return fmt.Errorf("write mail: %w", err)
+		}
+		if err := systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: written}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host is what a mail shows of a URL: paths and queries may bear secrets.
+func host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "an unreadable address"
+	}
+	return u.Host
+}
