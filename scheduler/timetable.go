@@ -30,7 +30,7 @@ func Timetable() []Entry {
 		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
 		}},
-		{Name: "webhook health", Every: time.Minute, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+		{Name: "webhook-health", Every: time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return webhookhealth.Kind.Add(ctx, tx, webhookhealth.Args{}, dedupe)
 		}},
 	}
