@@ -33,6 +33,7 @@ user_token (hash bytea not null, user_id uuid not null, purpose text not null, c
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
 webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null) partition by RANGE (id)
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
+webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since timestamp with time zone, failed_events integer not null default 0, streak integer not null default 0, streak_from timestamp with time zone, opened_at timestamp with time zone, next_probe_at timestamp with time zone, warned integer not null default 0)
 
 -- constraints
 api_key: api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -90,6 +91,7 @@ webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pen
 webhook_delivery: webhook_delivery_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'test'::text, 'redelivery'::text, 'replay'::text])))
 webhook_endpoint: webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text])))
 webhook_endpoint: webhook_endpoint_pkey PRIMARY KEY (org_id, id)
+webhook_health: webhook_health_pkey PRIMARY KEY (org_id, endpoint_id)
 
 -- indexes
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
@@ -122,6 +124,7 @@ CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
 CREATE INDEX webhook_delivery_list ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, id)
 CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, status, id)
+CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
 CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
@@ -162,6 +165,7 @@ CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
 CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
+CREATE UNIQUE INDEX webhook_health_pkey ON public.webhook_health USING btree (org_id, endpoint_id)
 
 -- row policies
 api_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -205,6 +209,8 @@ webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_endpoint: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_health: system for ALL to funnelwork_system using (true) check (true) forced
+webhook_health: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 
 -- grants
 api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -288,6 +294,9 @@ webhook_delivery_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRI
 webhook_endpoint: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_endpoint: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_endpoint: funnelwork_system may SELECT
+webhook_health: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_health: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_health: funnelwork_system may SELECT
 
 -- functions
 drop_partitions() as its owner
