@@ -1,0 +1,146 @@
+package chaos_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// traffic is clients that create contacts: each under an idempotency key, again and again until the API has said
+// that it is there. Nothing that was answered may be lost after that.
+type traffic struct {
+	h       *house
+	apis    []string
+	keys    []string // of orgs
+	total   int
+	may     atomic.Int64 // how many may have been created by now; the pace
+	done    atomic.Int64
+	clients sync.WaitGroup
+	run     id.ID // makes the addresses of this traffic its own
+
+	mu       sync.Mutex
+	statuses map[int]int
+	wrong    []string // answers that no client should get
+	took     []sample
+}
+
+// sample is one good answer.
+type sample struct{ at, took time.Duration }
+
+// drive begins with n clients.
+func (h *house) drive(apis, keys []string, total, n int) *traffic {
+	f := &traffic{h: h, apis: apis, keys: keys, total: total, statuses: map[int]int{}, run: id.New()}
+	begin := time.Now()
+	var next atomic.Int64
+	for range n {
+		f.clients.Go(func() {
+			for h.t.Context().Err() == nil {
+				i := next.Add(1) - 1
+				if i >= int64(total) {
+					return
+				}
+				for i >= f.may.Load() && h.t.Context().Err() == nil {
+					<-time.After(5 * time.Millisecond)
+				}
+				f.create(int(i), begin)
+				f.done.Add(1)
+			}
+		})
+	}
+	return f
+}
+
+// create asks until contact i is there.
+func (f *traffic) create(i int, begin time.Time) {
+	body := fmt.Sprintf(`{"email":"c%d@%s.example.org","first_name":"Grace","last_name":"Hopper"}`, i, f.run)
+	for try := 0; f.h.t.Context().Err() == nil; try++ {
+		api := f.apis[(i+try)%len(f.apis)]
+		at := time.Now()
+		a := f.h.say("POST", api+"/api/v1/crm/contacts", f.keys[i%len(f.keys)], fmt.Sprintf("%s-%d", f.run, i), body)
+		f.mu.Lock()
+		f.statuses[a.status]++
+		switch {
+		case a.status == 201:
+			f.took = append(f.took, sample{at.Sub(begin), a.took})
+		case a.status == 503 && a.header.Get("Retry-After") == "":
+			f.wrong = append(f.wrong, "503 without Retry-After")
+		case a.status == 0, a.status == 503, a.status == 409 && try > 0: // gone, away, or an earlier try is still at work
+		default:
+			f.wrong = append(f.wrong, fmt.Sprintf("%d: %s", a.status, a.body))
+		}
+		f.mu.Unlock()
+		if a.status == 201 {
+			return
+		}
+		<-time.After(time.Duration(20+rand.IntN(80)) * time.Millisecond)
+	}
+}
+
+// let lets all of them go and waits until they are through.
+func (f *traffic) let() {
+	f.may.Store(int64(f.total))
+	f.clients.Wait()
+}
+
+// p99 of the good answers that were asked for in a stretch of time, and how many they are.
+func (f *traffic) p99(from, to time.Duration) (time.Duration, int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var took []time.Duration
+	for _, s := range f.took {
+		if s.at >= from && s.at < to {
+			took = append(took, s.took)
+		}
+	}
+	return quantile(took, 0.99), len(took)
+}
+
+// quantile sorts v. 0 where it is empty.
+func quantile(v []time.Duration, q float64) time.Duration {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[min(len(v)-1, int(q*float64(len(v))))]
+}
+
+// settled waits until no job is open and checks what became of all contacts: each is there once, was scored by
+// one job whose effects stand once, and was told of at least once under one key. It answers how long it waited.
+func (f *traffic) settled(limit time.Duration) time.Duration {
+	h := f.h
+	h.t.Helper()
+	took := h.until(limit, "all jobs done", func() bool { return h.open() == 0 })
+	if n := h.dead(); n > 0 {
+		h.t.Errorf("%d jobs are dead", n)
+	}
+	n := h.count("SELECT count(*) FROM contact")
+	h.figure("contacts, of those answered with 201", fmt.Sprint(f.total), "%d", n)
+	if n != f.total {
+		h.t.Errorf("%d contacts, want %d", n, f.total)
+	}
+	h.once("lead.score", f.total)
+	if n := h.count("SELECT count(DISTINCT args) FROM effect WHERE kind = 'lead.score'"); n != f.total {
+		h.t.Errorf("%d contacts were scored, want %d", n, f.total)
+	}
+	h.once("webhook.deliver", f.total)
+	keys, calls := h.receiver.called()
+	h.figure("calls out: keys (at least once each)", fmt.Sprint(f.total), "%d keys in %d calls", keys, calls)
+	if keys != f.total || len(h.receiver.mixed) > 0 || len(h.receiver.about) != f.total {
+		h.t.Errorf("%d keys of %d contacts came to the receiver, %d contacts under two of them; want %d, %d, 0",
+			keys, len(h.receiver.about), len(h.receiver.mixed), f.total, f.total)
+	}
+	if n := h.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered'"); n != f.total {
+		h.t.Errorf("%d deliveries are on record, want %d", n, f.total)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.wrong) > 0 {
+		h.t.Errorf("%d wrong answers, such as: %v", len(f.wrong), f.wrong[:min(3, len(f.wrong))])
+	}
+	return took
+}

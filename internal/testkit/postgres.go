@@ -1,0 +1,90 @@
+package testkit
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+// PostgresServer is a migrated server of the test's own whose ends the test may cause.
+type PostgresServer struct {
+	URL    string
+	t      testing.TB
+	opt    local.PostgresOptions
+	data   string // its directory
+	server *local.Postgres
+}
+
+// RealPostgres starts one. Where no Postgres can be had the test is skipped, or fails when CI=true.
+func RealPostgres(t testing.TB) *PostgresServer {
+	t.Helper()
+	home, err := os.MkdirTemp("/tmp", "fw-pg-") //nolint:usetesting // short enough for a socket in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the server's user passes through
+		t.Fatal(err)
+	}
+	p := &PostgresServer{t: t, opt: local.PostgresOptions{Home: home, Fast: true, Log: Log(t)}}
+	if p.server, err = local.StartPostgres(t.Context(), p.opt); err != nil {
+		_ = os.RemoveAll(home)
+		unavailable(t, err)
+	}
+	t.Cleanup(func() {
+		_ = p.server.Stop(context.WithoutCancel(t.Context()))
+		_ = os.RemoveAll(home)
+	})
+	p.URL = p.server.URL
+	if err := migrations.Up(t.Context(), p.URL, Log(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Pgx(t, p.URL).QueryRow(t.Context(), "SHOW data_directory").Scan(&p.data); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Crash cuts the server short, sessions and transactions included; it recovers at Start.
+func (p *PostgresServer) Crash() {
+	p.t.Helper()
+	if err := p.server.Stop(p.t.Context()); err != nil { // QUIT, since it is a fast one
+		p.t.Fatalf("testkit: postgres: %v", err)
+	}
+}
+
+// Stop ends the server as an operator does: sessions are cut, and told so.
+func (p *PostgresServer) Stop() {
+	p.t.Helper()
+	lines, err := os.ReadFile(filepath.Join(p.data, "postmaster.pid"))
+	if err != nil {
+		p.t.Fatalf("testkit: postgres: %v", err)
+	}
+	first, _, _ := strings.Cut(string(lines), "\n")
+	pid, err := strconv.Atoi(first)
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGINT)
+	}
+	if err != nil {
+		p.t.Fatalf("testkit: postgres: %v", err)
+	}
+	<-p.server.Done()
+}
+
+// Start starts the server again, at the same URL and with the same contents.
+func (p *PostgresServer) Start() {
+	p.t.Helper()
+	server, err := local.StartPostgres(p.t.Context(), p.opt)
+	if err != nil {
+		p.t.Fatalf("testkit: postgres: %v", err)
+	}
+	if p.server = server; server.URL != p.URL {
+		p.t.Fatalf("testkit: postgres came back elsewhere")
+	}
+}
