@@ -45,7 +45,12 @@ func RealPostgres(t testing.TB) *PostgresServer {
 	if err := migrations.Up(t.Context(), p.URL, Log(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Pgx(t, p.URL).QueryRow(t.Context(), "SHOW data_directory").Scan(&p.data); err != nil {
+	sql := Pgx(t, p.URL)
+	// What it has answered must outlive a crash of its processes, if not one of the machine.
+	if _, err := sql.Exec(t.Context(), "ALTER DATABASE funnelwork SET synchronous_commit = on"); err != nil {
+		t.Fatal(err)
+	}
+	if err := sql.QueryRow(t.Context(), "SHOW data_directory").Scan(&p.data); err != nil {
 		t.Fatal(err)
 	}
 	return p

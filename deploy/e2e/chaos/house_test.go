@@ -117,7 +117,14 @@ func (h *house) asker() *postgres.DB {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { db.Close(); cancel(); <-over; _ = client.Close() })
+	h.t.Cleanup(func() {
+		db.Close()
+		cancel()
+		if err := <-over; err != nil {
+			h.t.Errorf("pusher: %v", err)
+		}
+		_ = client.Close()
+	})
 	return db
 }
 
@@ -141,7 +148,7 @@ func (h *house) add(db *postgres.DB, org id.ID, k queue.Kind[args], n int, a arg
 	}
 }
 
-// count asks for one number; SQL that cannot be asked counts as -1 where Postgres is away.
+// count asks for one number.
 func (h *house) count(sql string, args ...any) (n int) {
 	h.t.Helper()
 	if err := h.ask(sql, args, &n); err != nil {
@@ -155,29 +162,46 @@ func (h *house) ask(sql string, args []any, into ...any) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ctx := context.WithoutCancel(h.t.Context())
-	if h.sql.IsClosed() {
-		conn, err := pgx.Connect(ctx, h.database)
-		if err != nil {
-			return err
-		}
-		h.t.Cleanup(func() { _ = conn.Close(ctx) })
-		h.sql = conn
+	err := h.sql.QueryRow(ctx, sql, args...).Scan(into...)
+	if err == nil || !h.sql.IsClosed() {
+		return err
 	}
+	conn, err := pgx.Connect(ctx, h.database)
+	if err != nil {
+		return err
+	}
+	h.t.Cleanup(func() { _ = conn.Close(ctx) })
+	h.sql = conn
 	return h.sql.QueryRow(ctx, sql, args...).Scan(into...)
 }
 
 // open jobs, the dead not among them.
-func (h *house) open() int { h.t.Helper(); return h.count("SELECT count(*) FROM job WHERE state = 'ready'") }
+func (h *house) open() int {
+	h.t.Helper()
+	return h.count("SELECT count(*) FROM job WHERE state = 'ready'")
+}
 
-func (h *house) dead() int { h.t.Helper(); return h.count("SELECT count(*) FROM job WHERE state = 'dead'") }
+func (h *house) dead() int {
+	h.t.Helper()
+	return h.count("SELECT count(*) FROM job WHERE state = 'dead'")
+}
 
 // until waits for cond and answers how long it took; it fails after limit.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
+	return h.wait(limit, what, cond, func() string { return fmt.Sprintf("; %d jobs open, %d dead", h.open(), h.dead()) })
+}
+
+// wait is until where Postgres may be away.
+func (h *house) wait(limit time.Duration, what string, cond func() bool, more ...func() string) time.Duration {
+	h.t.Helper()
 	begin := time.Now()
 	for !cond() {
 		if time.Since(begin) > limit {
-			h.t.Fatalf("not within %s: %s; %d jobs open, %d dead", limit, what, h.open(), h.dead())
+			for _, m := range more {
+				what += m()
+			}
+			h.t.Fatalf("not within %s: %s", limit, what)
 		}
 		<-time.After(10 * time.Millisecond)
 	}
@@ -246,12 +270,6 @@ func (r *receiver) called() (keys, calls int) {
 		calls += n
 	}
 	return len(r.calls), calls
-}
-
-func (r *receiver) of(key string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.calls[key]
 }
 
 // binary is the product, built once.

@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -15,8 +16,10 @@ func TestRandomKillsLoseNothingAndDoubleNoRow(t *testing.T) {
 	contacts, kills, pause := sized(1000, 5000), sized(40, 500), 250*time.Millisecond
 	apis := []*process{h.api("api1", "FUNNELWORK_RATE_LIMIT=off"), h.api("api2", "FUNNELWORK_RATE_LIMIT=off")}
 	keys := h.orgs(apis[0].url, 10, true)
-	fleet := append(apis, h.worker("worker1", 10), h.worker("worker2", 10), h.worker("worker3", 10),
-		h.scheduler("scheduler1", 100*time.Millisecond), h.scheduler("scheduler2", 100*time.Millisecond))
+	fleet := slices.Concat(apis, []*process{
+		h.worker("worker1", 10), h.worker("worker2", 10), h.worker("worker3", 10),
+		h.scheduler("scheduler1", 100*time.Millisecond), h.scheduler("scheduler2", 100*time.Millisecond),
+	})
 	f := h.drive([]string{apis[0].url, apis[1].url}, keys, contacts, 8)
 	begin := time.Now()
 	killed := map[string]int{}

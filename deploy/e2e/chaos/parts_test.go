@@ -37,15 +37,16 @@ type args struct {
 
 // The test's kinds.
 var (
-	mark = queue.Define[args]("chaos.mark", queue.Options{})                        // effects are rows
+	mark = queue.Define[args]("chaos.mark", queue.Options{})                          // effects are rows
 	call = queue.Define[args]("chaos.call", queue.Options{Timeout: 10 * time.Minute}) // calls out, and does not listen to its context
-	beat = queue.Define[args]("chaos.beat", queue.Options{})                        // of the test's entry
+	beat = queue.Define[args]("chaos.beat", queue.Options{})                          // of the test's entry
 )
 
 func play(role string) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	if err := playing(ctx, role); err != nil {
+	err := playing(ctx, role)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, role+":", err)
 		os.Exit(1)
 	}

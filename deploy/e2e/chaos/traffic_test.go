@@ -87,6 +87,12 @@ func (f *traffic) let() {
 	f.clients.Wait()
 }
 
+func (f *traffic) status(code int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.statuses[code]
+}
+
 // p99 of the good answers that were asked for in a stretch of time, and how many they are.
 func (f *traffic) p99(from, to time.Duration) (time.Duration, int) {
 	f.mu.Lock()
@@ -110,11 +116,11 @@ func quantile(v []time.Duration, q float64) time.Duration {
 }
 
 // settled waits until no job is open and checks what became of all contacts: each is there once, was scored by
-// one job whose effects stand once, and was told of at least once under one key. It answers how long it waited.
-func (f *traffic) settled(limit time.Duration) time.Duration {
+// one job whose effects stand once, and was told of at least once under one key.
+func (f *traffic) settled(limit time.Duration) {
 	h := f.h
 	h.t.Helper()
-	took := h.until(limit, "all jobs done", func() bool { return h.open() == 0 })
+	h.until(limit, "all jobs done", func() bool { return h.open() == 0 })
 	if n := h.dead(); n > 0 {
 		h.t.Errorf("%d jobs are dead", n)
 	}
@@ -128,6 +134,8 @@ func (f *traffic) settled(limit time.Duration) time.Duration {
 		h.t.Errorf("%d contacts were scored, want %d", n, f.total)
 	}
 	h.once("webhook.deliver", f.total)
+	spent := h.count("SELECT count(*) FROM effect WHERE attempt > 1")
+	h.figure("jobs that spent an attempt on a fault not theirs", "0", "%d", spent)
 	keys, calls := h.receiver.called()
 	h.figure("calls out: keys (at least once each)", fmt.Sprint(f.total), "%d keys in %d calls", keys, calls)
 	if keys != f.total || len(h.receiver.mixed) > 0 || len(h.receiver.about) != f.total {
@@ -142,5 +150,4 @@ func (f *traffic) settled(limit time.Duration) time.Duration {
 	if len(f.wrong) > 0 {
 		h.t.Errorf("%d wrong answers, such as: %v", len(f.wrong), f.wrong[:min(3, len(f.wrong))])
 	}
-	return took
 }

@@ -1,0 +1,157 @@
+package chaos_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Redis loses everything, three times, while many orgs have more open jobs than their windows hold. The first of
+// each org are slow, so that the windows are full the first time.
+func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
+	h := open(t)
+	orgs, each, slow := sized(20, 50), sized(250, 2000), sized(100, 200)
+	db := h.asker()
+	var adding sync.WaitGroup
+	for range orgs {
+		adding.Go(func() {
+			org := newOrg()
+			h.add(db, org, mark, queue.Window, args{Ms: slow})
+			h.add(db, org, mark, each-queue.Window, args{Ms: 1})
+		})
+	}
+	adding.Wait()
+	all := orgs * each
+	h.worker("worker1", 20)
+	h.worker("worker2", 20)
+	begin := time.Now()
+	for n, done := range []int{20, all / 3, 2 * all / 3} {
+		h.until(5*time.Minute, "some are done", func() bool { return h.count("SELECT count(*) FROM effect") >= done })
+		rows := h.pushed()
+		if err := h.link.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		var still int
+		took := h.until(time.Minute, "every job of a window is in Redis again", func() bool { still = h.absent(rows); return still == 0 })
+		h.figure("flush with jobs in windows: in Redis again", "20 s", "%d of %d open: %.1f s", len(rows), all-h.count("SELECT count(*) FROM effect"), took.Seconds())
+		if took > 20*time.Second {
+			t.Errorf("flush %d: %s until every job of a window was in Redis again, want 20 s", n, took)
+		}
+		if n == 0 && len(rows) < orgs*queue.Window/2 {
+			t.Errorf("only %d jobs were in windows: too few to show anything", len(rows))
+		}
+	}
+	h.until(10*time.Minute, "all done", func() bool { return h.open() == 0 })
+	h.figure("all done, adding apart", "", "%.1f s", time.Since(begin).Seconds())
+	h.once("chaos.mark", all)
+}
+
+// row is a job that should be in Redis.
+type row struct {
+	org, id id.ID
+}
+
+// pushed are the jobs inside a window that nobody has claimed.
+func (h *house) pushed() (rows []row) {
+	h.t.Helper()
+	found, _ := h.sql.Query(h.t.Context(), "SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL")
+	var r row
+	if _, err := pgx.ForEachRow(found, []any{&r.org, &r.id}, func() error { rows = append(rows, r); return nil }); err != nil {
+		h.t.Fatal(err)
+	}
+	return rows
+}
+
+// absent is how many of the rows are still open and not in Redis.
+func (h *house) absent(rows []row) int {
+	h.t.Helper()
+	ids := make([]id.ID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.id
+	}
+	found, _ := h.sql.Query(h.t.Context(), "SELECT lane, id || ':' || dispatch FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND id = ANY ($1)", ids)
+	pipe := h.link.Pipeline()
+	var lane, task string
+	var there []*redis.IntCmd
+	if _, err := pgx.ForEachRow(found, []any{&lane, &task}, func() error {
+		there = append(there, pipe.Exists(h.t.Context(), "asynq:{"+lane+"}:t:"+task))
+		return nil
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	if len(there) == 0 {
+		return 0
+	}
+	if _, err := pipe.Exec(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+	n := 0
+	for _, cmd := range there {
+		n += 1 - int(cmd.Val())
+	}
+	return n
+}
+
+// Redis is away while clients create contacts at a steady pace, rate limits on.
+func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
+	h := open(t)
+	before, away, perSecond := sized(4*time.Second, 30*time.Second), sized(5*time.Second, 60*time.Second), 50
+	seeding := h.api("seeding", "FUNNELWORK_RATE_LIMIT=off")
+	keys := h.orgs(seeding.url, 40, true) // so many that none reaches its limit
+	seeding.kill(9)
+	api, worker := h.api("api"), h.worker("worker", 10)
+	f := h.drive([]string{api.url}, keys, int((before+away+4*time.Second).Seconds())*perSecond, 16)
+	begin := time.Now()
+	pace := time.NewTicker(time.Second / time.Duration(perSecond))
+	defer pace.Stop()
+	paced := func(until time.Duration) time.Duration {
+		for time.Since(begin) < until {
+			<-pace.C
+			f.may.Add(1)
+		}
+		return time.Since(begin)
+	}
+	from := paced(before)
+	h.redis.Stop()
+	cpu, gone := worker.cpu(), paced(before+time.Second/2) // what is at its end is not judged
+	to := paced(before + away)
+	used := (worker.cpu() - cpu).Seconds() / (to - from).Seconds()
+	backlog := h.open()
+	effectsBefore := h.count("SELECT count(*) FROM effect")
+	h.redis.Start()
+	drains := h.until(20*time.Second, "the backlog drains", func() bool { return h.count("SELECT count(*) FROM effect") > effectsBefore })
+	f.let()
+	f.settled(2 * time.Minute)
+
+	with, n := f.p99(time.Second, from)
+	without, m := f.p99(gone, to)
+	h.figure("statuses", "201 alone", "%v", f.statuses)
+	h.figure("p99 with Redis", "", "%.1f ms of %d", ms(with), n)
+	h.figure("p99 without", "+ 10 ms", "%.1f ms of %d", ms(without), m)
+	h.figure("backlog at Redis's return", "", "%d", backlog)
+	h.figure("first run after it", "2 s", "%.2f s", drains.Seconds())
+	h.figure("worker's processors while Redis was away", "0.1", "%.3f", used)
+	if len(f.statuses) != 1 || f.statuses[201] != f.total {
+		t.Errorf("answers %v, want 201 alone", f.statuses)
+	}
+	if limit := with + sized(250*time.Millisecond, 10*time.Millisecond); without > limit {
+		t.Errorf("p99 %s without Redis, want %s at most", without, limit)
+	}
+	if backlog < m/2 {
+		t.Errorf("only %d jobs waited for Redis", backlog)
+	}
+	if limit := sized(4*time.Second, 2*time.Second); drains > limit {
+		t.Errorf("the backlog began to drain after %s, want %s", drains, limit)
+	}
+	if limit := sized(0.5, 0.1); used > limit {
+		t.Errorf("the worker used %.3f processors while Redis was away, want %.1f at most", used, limit)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
