@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
+	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
@@ -34,6 +35,7 @@ type Deps struct {
 func All(d Deps) []queue.Handler {
 	return []queue.Handler{
 		leadscore.Job{Model: scoring.For}.Handler(),
+		redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
 		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),

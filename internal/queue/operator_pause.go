@@ -1,0 +1,159 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Pause is a lane, a kind or an org whose jobs stay where they are.
+type Pause struct {
+	Scope    string    `json:"scope"` // lane, kind or org
+	Name     string    `json:"name"`
+	PausedAt time.Time `json:"paused_at"`
+}
+
+// ErrScope is a pause of what there is not.
+var ErrScope = errors.New("a pause is of a lane (critical, default, webhooks, bulk), a kind by name, or an org by id")
+
+// checkScope answers the name as it is kept.
+func checkScope(scope, name string) (string, error) {
+	switch scope {
+	case "lane":
+		if slices.Contains(Lanes(), Lane(name)) {
+			return name, nil
+		}
+	case "kind":
+		if name != "" && len(name) <= 200 && !strings.ContainsAny(name, "\x00 \t\r\n") {
+			return name, nil
+		}
+	case "org":
+		if org, err := id.Parse(name); err == nil {
+			return org.String(), nil
+		}
+	}
+	return "", ErrScope
+}
+
+// Pause keeps jobs from being started until Resume; runs that go on end as they do. false where it was paused.
+func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, error) {
+	name, err := checkScope(scope, name)
+	if err != nil {
+		return false, err
+	}
+	by.Scope = scope + " " + name
+	n, err := o.noted(ctx, by, "pause", `INSERT INTO job_pause (scope, name) VALUES ($6, $7) ON CONFLICT DO NOTHING`, scope, name)
+	if err != nil {
+		return false, err
+	}
+	if err := o.unslot(ctx); err != nil {
+		return n > 0, err
+	}
+	o.tellPause(ctx, scope, name, true)
+	return n > 0, nil
+}
+
+// Resume ends a pause; false where there was none.
+func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool, error) {
+	name, err := checkScope(scope, name)
+	if err != nil {
+		return false, err
+	}
+	by.Scope = scope + " " + name
+	n, err := o.noted(ctx, by, "resume", `DELETE FROM job_pause WHERE (scope, name) = ($6, $7)`, scope, name)
+	if err != nil {
+		return false, err
+	}
+	o.tellPause(ctx, scope, name, false)
+	return n > 0, nil
+}
+
+func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused bool) {
+	if scope != "lane" || !o.tells(ctx, 1) {
+		return
+	}
+	// An error means that it is so already, or that the relay has to see to it.
+	if paused {
+		_ = o.inspect.PauseQueue(lane)
+	} else {
+		_ = o.inspect.UnpauseQueue(lane)
+	}
+}
+
+// unslotSQL takes the slots of paused kinds and orgs away: a delivery that is on its way finds nothing to claim,
+// and what is not paused has the room. The feeder gives the slots back after the pause.
+const unslotSQL = `
+UPDATE job SET wake_at = NULL FROM (
+	SELECT j.org_id, j.id FROM job_pause p
+	JOIN job j ON j.state = 'ready' AND j.wake_at IS NOT NULL AND j.owner IS NULL
+		AND (p.scope = 'kind' AND j.kind = p.name OR p.scope = 'org' AND j.org_id::text = p.name)
+	WHERE p.scope IN ('kind', 'org')
+	FOR UPDATE OF j SKIP LOCKED
+) AS held WHERE job.org_id = held.org_id AND job.id = held.id`
+
+func (o *Operator) unslot(ctx context.Context) error {
+	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { tx.Queue(unslotSQL); return nil })
+	if err != nil {
+		return fmt.Errorf("hold what is paused: %w", err)
+	}
+	return nil
+}
+
+// Pauses answers all, lanes last.
+func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
+	var out []Pause
+	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
+		if err != nil {
+			return err
+		}
+		out, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Pause])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list pauses: %w", err)
+	}
+	return out, nil
+}
+
+// KeepPauses makes what is paused here paused in asynq, and nothing else, and takes the slots of what was added
+// meanwhile. It is the relay's, with each look: a Redis that was emptied or away knows of no pause.
+func (o *Operator) KeepPauses(ctx context.Context) error {
+	pauses, err := o.Pauses(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(pauses, func(p Pause) bool { return p.Scope != "lane" }) {
+		if err := o.unslot(ctx); err != nil {
+			return err
+		}
+	}
+	if o.redis == nil {
+		return nil
+	}
+	lanes := Lanes()
+	pipe := o.redis.Pipeline()
+	known := make([]*redis.IntCmd, len(lanes))
+	for i, lane := range lanes {
+		known[i] = pipe.Exists(ctx, "asynq:{"+string(lane)+"}:paused")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("read pauses of asynq: %w", err)
+	}
+	for i, lane := range lanes {
+		want := slices.ContainsFunc(pauses, func(p Pause) bool { return p.Scope == "lane" && p.Name == string(lane) })
+		if is := known[i].Val() > 0; want != is {
+			o.tellPause(ctx, "lane", string(lane), want)
+		}
+	}
+	return nil
+}

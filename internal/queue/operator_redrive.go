@@ -1,0 +1,221 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Redrive is the running again of all dead jobs that fit a filter, so many a second. It is a row, worked off by
+// a job of its own: it goes on whatever is killed, until nothing fits any more or somebody cancels it.
+type Redrive struct {
+	ID        id.ID      `json:"id"`
+	Actor     string     `json:"actor"`
+	Reason    string     `json:"reason"`
+	Filter    Filter     `json:"filter"`
+	Rate      int        `json:"rate"`  // jobs per second
+	Total     int        `json:"total"` // that fitted when it was asked for
+	Done      int        `json:"done"`
+	CreatedAt time.Time  `json:"created_at"`
+	SteppedAt time.Time  `json:"stepped_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	Cancelled bool       `json:"cancelled"`
+}
+
+// MaxRate is the highest rate of a redrive, in jobs per second.
+const MaxRate = 10_000
+
+// Errors of asking for a redrive or for a drop by filter.
+var (
+	ErrRate       = fmt.Errorf("the rate is from 1 to %d jobs per second", MaxRate)
+	ErrNotDead    = errors.New("only dead jobs are redriven")
+	ErrUnfiltered = errors.New("a filter is needed: kind, lane, org, error, after or before")
+)
+
+// StartRedrive writes a redrive of the dead jobs that fit f. ask adds, in the same transaction, the job that
+// works it off: jobs/redrive's.
+func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int, ask func(context.Context, *postgres.Tx, id.ID) error) (*Redrive, error) {
+	switch {
+	case rate < 1 || rate > MaxRate:
+		return nil, ErrRate
+	case !f.dead():
+		return nil, ErrNotDead
+	}
+	f.State = Dead
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("encode filter: %w", err)
+	}
+	r := &Redrive{ID: id.New(), Actor: by.Actor, Reason: by.Reason, Filter: f, Rate: rate}
+	q := countQuery(f)
+	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		if err := tx.QueryRow(ctx, q.sql, q.args, &r.Total); err != nil {
+			return err
+		}
+		tx.Queue(`INSERT INTO job_redrive (id, actor, reason, filter, rate, total) VALUES ($1, $2, $3, $4, $5, $6) RETURNING created_at, stepped_at`,
+			r.ID, r.Actor, r.Reason, string(text), r.Rate, r.Total).QueryRow(func(row pgx.Row) error { return row.Scan(&r.CreatedAt, &r.SteppedAt) })
+		by.Scope = string(text)
+		note(tx, by, "redrive.start", r.Total)
+		return ask(ctx, tx, r.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start redrive: %w", err)
+	}
+	return r, nil
+}
+
+// countQuery counts what fits f among the dead.
+func countQuery(f Filter) *query {
+	q := deadQuery(f, nil, false)
+	if len(f.Error) >= 3 {
+		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
+	}
+	if f.Error != "" {
+		q.and(`position(` + q.text(f.Error) + ` IN d.error) > 0`)
+	}
+	q.sql = `SELECT count(*) FROM job_death d` + q.where()
+	return q
+}
+
+// redriveSQL is T12 for many: they wait for the feeder, which is fair and keeps Redis small.
+var redriveSQL = fmt.Sprintf(free, " AND job.state = 'dead'", `
+	UPDATE job SET `+revive+`, wake_at = NULL
+	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
+
+// catchUp bounds what a redrive makes up for after a pause of its worker, in seconds of its rate.
+const catchUp = 2.0
+
+// StepRedrive moves as many jobs as the rate has room for now, at most one batch. full tells that there is room
+// for more at once, and more that the redrive is not over. Two that step side by side keep to the one rate.
+func (o *Operator) StepRedrive(ctx context.Context, which id.ID) (full, more bool, err error) {
+	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		full, more, err = o.step(ctx, tx, which)
+		return err
+	})
+	if err != nil {
+		return false, false, fmt.Errorf("redrive: %w", err)
+	}
+	return full, more, nil
+}
+
+func (o *Operator) step(ctx context.Context, tx *postgres.Tx, which id.ID) (full, more bool, err error) {
+	var (
+		r       Redrive
+		text    []byte
+		elapsed float64
+	)
+	err = tx.QueryRow(ctx, `SELECT actor, reason, filter, rate, created_at, extract(epoch FROM clock_timestamp() - stepped_at)::float8
+FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &r.Actor, &r.Reason, &text, &r.Rate, &r.CreatedAt, &elapsed)
+	if postgres.None(err) {
+		return false, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &r.Filter)
+	}
+	if err != nil {
+		return false, false, err
+	}
+	lost := max(elapsed-catchUp, 0)
+	due := int((elapsed - lost) * float64(r.Rate))
+	n := min(due, actBatch)
+	if n < 1 {
+		return false, true, nil
+	}
+	if r.Filter.Before == nil || r.Filter.Before.After(r.CreatedAt) {
+		r.Filter.Before = &r.CreatedAt // a job that dies again stays dead
+	}
+	jobs, err := o.search(ctx, tx, r.Filter, n, nil, true)
+	if err != nil {
+		return false, false, err
+	}
+	if len(jobs) == 0 {
+		tx.Queue(`UPDATE job_redrive SET ended_at = clock_timestamp() WHERE id = $1`, which)
+		return false, false, nil
+	}
+	orgs, ids := make([]id.ID, len(jobs)), make([]id.ID, len(jobs))
+	for i, j := range jobs {
+		orgs[i], ids[i] = j.Org, j.ID
+	}
+	moved, err := tx.Exec(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(), r.Reason)
+	if err != nil {
+		return false, false, err
+	}
+	used := lost + float64(moved)/float64(r.Rate)
+	tx.Queue(`UPDATE job_redrive SET done = done + $2, stepped_at = stepped_at + make_interval(secs => $3) WHERE id = $1`, which, moved, used)
+	return moved == actBatch && due > n, true, nil
+}
+
+// CancelRedrive ends one that goes on; false where it has ended, or never was. What it has moved stays moved.
+func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool, error) {
+	by.Scope = "redrive " + which.String()
+	n, err := o.noted(ctx, by, "redrive.cancel", `UPDATE job_redrive SET ended_at = clock_timestamp(), cancelled = true WHERE id = $6 AND ended_at IS NULL`, which)
+	return n > 0, err
+}
+
+// Redrives answers the newest 100.
+func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
+	var out []Redrive
+	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled FROM job_redrive ORDER BY id DESC LIMIT 100`)
+		if err != nil {
+			return err
+		}
+		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Redrive, err error) {
+			var text []byte
+			err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt, &r.EndedAt, &r.Cancelled)
+			if err == nil {
+				err = json.Unmarshal(text, &r.Filter)
+			}
+			return r, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list redrives: %w", err)
+	}
+	return out, nil
+}
+
+// DropMatching is T14 for all jobs that fit f, batch by batch, for about as long as it is given. more tells that
+// it did not come to the end: ask again. Jobs that a run holds are passed over.
+func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during time.Duration) (dropped int, more bool, err error) {
+	if by.Reason == "" {
+		return 0, false, ErrUnreasoned
+	}
+	if f.Kind == "" && f.Lane == "" && f.Org == nil && f.Error == "" && f.After == nil && f.Before == nil {
+		return 0, false, ErrUnfiltered
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return 0, false, fmt.Errorf("encode filter: %w", err)
+	}
+	by.Scope = string(text)
+	var from *Place
+	for end := time.Now().Add(during); ; {
+		jobs, next, err := o.Search(ctx, f, actBatch, from)
+		if err != nil {
+			return dropped, true, err
+		}
+		keys := make([]Key, len(jobs))
+		for i, j := range jobs {
+			keys[i] = Key{Org: j.Org, ID: j.ID}
+		}
+		results, err := o.Drop(ctx, by, keys...)
+		for _, r := range results {
+			if r == Acted {
+				dropped++
+			}
+		}
+		if err != nil || next == nil || time.Now().After(end) {
+			return dropped, next != nil, err
+		}
+		from = next
+	}
+}

@@ -1,0 +1,293 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// State is a job's, as people see it.
+type State string
+
+// The states. Open is all but Dead. A Tx kind's run holds its job by a lock alone, so that it shows as Pushed.
+const (
+	Waiting State = "waiting" // for its time or a slot
+	Retry   State = "retry"   // waiting, after a failure
+	Queued  State = "pushed"  // in Redis, or on its way
+	Running State = "running"
+	Dead    State = "dead"
+	Open    State = "open"
+)
+
+// States lists those that may be searched for.
+func States() []State { return []State{Waiting, Retry, Queued, Running, Dead, Open} }
+
+// Filter says which jobs are meant: all that fit every field that is set.
+type Filter struct {
+	State State  `json:"state,omitempty"` // "" is Dead
+	Kind  string `json:"kind,omitempty"`
+	Lane  Lane   `json:"lane,omitempty"`
+	Org   *id.ID `json:"org_id,omitempty"`
+	// Error is a part of the last error; upper and lower case are the same in ASCII.
+	Error string `json:"error,omitempty"`
+	// After and Before bound when a dead job died, and when an open one was added: from After on, up to but
+	// without Before.
+	After  *time.Time `json:"after,omitempty"`
+	Before *time.Time `json:"before,omitempty"`
+}
+
+func (f Filter) dead() bool { return f.State == "" || f.State == Dead }
+
+// Job is a row as people see it.
+type Job struct {
+	ID          id.ID           `json:"id"`
+	Org         id.ID           `json:"org_id"`
+	Kind        string          `json:"kind"`
+	Lane        Lane            `json:"lane"`
+	State       State           `json:"state"`
+	Attempt     int             `json:"attempt"` // failed attempts on record
+	MaxAttempts int             `json:"max_attempts"`
+	Losses      int             `json:"losses"`
+	RunAt       time.Time       `json:"run_at"`
+	WakeAt      *time.Time      `json:"wake_at"`
+	CreatedAt   time.Time       `json:"created_at"`
+	DiedAt      *time.Time      `json:"died_at"`
+	LastError   string          `json:"last_error"`
+	DedupeKey   *string         `json:"dedupe_key"`
+	Dispatch    int             `json:"dispatch"`
+	Args        json.RawMessage `json:"args,omitempty"` // from Show alone
+}
+
+// Place is where a page of a search ended.
+type Place struct {
+	At time.Time `json:"at"`
+	ID id.ID     `json:"id"`
+}
+
+const columns = ` job.id, job.org_id, job.kind, job.lane,
+	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
+		WHEN job.attempt > 0 THEN 'retry' ELSE 'waiting' END,
+	job.attempt, job.max_attempts, job.losses, job.run_at, job.wake_at, job.created_at, job.last_error, job.dedupe_key, job.dispatch`
+
+func (j *Job) fields() []any {
+	return []any{
+		&j.ID, &j.Org, &j.Kind, &j.Lane, &j.State, &j.Attempt, &j.MaxAttempts, &j.Losses, &j.RunAt, &j.WakeAt, &j.CreatedAt,
+		&j.LastError, &j.DedupeKey, &j.Dispatch, &j.DiedAt,
+	}
+}
+
+// recent is how many of the newest dead jobs are read through for an error text before the index of texts is
+// asked. What is common is among them; what is not is found by the index without being sorted by thousands.
+const recent = 20_000
+
+// Search answers up to limit jobs that fit f, newest first, after the place given, and where the next page
+// begins: nil after the last.
+func (o *Operator) Search(ctx context.Context, f Filter, limit int, after *Place) (jobs []Job, next *Place, err error) {
+	err = o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		jobs, err = o.search(ctx, tx, f, limit+1, after, false)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("search jobs: %w", err)
+	}
+	if len(jobs) > limit {
+		jobs = jobs[:limit]
+		last := jobs[limit-1]
+		next = &Place{At: last.CreatedAt, ID: last.ID}
+		if last.DiedAt != nil {
+			next.At = *last.DiedAt
+		}
+	}
+	return jobs, next, nil
+}
+
+func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit int, after *Place, oldest bool) ([]Job, error) {
+	if !f.dead() {
+		return fetch(ctx, tx, openQuery(f, limit, after, oldest))
+	}
+	if f.Error == "" {
+		q := deadQuery(f, after, oldest)
+		q.sql = `SELECT` + columns + `, d.died_at FROM (
+	SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(limit) + `) AS d
+JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
+		return fetch(ctx, tx, q)
+	}
+	q := deadQuery(f, after, oldest)
+	q.sql = `WITH d AS MATERIALIZED (
+	SELECT d.org_id, d.id, d.died_at, d.error FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(o.recent) + `
+), hit AS MATERIALIZED (
+	SELECT d.org_id, d.id, d.died_at FROM d WHERE position(` + q.text(f.Error) + ` IN d.error) > 0` + q.order + ` LIMIT ` + q.arg(limit) + `
+)
+SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
+	jobs, err := fetch(ctx, tx, q)
+	if err != nil || len(jobs) == limit {
+		return jobs, err
+	}
+	q = deadQuery(f, after, oldest)
+	var edge Place
+	err = tx.QueryRow(ctx, `SELECT d.died_at, d.id FROM job_death d`+q.where()+q.order+` OFFSET `+q.arg(o.recent-1)+` LIMIT 1`, q.args, &edge.At, &edge.ID)
+	if postgres.None(err) {
+		return jobs, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	q = deadQuery(f, &edge, oldest)
+	if len(f.Error) >= 3 { // a shorter text has no grams; it is in most texts, too
+		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
+	}
+	q.and(`position(` + q.text(f.Error) + ` IN d.error) > 0`)
+	q.sql = `WITH d AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + `),
+hit AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM d` + q.order + ` LIMIT ` + q.arg(limit-len(jobs)) + `)
+SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
+	more, err := fetch(ctx, tx, q)
+	return append(jobs, more...), err
+}
+
+// query is SQL that is put together with its arguments.
+type query struct {
+	sql   string
+	terms []string
+	args  []any
+	order string
+}
+
+func (q *query) arg(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
+// text is a part of an error text to look for, in the case that texts are kept in.
+func (q *query) text(part string) string { return `lower(` + q.arg(part) + `::text COLLATE "C")` }
+
+func (q *query) and(term string) { q.terms = append(q.terms, term) }
+
+func (q *query) where() string {
+	if len(q.terms) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(q.terms, " AND ")
+}
+
+func deadQuery(f Filter, after *Place, oldest bool) *query {
+	q := &query{order: " ORDER BY d.died_at DESC, d.id DESC"}
+	past := "<"
+	if oldest {
+		q.order, past = " ORDER BY d.died_at, d.id", ">"
+	}
+	q.common(f, "d", "d.died_at")
+	if after != nil {
+		q.and(`(d.died_at, d.id) ` + past + ` (` + q.arg(after.At) + `, ` + q.arg(after.ID) + `)`)
+	}
+	return q
+}
+
+func (q *query) common(f Filter, table, at string) {
+	if f.Org != nil {
+		q.and(table + `.org_id = ` + q.arg(*f.Org))
+	}
+	if f.Kind != "" {
+		q.and(table + `.kind = ` + q.arg(f.Kind))
+	}
+	if f.Lane != "" {
+		q.and(table + `.lane = ` + q.arg(string(f.Lane)))
+	}
+	if f.After != nil {
+		q.and(at + ` >= ` + q.arg(*f.After))
+	}
+	if f.Before != nil {
+		q.and(at + ` < ` + q.arg(*f.Before))
+	}
+}
+
+func openQuery(f Filter, limit int, after *Place, oldest bool) *query {
+	q := &query{order: " ORDER BY job.id DESC"}
+	past := "<"
+	if oldest {
+		q.order, past = " ORDER BY job.id", ">"
+	}
+	q.and(`job.state = 'ready'`)
+	switch f.State {
+	case Waiting:
+		q.and(`job.wake_at IS NULL AND job.attempt = 0`)
+	case Retry:
+		q.and(`job.wake_at IS NULL AND job.attempt > 0`)
+	case Queued:
+		q.and(`job.wake_at IS NOT NULL AND job.owner IS NULL`)
+	case Running:
+		q.and(`job.wake_at IS NOT NULL AND job.owner IS NOT NULL`)
+	case Open, Dead:
+	}
+	q.common(f, "job", "job.created_at")
+	if f.Error != "" {
+		q.and(`position(` + q.text(f.Error) + ` IN lower(job.last_error COLLATE "C")) > 0`)
+	}
+	if after != nil {
+		q.and(`job.id ` + past + q.arg(after.ID))
+	}
+	q.sql = `SELECT` + columns + `, NULL::timestamptz FROM job` + q.where() + q.order + ` LIMIT ` + q.arg(limit)
+	return q
+}
+
+func fetch(ctx context.Context, tx *postgres.Tx, q *query) ([]Job, error) {
+	rows, err := tx.Query(ctx, q.sql, q.args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (j Job, err error) {
+		return j, row.Scan(j.fields()...)
+	})
+}
+
+// Show is one job with its arguments, which are ids; nil where there is none.
+func (o *Operator) Show(ctx context.Context, k Key) (*Job, error) {
+	var j Job
+	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT`+columns+`, d.died_at, job.args FROM job LEFT JOIN job_death d ON d.org_id = job.org_id AND d.id = job.id
+WHERE job.org_id = $1 AND job.id = $2`, []any{k.Org, k.ID}, append(j.fields(), &j.Args)...)
+	})
+	if postgres.None(err) {
+		return nil, nil //nolint:nilnil // no job is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("show job: %w", err)
+	}
+	return &j, nil
+}
+
+// locateSQL steps from org to org, because a row's key begins with its org, and an index by id alone would be
+// paid for by every job that is added.
+const locateSQL = `
+WITH RECURSIVE o (org_id) AS (
+	(SELECT org_id FROM job ORDER BY org_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT j.org_id FROM job j WHERE j.org_id > o.org_id ORDER BY j.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
+)
+SELECT job.org_id, job.id FROM o JOIN job ON job.org_id = o.org_id AND job.id = ANY ($1::uuid[])`
+
+// Locate finds jobs by their ids alone; those that do not exist are left out.
+func (o *Operator) Locate(ctx context.Context, ids ...id.ID) ([]Key, error) {
+	var keys []Key
+	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, locateSQL, ids)
+		if err != nil {
+			return err
+		}
+		keys, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Key])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("locate jobs: %w", err)
+	}
+	slices.SortFunc(keys, func(a, b Key) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	return keys, nil
+}
