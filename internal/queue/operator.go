@@ -95,7 +95,7 @@ const revive = `state = 'ready', run_at = now(),
 
 var (
 	// T12
-	runSQL = fmt.Sprintf(free, "", `
+	runNowSQL = fmt.Sprintf(free, "", `
 	UPDATE job SET `+revive+`, wake_at = now()
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
 	// T13. As for every dead job its key goes: it must not keep its successors out.
@@ -103,14 +103,14 @@ var (
 	UPDATE job SET state = 'dead', dedupe_key = NULL, run_at = now(), wake_at = now() + $8::interval, last_error = $9
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
 	// T14
-	dropSQL = fmt.Sprintf(free, "", `
+	deleteSQL = fmt.Sprintf(free, "", `
 	DELETE FROM job USING free WHERE job.org_id = free.org_id AND job.id = free.id`)
 )
 
 // Run is T12: the jobs run now, or, where they are paused, as soon as they are not; a dead one begins anew. The
 // answer has one result for each key.
 func (o *Operator) Run(ctx context.Context, by By, keys ...Key) ([]Result, error) {
-	return o.act(ctx, by, actRun, runSQL, keys, nil, o.push)
+	return o.act(ctx, by, actRun, runNowSQL, keys, nil, o.push)
 }
 
 // Archive is T13: open jobs are dead, until somebody runs or drops them.
@@ -127,7 +127,7 @@ func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, erro
 	if by.Reason == "" {
 		return nil, ErrUnreasoned
 	}
-	return o.act(ctx, by, actDrop, dropSQL, keys, nil, o.remove)
+	return o.act(ctx, by, actDrop, deleteSQL, keys, nil, o.remove)
 }
 
 // touched is a row that an act changed.

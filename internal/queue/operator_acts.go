@@ -17,7 +17,7 @@ type Act struct {
 	ID     id.ID     `json:"id"`
 	At     time.Time `json:"at"`
 	Actor  string    `json:"actor"`
-	Act    string    `json:"act"`   // run, archive, drop, redrive, redrive.start, redrive.cancel, pause, resume, cancel, concurrency
+	Act    string    `json:"act"`   // run, archive, drop, redrive, redrive.start, redrive.cancel, pause, resume, weight, cancel, concurrency
 	Scope  string    `json:"scope"` // what it was about, where not single jobs
 	Jobs   []id.ID   `json:"jobs"`
 	Count  int       `json:"count"` // rows that it changed

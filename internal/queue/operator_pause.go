@@ -89,10 +89,9 @@ func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused boo
 	}
 }
 
-// unslotSQL takes the slots of paused kinds and orgs away: a delivery that is on its way finds nothing to claim,
-// and what is not paused has the room. The feeder gives the slots back after the pause.
+// unslotSQL takes the slots of paused kinds and orgs away, so that what is not paused has the room. The feeder gives the slots back after the pause.
 const unslotSQL = `
-UPDATE job SET wake_at = NULL FROM (
+UPDATE job SET wake_at = NULL, due = true FROM (
 	SELECT j.org_id, j.id FROM job_pause p
 	JOIN job j ON j.state = 'ready' AND j.wake_at IS NOT NULL AND j.owner IS NULL
 		AND (p.scope = 'kind' AND j.kind = p.name OR p.scope = 'org' AND j.org_id::text = p.name)

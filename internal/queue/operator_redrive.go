@@ -86,7 +86,7 @@ func countQuery(f Filter) *query {
 
 // redriveSQL is T12 for many: they wait for the feeder, which is fair and keeps Redis small.
 var redriveSQL = fmt.Sprintf(free, " AND job.state = 'dead'", `
-	UPDATE job SET `+revive+`, wake_at = NULL
+	UPDATE job SET `+revive+`, wake_at = NULL, due = true
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
 
 // catchUp bounds what a redrive makes up for after a pause of its worker, in seconds of its rate.

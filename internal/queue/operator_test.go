@@ -339,3 +339,32 @@ func TestAnActNeedsNoRedis(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOrgsWeightIsSetAndTakenBack(t *testing.T) {
+	t.Parallel()
+	s := operate(t)
+	for _, step := range []struct {
+		weight  int
+		changed bool
+		err     error
+	}{{3, true, nil}, {3, false, nil}, {100, true, nil}, {0, false, queue.ErrWeight}, {101, false, queue.ErrWeight}} {
+		if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org, step.weight); changed != step.changed || !errors.Is(err, step.err) {
+			t.Errorf("%d: %v, %v", step.weight, changed, err)
+		}
+	}
+	if _, err := s.operator.SetWeight(t.Context(), queue.By{}, id.ID{}, 2); !errors.Is(err, queue.ErrNoOrg) {
+		t.Errorf("nobody: %v", err)
+	}
+	if all, err := s.operator.Weights(t.Context()); err != nil || len(all) != 1 || all[0] != (queue.Weight{Org: s.org, Weight: 100}) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org, 1); err != nil || !changed {
+		t.Errorf("back to 1: %v, %v", changed, err)
+	}
+	if all, err := s.operator.Weights(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if n := s.ask(`SELECT count(*)::text FROM job_act WHERE act = 'weight'`); n != "3" {
+		t.Errorf("%s in the audit, want 3", n)
+	}
+}
