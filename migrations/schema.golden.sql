@@ -13,9 +13,12 @@ event (org_id uuid not null, id uuid not null, seq bigint not null, type text no
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
 job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false)
+job_act (id uuid not null, at timestamp with time zone not null default clock_timestamp(), actor text not null, act text not null, scope text not null default ''::text, jobs uuid[] not null default '{}'::uuid[], count integer not null, reason text not null default ''::text)
+job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
 job_lane (lane text not null, full_until timestamp with time zone not null)
 job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now())
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
+job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
@@ -56,12 +59,16 @@ invitation: invitation_pkey PRIMARY KEY (org_id, id)
 invitation: invitation_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
 job: job_pkey PRIMARY KEY (org_id, id)
 job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
+job_act: job_act_pkey PRIMARY KEY (id)
+job_death: job_death_pkey PRIMARY KEY (org_id, id)
 job_lane: job_lane_pkey PRIMARY KEY (lane)
 job_line: job_line_pkey PRIMARY KEY (org_id, id)
 job_line: job_line_rate_check CHECK ((rate > 0))
 job_line: job_line_slots_check CHECK ((slots > 0))
 job_pause: job_pause_pkey PRIMARY KEY (scope, name)
 job_pause: job_pause_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'kind'::text, 'org'::text])))
+job_redrive: job_redrive_pkey PRIMARY KEY (id)
+job_redrive: job_redrive_rate_check CHECK ((rate > 0))
 job_weight: job_weight_pkey PRIMARY KEY (org_id)
 job_weight: job_weight_weight_check CHECK (((weight >= 1) AND (weight <= 100)))
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -107,6 +114,11 @@ CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX job_dead ON public.job USING btree (org_id, kind, id) WHERE (state = 'dead'::text)
 CREATE INDEX job_dead_newest ON public.job USING btree (lane, id) WHERE (state = 'dead'::text)
+CREATE INDEX job_death_error ON public.job_death USING gin (job_grams(error))
+CREATE INDEX job_death_kind ON public.job_death USING btree (kind, died_at, id)
+CREATE INDEX job_death_newest ON public.job_death USING btree (died_at, id)
+CREATE INDEX job_death_org ON public.job_death USING btree (org_id, died_at, id)
+CREATE INDEX job_death_org_kind ON public.job_death USING btree (org_id, kind, died_at, id)
 CREATE INDEX job_delayed ON public.job USING btree (run_at) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND (NOT due))
 CREATE INDEX job_line_held ON public.job_line USING btree (held_until) WHERE (held_until IS NOT NULL)
 CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
@@ -141,11 +153,14 @@ CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (
 CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, email_folded) WHERE (closed_at IS NULL)
 CREATE UNIQUE INDEX invitation_pkey ON public.invitation USING btree (org_id, id)
 CREATE UNIQUE INDEX invitation_token ON public.invitation USING btree (org_id, token_hash)
+CREATE UNIQUE INDEX job_act_pkey ON public.job_act USING btree (id)
+CREATE UNIQUE INDEX job_death_pkey ON public.job_death USING btree (org_id, id)
 CREATE UNIQUE INDEX job_dedupe ON public.job USING btree (org_id, dedupe_key) WHERE (dedupe_key IS NOT NULL)
 CREATE UNIQUE INDEX job_lane_pkey ON public.job_lane USING btree (lane)
 CREATE UNIQUE INDEX job_line_pkey ON public.job_line USING btree (org_id, id)
 CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
 CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
+CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
@@ -186,6 +201,8 @@ idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 invitation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job: system for ALL to funnelwork_system using (true) check (true) forced
 job: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+job_death: system for ALL to funnelwork_system using (true) check (true) forced
+job_death: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job_line: system for ALL to funnelwork_system using (true) check (true) forced
 job_line: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job_weight: system for ALL to funnelwork_system using (true) check (true) forced
@@ -243,6 +260,11 @@ invitation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+job_act: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_act: funnelwork_system may INSERT, SELECT
+job_death: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_death: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+job_death: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 job_lane: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_lane: funnelwork_app may SELECT
 job_lane: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -252,6 +274,8 @@ job_line: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 job_pause: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_pause: funnelwork_app may SELECT
 job_pause: funnelwork_system may DELETE, INSERT, SELECT
+job_redrive: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_redrive: funnelwork_system may INSERT, SELECT, UPDATE
 job_weight: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_weight: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -302,6 +326,9 @@ webhook_health: funnelwork_system may SELECT
 drop_partitions() as its owner
 event_horizon() as its caller
 event_seq(n integer) as its caller
+job_died() as its caller
+job_grams(said text) as its caller
+job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
 make_partitions(days integer) as its owner
