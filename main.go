@@ -32,6 +32,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
@@ -70,6 +71,7 @@ type settings struct {
 	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
 	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
 	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
+	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
 	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
 	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
@@ -152,6 +154,7 @@ type process struct {
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
+	plans             *plans.Catalogue
 	tasks             []func(context.Context) error
 	undo              []func(context.Context) error
 }
@@ -262,6 +265,9 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	if issuer == "" { // not made of an address: API processes on several ports take each other's tokens
 		issuer = "funnelwork"
 	}
+	if p.plans, err = plans.Load(p.Plans); err != nil {
+		return err
+	}
 	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
 	p.auth = auth.New(auth.Options{
 		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
@@ -277,6 +283,7 @@ func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
+		Plans: plans.NewService(p.app, p.plans),
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -296,7 +303,7 @@ func (p *process) serve(ln net.Listener) {
 func (p *process) work() (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
-		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics),
+		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans,
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -28,6 +29,9 @@ type Deps struct {
 	Limits  *limits.Limiter
 	Metrics *Metrics // of requests; nil: none
 	Hooks   *webhooks.Service
+	Plans   *plans.Service // what orgs may use; nil: by the standard catalogue
+	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox.
+	TrialDays int
 
 	SignupOff bool // strangers may not sign up
 
@@ -62,6 +66,9 @@ func New(d Deps) *App { return build(d) }
 // build is New with more to mount, for tests.
 func build(d Deps, more ...func(*App)) *App {
 	hookHuma()
+	if d.Plans == nil {
+		d.Plans = plans.NewService(d.DB, nil)
+	}
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{
 		Immutable:                    true, // strings of a request may be kept; without it they change under their owner
@@ -83,6 +90,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
 		a.mountContacts, a.mountFields, a.mountScoreModel,
 		a.mountWebhooks, a.mountEvents,
+		a.mountPlans, a.mountEntitlements,
 	} {
 		mount()
 	}

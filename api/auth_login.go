@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -123,6 +124,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
 		auth.AddUser(tx, auth.NewUser{ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: s.Org})
 		org.Create(tx, b.OrgName, u.ID)
+		plans.Begin(tx, a.TrialDays)
 		org.Audit(ctx, tx, org.Entry{Action: "organization.created", Target: "organization", ID: s.Org.String(), Detail: map[string]any{"owner": u.ID}})
 		token := auth.AddLink(tx, auth.VerifyEmail, u.Email)
 		if err := a.post(ctx, tx, mail.Verify(u.Email, a.PublicURL, token)); err != nil {
@@ -139,9 +141,18 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.settle(ctx, s.Org)
 	out := answer(s)
 	out.Location = "/api/v1/org"
 	return out, nil
+}
+
+// settle gives a new org its limits at once. Failing is no reason to refuse the org: the sweep does it within a minute.
+func (a *App) settle(ctx context.Context, org id.ID) {
+	err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Plans.Settle(ctx, tx) })
+	if err != nil {
+		a.Log.WarnContext(ctx, "new org not settled", "org", org.String(), "error", err)
+	}
 }
 
 func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {

@@ -87,6 +87,9 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	}
 	r := requestOf(ctx)
 	f := fault.Of(err)
+	if f == nil {
+		f = a.Plans.Refused(err)
+	}
 	switch {
 	case f != nil:
 		if f.Code.Status() >= http.StatusInternalServerError {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
@@ -19,6 +20,7 @@ type Newcomer struct {
 	Org                 id.ID     // joins this org, or, when zero,
 	OrgName             string    // owns a new one of this name
 	Role                auth.Role // in Org
+	TrialDays           int       // of a new org; 0: without end
 }
 
 // Admit writes a newcomer and, where asked for, the org. It answers false, and changes nothing, where a person
@@ -58,6 +60,7 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 		auth.AddUser(tx, auth.NewUser{ID: user, Email: n.Email, PasswordHash: hash, FirstName: n.FirstName, LastName: n.LastName, LastOrg: home, Verified: true})
 		if n.Org.IsZero() {
 			org.Create(tx, n.OrgName, user)
+			plans.Begin(tx, n.TrialDays)
 			return nil
 		}
 		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", home, user, string(n.Role))

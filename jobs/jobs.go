@@ -4,6 +4,7 @@ package jobs
 import (
 	"log/slog"
 
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -12,6 +13,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
+	"github.com/funnelwork/funnelwork/jobs/plansettle"
+	"github.com/funnelwork/funnelwork/jobs/plansweep"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
@@ -29,12 +33,19 @@ type Deps struct {
 	Hooks       *webhooks.Service
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
+	Plans       *plans.Catalogue        // nil: the standard one
 }
 
 // All is every kind with its work: what a worker runs.
 func All(d Deps) []queue.Handler {
+	if d.Plans == nil {
+		d.Plans = plans.Standard()
+	}
 	return []queue.Handler{
 		leadscore.Job{Model: scoring.For}.Handler(),
+		plansettle.Job{Plans: d.Plans}.Handler(),
+		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
+		quotaannounce.Handler(),
 		redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),

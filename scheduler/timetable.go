@@ -8,6 +8,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
@@ -27,6 +28,9 @@ type Entry struct {
 // Timetable is what the platform does by the clock.
 func Timetable() []Entry {
 	return []Entry{
+		{Name: "plans", Every: time.Minute, Past: 20 * time.Second, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return plansweep.Kind.Add(ctx, tx, plansweep.Args{}, dedupe)
+		}},
 		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
 		}},

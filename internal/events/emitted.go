@@ -109,3 +109,12 @@ func fields(m map[string]any) any {
 	}
 	return m
 }
+
+// QuotaReached is quota.reached: once for each time that use rises to 80 or 100 percent.
+type QuotaReached struct{ Quota Quota }
+
+// Type is the name on the wire.
+func (QuotaReached) Type() string { return "quota.reached" }
+
+// Data is the quota at that moment.
+func (e QuotaReached) Data() (object, previous any) { return e.Quota, nil }

@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	pointOrgSQL = "SELECT set_config('app.org_id', $1, true)"
-	pointTime   = 5 * time.Second // for one pipeline
-	pointLoad   = 64              // reads in one pipeline
-	pointRoom   = 1024            // reads that may wait; one more goes its own way
+	pointTime = 5 * time.Second // for one pipeline
+	pointLoad = 64              // reads in one pipeline
+	pointRoom = 1024            // reads that may wait; one more goes its own way
 )
 
 // points carries point reads of many requests through one session: those that come while a pipeline is on its
@@ -151,7 +150,7 @@ func (p *points) sail() {
 // cross sends the reads as one pipeline and answers each. Its own error is the session's: whoever has no answer
 // then shares it.
 func cross(ctx context.Context, conn *pgx.Conn, load []*pointAsk) error {
-	setting, err := conn.Prepare(ctx, pointOrgSQL, pointOrgSQL)
+	setting, err := conn.Prepare(ctx, orgSQL, orgSQL)
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 		b.Queue("SET LOCAL ROLE " + tx.db.role)
 		n++
 	}
-	b.Queue("SELECT set_config('app.org_id', $1, true)", tx.org.String())
+	b.Queue(orgSQL, tx.org.String())
 	return n
 }
 

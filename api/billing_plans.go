@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+)
+
+const billingTag = "Billing"
+
+// featureLine is a line of the table of plans.
+type featureLine struct {
+	Key  string     `json:"key"`
+	Type plans.Type `json:"type" enum:"boolean,limit,text"`
+	Unit *string    `json:"unit" doc:"What a limit counts; null for what is not counted"`
+}
+
+// planColumn is a plan. Amounts are in minor units of the catalogue's currency.
+type planColumn struct {
+	Key           string         `json:"key"`
+	Name          string         `json:"name"`
+	Archetype     string         `json:"billing_archetype" enum:"solo_smb,agency,white_label"`
+	Discount      int64          `json:"annual_discount_pct" doc:"What a year costs less than 12 months, in percent"`
+	MaxClientOrgs *int64         `json:"max_client_orgs" doc:"null: no limit"`
+	AllowOverage  bool           `json:"allow_overage" doc:"More client orgs may be made, and are paid for"`
+	CustomPricing bool           `json:"custom_pricing" doc:"Agreed with each buyer: ask for it"`
+	Selectable    bool           `json:"selectable" doc:"Whether one may change to it"`
+	Prices        planPrices     `json:"prices" doc:"In minor units of the currency"`
+	Overage       planPrices     `json:"overage_prices" doc:"Of each client org above max_client_orgs; null where none is allowed"`
+	Values        map[string]any `json:"values" nullable:"false" doc:"Every feature's value: true or false, a number or null for no limit, or a word"`
+}
+
+type planPrices struct {
+	Month *int64 `json:"month" doc:"null: no amount"`
+	Year  *int64 `json:"year" doc:"null: no amount"`
+}
+
+type planTable struct {
+	Version  string        `json:"catalog_version" doc:"Moves with every change of the table"`
+	Currency string        `json:"currency" doc:"ISO 4217"`
+	Features []featureLine `json:"features" nullable:"false"`
+	Plans    []planColumn  `json:"plans" nullable:"false" doc:"In rising order"`
+}
+
+type plansOut struct {
+	ETag string `header:"ETag" doc:"The catalog_version"`
+	Body *planTable
+}
+
+func (a *App) mountPlans() {
+	table := &plansOut{ETag: `"` + a.Plans.Version + `"`, Body: tableOf(a.Plans.Catalogue)}
+	route(a, op{Method: http.MethodGet, Path: "/billing/plans-with-features", Need: viewer, Tag: billingTag, Title: "List the plans and what they hold"},
+		func(context.Context, *struct{}) (*plansOut, error) { return table, nil })
+}
+
+// tableOf is the catalogue as it is shown, made once: it changes with the process alone.
+func tableOf(c *plans.Catalogue) *planTable {
+	t := &planTable{Version: c.Version, Currency: c.Currency}
+	for _, f := range c.Lines() {
+		line := featureLine{Key: f.Key, Type: f.Type}
+		if f.Unit != "" {
+			line.Unit = &f.Unit
+		}
+		t.Features = append(t.Features, line)
+	}
+	for i := range c.Plans {
+		p := &c.Plans[i]
+		column := planColumn{
+			Key: p.Key, Name: p.Name, Archetype: p.Archetype, Discount: p.AnnualDiscount, AllowOverage: p.AllowOverage,
+			CustomPricing: p.CustomPricing, Selectable: p.Selectable(), Values: map[string]any{},
+		}
+		if p.MaxClientOrgs != plans.Unlimited {
+			column.MaxClientOrgs = &p.MaxClientOrgs
+		}
+		if !p.CustomPricing {
+			column.Prices = planPrices{&p.Month, &p.Year}
+		}
+		if p.AllowOverage && !p.CustomPricing {
+			column.Overage = planPrices{&p.OverageMonth, &p.OverageYear}
+		}
+		for key, v := range p.Values {
+			column.Values[key] = v
+		}
+		t.Plans = append(t.Plans, column)
+	}
+	return t
+}

@@ -1,0 +1,90 @@
+package plans
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Refused finds in err the refusal of a commit that a limit did not have room for, and answers it as the caller's
+// fault; nil where err is anything else. No row was written then.
+func (c *Catalogue) Refused(err error) *fault.Fault {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pg.Code != "FW001" || pg.Message != string(fault.PlanLimitReached) {
+		return nil
+	}
+	var at struct {
+		Feature string `json:"feature"`
+		Limit   int64  `json:"limit"`
+		Used    int64  `json:"used"`
+		Plan    string `json:"plan"`
+		Status  Status `json:"status"`
+	}
+	if bad := json.Unmarshal([]byte(pg.Detail), &at); bad != nil {
+		return fault.New(fault.PlanLimitReached, "The plan has no room for this.").Because(err)
+	}
+	open := at.Status == Active || at.Status == Trialing || at.Status == PastDue
+	return c.Full(at.Feature, at.Limit, at.Used, at.Plan, open).Because(err)
+}
+
+// Full is the refusal of one more of a feature.
+func (c *Catalogue) Full(feature string, limit, used int64, plan string, open bool) *fault.Fault {
+	return &fault.Fault{
+		Code: fault.PlanLimitReached, Detail: fmt.Sprintf("The plan's limit of %s is reached: %d of %d are in use.", words(feature), used, limit),
+		More: map[string]any{"feature": feature, "limit": limit, "used": used, "upgrade_to": orNull(c.Upgrade(plan, open, feature, limit))},
+	}
+}
+
+// words is a feature's key for people: "social_accounts" is "social accounts".
+func words(feature string) string {
+	b := []byte(feature)
+	for i := range b {
+		if b[i] == '_' {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// Space is how much of a feature an org may still use.
+type Space struct {
+	Left int64        // Unlimited where nothing limits it
+	Full *fault.Fault // the refusal of one more than Left
+}
+
+// Room answers, for work on many rows at once, how many fit at this moment. Others may take the room meanwhile: the
+// commit decides.
+func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (Space, error) {
+	var (
+		limit, used int64
+		overage     bool
+		plan        string
+		status      Status
+	)
+	err := tx.QueryRow(ctx, `SELECT q.cap, q.used, q.overage, s.plan, s.status FROM quota q JOIN subscription s ON s.org_id = q.org_id
+		WHERE q.org_id = $1 AND q.feature = $2`, []any{tx.Org(), feature}, &limit, &used, &overage, &plan, &status)
+	switch {
+	case postgres.None(err), err == nil && overage:
+		return Space{Left: Unlimited}, nil
+	case err != nil:
+		return Space{}, fmt.Errorf("read quota: %w", err)
+	}
+	open := status == Active || status == Trialing || status == PastDue
+	return Space{Left: max(0, limit-used), Full: c.Full(feature, limit, max(used, limit), plan, open)}, nil
+}
+
+// Overage is how many client orgs tx's org has above its limit, while its plan allows that; 0 otherwise.
+func Overage(ctx context.Context, tx *postgres.Tx) (int64, error) {
+	var n int64
+	err := tx.QueryRow(ctx, `SELECT coalesce(max(greatest(0, used - cap)), 0) FROM quota WHERE org_id = $1 AND feature = $2 AND overage`, []any{tx.Org(), Clients}, &n)
+	if err != nil {
+		return 0, fmt.Errorf("read overage: %w", err)
+	}
+	return n, nil
+}

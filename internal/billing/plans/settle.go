@@ -1,0 +1,191 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// SettleArgs say where to go on among an agency's clients; zero begins with the org itself.
+type SettleArgs struct {
+	After id.ID `json:"after,omitzero"`
+}
+
+// SettleKind is the job that settles an org: at the moments at which the clock changes its rights, after a new
+// catalogue, and for each client after its agency. It is defined here, and not in its room under jobs, because Settle
+// asks for it.
+var SettleKind = queue.Define[SettleArgs]("plan.settle", queue.Options{Lane: queue.Default})
+
+const (
+	lockSQL = `SELECT 1 FROM subscription WHERE org_id = $1 FOR UPDATE`
+
+	factsSQL = `
+SELECT s.plan, s.status, s.trial_ends_at, s.past_due_since, s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'),
+	clock_timestamp()
+FROM subscription s JOIN org o ON o.id = s.org_id WHERE s.org_id = $1`
+	addOnsSQL    = `SELECT feature, coalesce(amount, 9223372036854775807) FROM plan_addon WHERE org_id = $1`
+	overridesSQL = `SELECT feature, value, source, expires_at FROM plan_override WHERE org_id = $1`
+)
+
+// found are the facts of an org as they were read.
+type found struct {
+	Facts
+	version int64
+	parent  id.ID
+	agency  int64 // the agency's version
+	at      time.Time
+}
+
+// rights reads what tx's org's rights follow from, at the database's present moment, and lets them follow.
+func (c *Catalogue) rights(ctx context.Context, tx *postgres.Tx) (Rights, *found, error) {
+	f, err := c.facts(ctx, tx)
+	if err != nil {
+		return Rights{}, nil, err
+	}
+	if !f.parent.IsZero() {
+		err = tx.In(ctx, f.parent, func() error {
+			agency, err := c.facts(ctx, tx)
+			if err != nil {
+				return err
+			}
+			r := c.Effective(agency.Facts, agency.at)
+			f.Agency, f.agency = &r, agency.version
+			return nil
+		})
+	}
+	if err != nil {
+		return Rights{}, nil, err
+	}
+	return c.Effective(f.Facts, f.at), f, nil
+}
+
+func (c *Catalogue) facts(ctx context.Context, tx *postgres.Tx) (*found, error) {
+	f := &found{}
+	tx.Queue(addOnsSQL, tx.Org()).Query(func(rows pgx.Rows) (err error) {
+		f.AddOns, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AddOn])
+		return err
+	})
+	tx.Queue(overridesSQL, tx.Org()).Query(func(rows pgx.Rows) (err error) {
+		f.Overrides, err = pgx.CollectRows(rows, c.override)
+		return err
+	})
+	var trial, since *wire.Time
+	err := tx.QueryRow(ctx, factsSQL, []any{tx.Org()}, &f.Plan, &f.Status, &trial, &since, &f.version, &f.parent, &f.at)
+	if err != nil {
+		return nil, fmt.Errorf("read what the rights follow from: %w", err)
+	}
+	f.TrialEnds, f.PastDueSince = moment(trial), moment(since)
+	f.Overrides = slices.DeleteFunc(f.Overrides, func(o Override) bool { return o.Value.Type == "" })
+	return f, nil
+}
+
+// override reads a row; one of a feature that the catalogue does not have, or has otherwise by now, is none.
+func (c *Catalogue) override(row pgx.CollectableRow) (o Override, err error) {
+	var (
+		raw []byte
+		end *wire.Time
+	)
+	if err := row.Scan(&o.Feature, &raw, &o.Source, &end); err != nil {
+		return o, err
+	}
+	o.Expires = moment(end)
+	if v, err := ParseValue(c.types[o.Feature], raw); err == nil {
+		o.Value = v
+	}
+	return o, nil
+}
+
+// Settle writes what follows from the subscription of tx's org to where it is looked up: the limits that rows count
+// against, the org's plan, rate and last day of writing. It moves the entitlement_version. An agency's clients are
+// settled by jobs; their rights, which are computed when they are read, follow at once.
+func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
+	tx.Queue(lockSQL, tx.Org())
+	r, f, err := c.rights(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if _, ok := c.byKey[f.Plan]; !ok && f.Plan != Client {
+		return fmt.Errorf("settle plan %s: %w", f.Plan, errNoPlan)
+	}
+	var ends *time.Time
+	if f.Plan == c.trials.Key && f.Status == Trialing {
+		ends = f.TrialEnds
+	}
+	var rate *int64
+	if n := r.Features[RequestRate].Value.Max; n != defaultRate {
+		rate = &n
+	}
+	tx.Queue(`UPDATE org SET plan = $2, rate_per_minute = $3, writes_until = $4, computed = computed + 1
+		WHERE id = $1 AND (plan, rate_per_minute, writes_until) IS DISTINCT FROM ($2, $3, $4)`, tx.Org(), f.Plan, rate, ends)
+	var (
+		features []string
+		caps     []int64
+		overages []bool
+	)
+	for _, name := range c.limited() {
+		if most := r.Features[name].Value.Max; most != Unlimited {
+			features, caps, overages = append(features, name), append(caps, most), append(overages, name == Clients && r.Overage)
+		}
+	}
+	tx.Queue(`SELECT quota_settle($1, $2, $3, $4)`, tx.Org(), features, caps, overages)
+	tx.Queue(`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`, tx.Org(), c.Version)
+	if !r.Until.IsZero() {
+		if err := SettleKind.Add(ctx, tx, SettleArgs{}, queue.At(r.Until), queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
+			return err
+		}
+	}
+	var agency bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND detached_at IS NULL)`, []any{tx.Org()}, &agency); err != nil || !agency {
+		return err
+	}
+	return SettleKind.Add(ctx, tx, SettleArgs{After: first})
+}
+
+// clientsAtOnce is how many clients one transaction settles.
+const clientsAtOnce = 20
+
+// SettleClients settles the next clients of tx's org, an agency, and leaves a job for the rest.
+func (c *Catalogue) SettleClients(ctx context.Context, tx *postgres.Tx, after id.ID) error {
+	rows, err := tx.Query(ctx, `SELECT id FROM client_org WHERE org_id = $1 AND id > $2 AND detached_at IS NULL ORDER BY id LIMIT $3`, tx.Org(), after, clientsAtOnce)
+	if err != nil {
+		return fmt.Errorf("read clients: %w", err)
+	}
+	clients, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return fmt.Errorf("read clients: %w", err)
+	}
+	for _, client := range clients {
+		if err := tx.In(ctx, client, func() error { return c.Settle(ctx, tx) }); err != nil {
+			return err
+		}
+	}
+	if len(clients) < clientsAtOnce {
+		return nil
+	}
+	return SettleKind.Add(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
+}
+
+// defaultRate is what an org without a rate of its own may ask per minute.
+const defaultRate = 100
+
+// first is below every id of an org but the zero one.
+var first = id.ID{15: 1}
+
+// limited are the features that are limits, in a fixed order.
+func (c *Catalogue) limited() []string {
+	all := []string{Clients}
+	for _, f := range c.Features {
+		if f.Type == Limit {
+			all = append(all, f.Key)
+		}
+	}
+	return all
+}

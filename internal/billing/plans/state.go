@@ -1,0 +1,119 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// State is what an org has subscribed to.
+type State struct {
+	Plan              string
+	Interval          string // month or year; "" while nothing is paid
+	Status            Status // one of those that are stored
+	CancelAtPeriodEnd bool
+	PeriodStart       *wire.Time
+	PeriodEnd         *wire.Time
+	TrialEnds         *wire.Time // nil: a trial without end, or none
+	// The payment processor's ids; "" without.
+	Customer, Subscription, Item, OverageItem string
+	Quantity                                  int
+}
+
+// Stored is a State as it is kept.
+type Stored struct {
+	State
+	PastDueSince *wire.Time
+	Version      int64 // entitlement_version
+	UpdatedAt    wire.Time
+	Parent       id.ID // the agency of a client; zero for any other org
+}
+
+const stateSQL = `
+SELECT s.plan, coalesce(s.interval, ''), s.status, s.cancel_at_period_end, s.current_period_start, s.current_period_end, s.trial_ends_at,
+	coalesce(s.stripe_customer_id, ''), coalesce(s.stripe_subscription_id, ''), coalesce(s.stripe_item_id, ''), coalesce(s.stripe_overage_item_id, ''),
+	s.quantity, s.past_due_since, s.entitlement_version, s.updated_at, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000')
+FROM subscription s JOIN org o ON o.id = s.org_id WHERE s.org_id = $1`
+
+// Read answers the subscription of tx's org.
+func Read(ctx context.Context, tx *postgres.Tx) (*Stored, error) { return readState(ctx, tx, stateSQL) }
+
+func readState(ctx context.Context, tx *postgres.Tx, sql string) (*Stored, error) {
+	var s Stored
+	err := tx.QueryRow(ctx, sql, []any{tx.Org()}, &s.Plan, &s.Interval, &s.Status, &s.CancelAtPeriodEnd, &s.PeriodStart, &s.PeriodEnd, &s.TrialEnds,
+		&s.Customer, &s.Subscription, &s.Item, &s.OverageItem, &s.Quantity, &s.PastDueSince, &s.Version, &s.UpdatedAt, &s.Parent)
+	if err != nil {
+		return nil, fmt.Errorf("read subscription: %w", err)
+	}
+	return &s, nil
+}
+
+const setSQL = `
+UPDATE subscription SET plan = $2, interval = NULLIF($3, ''), status = $4, cancel_at_period_end = $5, current_period_start = $6,
+	current_period_end = $7, trial_ends_at = $8, stripe_customer_id = NULLIF($9, ''), stripe_subscription_id = NULLIF($10, ''),
+	stripe_item_id = NULLIF($11, ''), stripe_overage_item_id = NULLIF($12, ''), quantity = $13, updated_at = clock_timestamp(),
+	past_due_since = CASE WHEN $4 <> 'past_due' THEN NULL ELSE coalesce(past_due_since, clock_timestamp()) END
+WHERE org_id = $1`
+
+// errNoPlan is a mistake of the caller, who asks the catalogue first.
+var errNoPlan = errors.New("there is no such plan in the catalogue")
+
+// Set makes s the subscription of tx's org and answers what it was before. Rights, limits and the org's rate follow in
+// the same transaction. A State that is so already writes nothing, so it may be set as often as one likes; calls about
+// one org wait for each other. tx is of the App role.
+//
+// Set announces nothing: whoever changed the plan tells of it.
+func (c *Catalogue) Set(ctx context.Context, tx *postgres.Tx, s State) (before *Stored, err error) {
+	if _, ok := c.byKey[s.Plan]; !ok {
+		return nil, fmt.Errorf("set plan %s: %w", s.Plan, errNoPlan)
+	}
+	before, err = readState(ctx, tx, stateSQL+` FOR UPDATE OF s`)
+	if err != nil {
+		return nil, err
+	}
+	if before.State.same(&s) {
+		return before, nil
+	}
+	tx.Queue(setSQL, tx.Org(), s.Plan, s.Interval, string(s.Status), s.CancelAtPeriodEnd, s.PeriodStart, s.PeriodEnd, s.TrialEnds,
+		s.Customer, s.Subscription, s.Item, s.OverageItem, s.Quantity)
+	return before, c.Settle(ctx, tx)
+}
+
+func (s *State) same(o *State) bool {
+	a, b := *s, *o
+	if !equal(a.PeriodStart, b.PeriodStart) || !equal(a.PeriodEnd, b.PeriodEnd) || !equal(a.TrialEnds, b.TrialEnds) {
+		return false
+	}
+	for _, x := range []*State{&a, &b} {
+		x.PeriodStart, x.PeriodEnd, x.TrialEnds = nil, nil, nil
+	}
+	return a == b
+}
+
+func equal(a, b *wire.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(b.Time)
+}
+
+// Begin gives the trial of a new org, which tx has just written, its length in days; 0 is without end. tx may be of the
+// System role. Settle follows in a transaction of the App role; where it does not come to that, the sweep sees to it.
+func Begin(tx *postgres.Tx, days int) {
+	if days > 0 {
+		tx.Queue(`UPDATE subscription SET trial_ends_at = clock_timestamp() + make_interval(days => $2) WHERE org_id = $1`, tx.Org(), days)
+	}
+}
+
+// moment is the process's view of a stored time; nil stays nil.
+func moment(t *wire.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}

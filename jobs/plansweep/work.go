@@ -1,0 +1,50 @@
+package plansweep
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// most is how many orgs one run has settled; the next minute takes the next.
+const most = 2000
+
+// Job is what the work needs.
+type Job struct {
+	System *postgres.DB
+	Plans  *plans.Catalogue
+}
+
+// Handler is the kind with its work.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work leaves one settling per org; one that is waiting already is enough.
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
+	var orgs []id.ID
+	err := j.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT org_id FROM subscription WHERE plan_version < $1 OR plan_version > $1 LIMIT $2`, j.Plans.Version, most)
+		if err != nil {
+			return err
+		}
+		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("find orgs to settle: %w", err)
+	}
+	for _, org := range orgs {
+		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+			return plans.SettleKind.Add(ctx, tx, plans.SettleArgs{}, queue.Dedupe("plan.settle@"+j.Plans.Version))
+		})
+		if err != nil {
+			return fmt.Errorf("ask for settling: %w", err)
+		}
+	}
+	return nil
+}

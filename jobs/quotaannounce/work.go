@@ -1,0 +1,16 @@
+package quotaannounce
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Handler is the kind with its work.
+func Handler() queue.Handler { return Kind.HandleTx(work) }
+
+func work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	return events.Announce(ctx, tx, events.QuotaReached{Quota: run.Args})
+}
