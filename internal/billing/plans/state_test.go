@@ -192,8 +192,8 @@ func TestTheAnswerFromMemoryIsTheOneFromScratch(t *testing.T) {
 		t.Error("no job settles the agency's clients")
 	}
 	h.tx(agency, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.SettleClients(ctx, tx, id.ID{15: 1}) })
-	if cap := one[int64](h, `SELECT cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`, h.org); cap != 2000000 {
-		t.Errorf("the client's limit is %d", cap)
+	if most := one[int64](h, `SELECT cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`, h.org); most != 2000000 {
+		t.Errorf("the client's limit is %d", most)
 	}
 }
 
