@@ -100,8 +100,8 @@ func TestACleanMachineNeedsNothingButGo(t *testing.T) {
 				}
 			}
 			if *cleanTests {
-				if err := run("test", "./...").Run(); err != nil {
-					t.Errorf("go test ./...: %v", err)
+				if out, err := run("test", "./...").Output(); err != nil {
+					t.Errorf("go test ./...: %v\n%s", err, out)
 				}
 			}
 		})
