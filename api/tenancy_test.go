@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/jackc/pgx/v5"
@@ -93,6 +94,8 @@ var wellKnown = map[string]func(n int) any{
 	"key":        func(n int) any { return fmt.Sprintf("key_%d", n) },
 	"attributes": func(int) any { return map[string]any{"shoe_size": 42} },
 	"role":       func(int) any { return "viewer" },
+	"from":       func(int) any { return time.Now().Add(-time.Hour) },
+	"to":         func(int) any { return time.Now() },
 }
 
 // sample is a value that fits the schema: the required members, or all of them.

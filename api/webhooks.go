@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -11,9 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-const hooksPath = "/api/v1/webhooks"
+const (
+	hooksPath      = "/api/v1/webhooks"
+	deliveriesPath = "/api/v1/webhook-deliveries"
+)
 
 func (a *App) mountWebhooks() {
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
@@ -26,8 +31,20 @@ func (a *App) mountWebhooks() {
 	route(a, op{
 		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event", Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)
+	route(a, op{
+		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: admin, Tag: tag, Title: "Give a webhook another secret", Secret: true,
+	}, a.rotateSecret)
+	route(a, op{
+		Method: http.MethodPost, Path: hook + "/replay", Need: admin, Tag: tag, Title: "Send a range of events once more", Status: http.StatusAccepted,
+		Writes: []string{webhookreplay.Kind.Name()},
+	}, a.replayHook)
+	route(a, op{Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: viewer, Tag: tag, Title: "Get a replay's progress"}, a.getReplay)
 	route(a, op{Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag, Title: "List a webhook's deliveries"}, a.listDeliveries)
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/webhook-deliveries/{id}", Need: viewer, Tag: tag, Title: "Get a delivery with its attempts"}, a.getDelivery)
+	route(a, op{Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a delivery with its attempts"}, a.getDelivery)
+	route(a, op{
+		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: admin, Tag: tag, Title: "Send a delivery's event once more", Status: http.StatusAccepted,
+		Writes: []string{events.DeliverKind},
+	}, a.redeliver)
 }
 
 // HookID is the path of one webhook.
@@ -53,7 +70,7 @@ type newHook struct {
 	Enabled     *bool    `json:"enabled,omitempty" doc:"true if absent"`
 }
 
-// madeHook is the one answer that shows a secret.
+// madeHook is, beside that of a rotation, the one answer that shows a secret.
 type madeHook struct {
 	webhooks.Endpoint
 	Secret string `json:"secret" doc:"Shown this once; keep it to verify signatures with"`
@@ -258,34 +275,48 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 		if err != nil {
 			return nil, err
 		}
-		return &testHookOut{Location: "/api/v1/webhook-deliveries/" + d.ID.String(), Body: d}, nil
+		return &testHookOut{Location: deliveriesPath + "/" + d.ID.String(), Body: d}, nil
 	})
 }
 
 type listDeliveriesIn struct {
 	HookID
 	Page
-	Status string `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
-	Count  string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+	Status        string    `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
+	EventType     string    `query:"event_type" maxLength:"100" doc:"One event type"`
+	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
+	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
+	Count         string    `query:"count" enum:"estimate,exact" doc:"Adds total"`
+}
+
+func (in *listDeliveriesIn) filter() (webhooks.Filter, error) {
+	if _, ok := events.Lookup(in.EventType); !ok && in.EventType != "" {
+		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+	}
+	return webhooks.Filter{Status: webhooks.Status(in.Status), EventType: in.EventType, CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore}, nil
 }
 
 func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct {
 	Body list[webhooks.Delivery]
 }, error,
 ) {
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
 	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Delivery] }, error) {
-		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, webhooks.Status(in.Status), orZero(before), in.Limit+1)
+		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, filter, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows,
 			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
 		if err == nil && in.Count != "" {
-			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, webhooks.Status(in.Status))
+			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, filter)
 		}
 		return &struct{ Body list[webhooks.Delivery] }{l}, err
 	})
@@ -310,12 +341,4 @@ func (a *App) getDelivery(ctx context.Context, in *HookID) (*deliveryOut, error)
 // auditHook leaves an entry in the org's log: who made a secret, and who changed where its events go.
 func auditHook(ctx context.Context, tx *postgres.Tx, action string, hook id.ID) {
 	org.Audit(ctx, tx, org.Entry{Action: action, Target: "webhook", ID: hook.String()})
-}
-
-// orZero is the id that a cursor holds, and the zero ID on the first page.
-func orZero(i *id.ID) id.ID {
-	if i == nil {
-		return id.ID{}
-	}
-	return *i
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
+	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
@@ -52,5 +53,6 @@ func All(d Deps) []queue.Handler {
 		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
 		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
+		webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
 	}
 }

@@ -50,6 +50,13 @@ func (i ID) Time() time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
+// Floor is below every UUIDv7 of t's millisecond or a later one, and above every earlier one.
+func Floor(t time.Time) (i ID) {
+	ms := min(max(t.UnixMilli(), 0), 1<<48-1)
+	i[0], i[1], i[2], i[3], i[4], i[5] = byte(ms>>40), byte(ms>>32), byte(ms>>24), byte(ms>>16), byte(ms>>8), byte(ms)
+	return i
+}
+
 // MarshalText writes the lower-case form, so JSON shows a string.
 func (i ID) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 

@@ -56,3 +56,15 @@ func TestAnIDIsAStringInJSON(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 }
+
+func TestTheFloorOfAMomentPartsWhatCameBeforeFromWhatCameAfter(t *testing.T) {
+	t.Parallel()
+	i := id.New()
+	at := i.Time()
+	if floor, next := id.Floor(at), id.Floor(at.Add(time.Millisecond)); floor.String() > i.String() || next.String() <= i.String() || !floor.Time().Equal(at) {
+		t.Errorf("%v is not from %v on and before %v", i, floor, next)
+	}
+	if early, late := id.Floor(time.Time{}), id.Floor(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); !early.IsZero() || late.String()[:13] != "ffffffff-ffff" {
+		t.Errorf("the ends of time: %v, %v", early, late)
+	}
+}

@@ -13,12 +13,10 @@ func (s *Service) Count(ctx context.Context, tx *postgres.Tx, archived bool) (*i
 	return count(ctx, tx, `SELECT count(*) FROM webhook_endpoint WHERE org_id = $1 AND (archived_at IS NOT NULL) = $2`, tx.Org(), archived)
 }
 
-// CountDeliveries is how many deliveries an endpoint has, of one status or, with "", of any.
-func (s *Service) CountDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, status Status) (*int64, error) {
-	if status == "" {
-		return count(ctx, tx, `SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2`, tx.Org(), endpoint)
-	}
-	return count(ctx, tx, `SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND endpoint_id = $2 AND status = $3`, tx.Org(), endpoint, string(status))
+// CountDeliveries is how many deliveries of an endpoint f chooses.
+func (s *Service) CountDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter) (*int64, error) {
+	where, args := f.where(tx.Org(), endpoint, id.ID{})
+	return count(ctx, tx, `SELECT count(*) FROM webhook_delivery WHERE `+where, args...)
 }
 
 func count(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (*int64, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,6 +36,7 @@ type Delivery struct {
 	WebhookID      id.ID      `json:"webhook_id" format:"uuid" doc:"the endpoint"`
 	EventID        id.ID      `json:"event_id" format:"uuid" doc:"also the webhook-id header of every try"`
 	EventType      string     `json:"event_type"`
+	ReplayID       *id.ID     `json:"replay_id" format:"uuid" nullable:"true" doc:"the replay that made it; null for any other"`
 	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
 	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: another try is planned; exhausted: none is; discarded: the webhook is gone or disabled"`
 	AttemptCount   int        `json:"attempt_count" doc:"the tries that count: a probe that failed does not"`
@@ -71,11 +73,11 @@ type Timings struct {
 	Total     float64 `json:"total_ms"`
 }
 
-const deliveryColumns = `id, endpoint_id, event_id, event_type, trigger, status, attempts, last_status, last_error, next_attempt_at, created_at, updated_at`
+const deliveryColumns = `id, endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, last_error, next_attempt_at, created_at, updated_at`
 
 func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
 	var class string
-	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.Trigger, &d.Status, &d.AttemptCount, &d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
+	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.ReplayID, &d.Trigger, &d.Status, &d.AttemptCount, &d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
 	d.LastErrorClass, d.Attempts = some(class), []Attempt{}
 	return d, err
 }
@@ -98,20 +100,22 @@ func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.
 	return all[0], err
 }
 
+// Filter chooses deliveries; the zero value of each member leaves the choice open.
+type Filter struct {
+	Status        Status
+	EventType     string
+	CreatedAfter  time.Time // exclusive, as CreatedBefore
+	CreatedBefore time.Time
+}
+
 // ListDeliveries answers at most limit deliveries of an endpoint, archived or not, newest first, that were made
-// before the one called before (zero: all), of one status ("": any), with their attempts but not the answers'
-// bodies. An endpoint that is not there is a 404.
-func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, status Status, before id.ID, limit int) ([]Delivery, error) {
+// before the one called before (zero: all) and that f chooses, with their attempts but not the answers' bodies. An
+// endpoint that is not there is a 404.
+func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter, before id.ID, limit int) ([]Delivery, error) {
 	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
 		return nil, err
 	}
-	if before.IsZero() {
-		before = last
-	}
-	sql, args := deliveriesSQL, []any{tx.Org(), endpoint, before, limit}
-	if status != "" {
-		sql, args = deliveriesOfStatusSQL, append(args, string(status))
-	}
+	sql, args := listing(tx.Org(), endpoint, f, before, limit)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list deliveries: %w", err)
@@ -123,23 +127,51 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	return all, attach(ctx, tx, all, false)
 }
 
-// Two statements, so that each has the plan of its own index.
-const (
-	deliveriesSQL = `
-		SELECT ` + deliveryColumns + ` FROM webhook_delivery
-		WHERE org_id = $1 AND endpoint_id = $2 AND id < $3
-		ORDER BY id DESC LIMIT $4`
-	deliveriesOfStatusSQL = `
-		SELECT ` + deliveryColumns + ` FROM webhook_delivery
-		WHERE org_id = $1 AND endpoint_id = $2 AND id < $3 AND status = $5
-		ORDER BY id DESC LIMIT $4`
-	attemptsSQL = `
-		SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
-			request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
-		FROM webhook_attempt
-		WHERE org_id = $1 AND delivery_id = ANY ($2)
-		ORDER BY id`
-)
+// listing is a statement of its own for each set of filters, so that each has the plan of its own index.
+func listing(org, endpoint id.ID, f Filter, before id.ID, limit int) (sql string, args []any) {
+	where, args := f.where(org, endpoint, before)
+	args = append(args, limit)
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s ORDER BY id DESC LIMIT $%d`, where, len(args)), args
+}
+
+// where bounds the ids too, by which partitions are left out.
+func (f Filter) where(org, endpoint, before id.ID) (sql string, args []any) {
+	if before.IsZero() {
+		before = last
+	}
+	sql, args = `org_id = $1 AND endpoint_id = $2`, []any{org, endpoint}
+	and := func(condition string, value any) {
+		args = append(args, value)
+		sql += fmt.Sprintf(" AND "+condition+" $%d", len(args))
+	}
+	if f.Status != "" {
+		and("status =", string(f.Status))
+	}
+	if f.EventType != "" {
+		and("event_type =", f.EventType)
+	}
+	if !f.CreatedAfter.IsZero() {
+		and("created_at >", f.CreatedAfter)
+		and("id >=", id.Floor(f.CreatedAfter.Add(-skew)))
+	}
+	if !f.CreatedBefore.IsZero() {
+		and("created_at <", f.CreatedBefore)
+		if floor := id.Floor(f.CreatedBefore.Add(skew)); later(before, floor) == before {
+			before = floor
+		}
+	}
+	and("id <", before)
+	return sql, args
+}
+
+// The bounds of the ids leave partitions out: an attempt is made after its delivery and before the delivery's last
+// change, whatever the clocks say.
+const attemptsSQL = `
+	SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
+		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
+	FROM webhook_attempt
+	WHERE org_id = $1 AND delivery_id = ANY ($2) AND id >= $4 AND id < $5
+	ORDER BY id`
 
 // attach reads the attempts of all in one query.
 func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
@@ -147,11 +179,18 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 		return nil
 	}
 	at, ids := map[id.ID]*Delivery{}, make([]id.ID, 0, len(all))
+	from, to := all[0].CreatedAt.Time, all[0].UpdatedAt.Time
 	for i := range all {
 		at[all[i].ID] = &all[i]
 		ids = append(ids, all[i].ID)
+		if all[i].CreatedAt.Before(from) {
+			from = all[i].CreatedAt.Time
+		}
+		if all[i].UpdatedAt.After(to) {
+			to = all[i].UpdatedAt.Time
+		}
 	}
-	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies)
+	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies, id.Floor(from.Add(-skew)), id.Floor(to.Add(skew)))
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}

@@ -1,13 +1,16 @@
 package webhooks
 
-import "time"
+import (
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
 
 // The statements whose plans are tested.
 const (
-	DeliveriesSQL         = deliveriesSQL
-	DeliveriesOfStatusSQL = deliveriesOfStatusSQL
-	AttemptsSQL           = attemptsSQL
-	LoadSQL               = loadSQL
+	AttemptsSQL       = attemptsSQL
+	LoadSQL           = loadSQL
+	ReplayStatusesSQL = replayStatusesSQL
 )
 
 // What the rules of health are tested by.
@@ -27,3 +30,9 @@ func (c change) Free() bool          { return c.free }
 
 func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.suffer(now, m) }
 func (h Health) Progress(now time.Time) int                 { return h.progress(now) }
+
+// Listing is the list's statement.
+var Listing = listing
+
+// Matching is the walk's statement from its beginning.
+func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }

@@ -1,9 +1,12 @@
 package webhooks_test
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,19 +14,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Under row policies an operator that is not leakproof keeps an index out of use, and only the app role's plans
-// show it.
-func TestListsAndDeliveriesUseTheirIndexesAsTheAppRole(t *testing.T) {
-	t.Parallel()
-	db, org, endpoint := testkit.DB(t), id.New(), id.New()
+// filled is an org with 20,000 events, deliveries and attempts at one endpoint over the last five days, each day in
+// its partition, in a database that knows its statistics.
+func filled(t *testing.T) (db *testkit.Database, org, endpoint id.ID) {
+	t.Helper()
+	db, org, endpoint = testkit.DB(t), id.New(), id.New()
 	conn := testkit.Pgx(t, db.URL)
+	for _, table := range []string{"event", "webhook_delivery", "webhook_attempt"} {
+		for back := 2; back <= 5; back++ { // yesterday's is there
+			d := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -back)
+			if _, err := conn.Exec(t.Context(), fmt.Sprintf("CREATE TABLE %s_%s PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')",
+				table, d.Format("20060102"), id.Floor(d), id.Floor(d.AddDate(0, 0, 1)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	for _, sql := range []string{
 		`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
-			SELECT $1, uuidv7_at(now() - n * interval '1 minute'), n, 'contact.created', 'system', '{}', now() FROM generate_series(1, 20000) n, (SELECT $2::uuid) AS unused`,
-		`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, status, created_at, updated_at)
-			SELECT $1, uuidv7_at(now() - n * interval '1 minute'), $2, gen_random_uuid(), 'x', CASE WHEN n % 1000 = 0 THEN 'exhausted' ELSE 'delivered' END, now(), now() FROM generate_series(1, 20000) n`,
+			SELECT $1, uuidv7_at(at), n, 'contact.created', 'system', '{}', at FROM (SELECT n, now() - n * interval '21 seconds' AS at FROM generate_series(1, 20000) n) e, (SELECT $2::uuid) AS unused`,
+		`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, status, created_at, updated_at, trigger, replay_id)
+			SELECT $1, uuidv7_at(at), $2::uuid, gen_random_uuid(), CASE WHEN n % 1000 = 1 THEN 'deal.won' ELSE 'contact.created' END, CASE WHEN n % 1000 = 0 THEN 'exhausted' ELSE 'delivered' END, at, at,
+				CASE WHEN n % 500 = 7 THEN 'replay' ELSE 'event' END, CASE WHEN n % 500 = 7 THEN $2::uuid END
+			FROM (SELECT n, now() - n * interval '21 seconds' AS at FROM generate_series(1, 20000) n) e`,
 		`INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, started_at)
 			SELECT org_id, id, id, 1, 'event', '{}', now() FROM webhook_delivery WHERE $2 = endpoint_id AND org_id = $1`,
 	} {
@@ -34,32 +49,71 @@ func TestListsAndDeliveriesUseTheirIndexesAsTheAppRole(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "ANALYZE"); err != nil {
 		t.Fatal(err)
 	}
-	last := id.ID{0xff}
+	return db, org, endpoint
+}
+
+// Under row policies an operator that is not leakproof keeps an index out of use, and only the app role's plans
+// show it.
+func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
+	t.Parallel()
+	db, org, endpoint := filled(t)
+	now := time.Now().UTC()
+	midday := now.Truncate(24 * time.Hour).Add(-36 * time.Hour) // two days ago at noon
+	list := func(f webhooks.Filter) func() (string, []any) {
+		return func() (string, []any) { return webhooks.Listing(org, endpoint, f, id.ID{}, 51) }
+	}
+	walk := func(failed bool) func() (string, []any) {
+		return func() (string, []any) {
+			r := webhooks.Replay{WebhookID: endpoint, From: wire.At(midday), To: wire.At(midday.Add(time.Hour)), Types: []string{"*"}, OnlyFailed: failed}
+			sql, args := r.Matching()
+			return sql + " ORDER BY id LIMIT 100", append([]any{org}, args...)
+		}
+	}
+	fixed := func(sql string, args ...any) func() (string, []any) {
+		return func() (string, []any) { return sql, args }
+	}
 	for name, c := range map[string]struct {
-		sql   string
-		args  []any
-		index string
+		statement func() (string, []any)
+		index     string
+		days      int // partitions that may be looked at; 0: any
 	}{
-		"deliveries":           {webhooks.DeliveriesSQL, []any{org, endpoint, last, 51}, "endpoint_id_id_idx"},
-		"deliveries by status": {webhooks.DeliveriesOfStatusSQL, []any{org, endpoint, last, 51, "exhausted"}, "endpoint_id_status_id_idx"},
-		"attempts":             {webhooks.AttemptsSQL, []any{org, []id.ID{id.New(), id.New()}, false}, "delivery_id_id_idx"},
-		"load":                 {webhooks.LoadSQL, []any{org, id.New()}, "_pkey"},
+		"deliveries":                    {list(webhooks.Filter{}), "endpoint_id_id_idx", 0},
+		"deliveries by status":          {list(webhooks.Filter{Status: "exhausted"}), "endpoint_id_status_id_idx", 0},
+		"deliveries by type":            {list(webhooks.Filter{EventType: "deal.won"}), "endpoint_id_event_type_id_idx", 0},
+		"deliveries by status and type": {list(webhooks.Filter{Status: "exhausted", EventType: "contact.created"}), "endpoint_id_status_id_idx", 0},
+		"deliveries of an hour":         {list(webhooks.Filter{CreatedAfter: midday, CreatedBefore: midday.Add(time.Hour)}), "Index", 1},
+		"deliveries of a day by status": {list(webhooks.Filter{Status: "exhausted", CreatedAfter: midday, CreatedBefore: midday.Add(24 * time.Hour)}), "Index", 2},
+		"attempts":                      {fixed(webhooks.AttemptsSQL, org, []id.ID{id.New(), id.New()}, false, id.Floor(midday), id.Floor(midday.Add(time.Hour))), "delivery_id_id_idx", 1},
+		"load":                          {fixed(webhooks.LoadSQL, org, id.New()), "_pkey", 0},
+		"a walk over events":            {walk(false), "_pkey", 1},
+		"a walk over failures":          {walk(true), "endpoint_id_status_id_idx", 0}, // and over all that came later to the same event
+		"how a replay stands":           {fixed(webhooks.ReplayStatusesSQL, org, endpoint), "replay_id_status_idx", 0},
 	} {
+		sql, args := c.statement()
 		var plan []string
 		if err := db.App.View(t.Context(), org, func(tx *postgres.Tx) error {
-			rows, err := tx.Query(t.Context(), "EXPLAIN "+c.sql, c.args...)
+			rows, err := tx.Query(t.Context(), "EXPLAIN "+sql, args...)
 			if err != nil {
 				return err
 			}
 			plan, err = pgx.CollectRows(rows, pgx.RowTo[string])
 			return err
 		}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		text := strings.Join(plan, "\n")
-		// Nearly all rows stand in the default partitions; the others are empty, where a scan is the best plan.
-		if !strings.Contains(text, c.index) || regexp.MustCompile(`Seq Scan on \w+_default`).MatchString(text) {
-			t.Errorf("%s:\n%s", name, text)
+		days := regexp.MustCompile(`on \w+_(20\d{6}|default)`).FindAllString(text, -1)
+		slices.Sort(days)
+		days = slices.Compact(days)
+		// The partitions of the days to come are empty, where a scan is the best plan.
+		past := now.AddDate(0, 0, 1).Format("20060102")
+		for _, scan := range regexp.MustCompile(`Seq Scan on \w+_(20\d{6})`).FindAllStringSubmatch(text, -1) {
+			if scan[1] < past {
+				t.Errorf("%s reads a whole day:\n%s", name, text)
+			}
+		}
+		if !strings.Contains(text, c.index) || c.days > 0 && len(days) > c.days {
+			t.Errorf("%s, want %s and at most %d days:\n%s", name, c.index, c.days, text)
 		}
 	}
 }

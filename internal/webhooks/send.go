@@ -27,9 +27,14 @@ type Parcel struct {
 	Made      time.Time
 	// Held is set if the endpoint's circuit is open: ask Admit.
 	Held bool
-	// Wanted is false if the endpoint or the event is gone, or the endpoint is switched off and this is no test.
+	// Wanted is false if the endpoint or the event is gone, or the endpoint is switched off and nobody asked for
+	// this very delivery.
 	Wanted bool
 }
+
+// Asked says that a person asked for this delivery, by a test, a redelivery or a replay: those are sent whether or
+// not the endpoint is switched on.
+func (p *Parcel) Asked() bool { return p.Trigger != "event" }
 
 // Test says that the parcel is a test send, which is tried once.
 func (p *Parcel) Test() bool { return p.Trigger == "test" }
@@ -74,7 +79,7 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*P
 		stored := events.Stored{OrgID: tx.Org(), ID: p.EventID, Seq: *seq, Type: p.EventType, ActorType: *actor, ActorID: *actorID, RequestID: *req, Data: data, CreatedAt: *at}
 		p.Body = stored.Bytes()
 	}
-	if p.Wanted = p.Body != nil && !archived && (enabled || p.Test()); !p.Wanted {
+	if p.Wanted = p.Body != nil && !archived && (enabled || p.Asked()); !p.Wanted {
 		return p, nil
 	}
 	if previousUntil == nil || !previousUntil.After(time.Now()) {

@@ -407,7 +407,7 @@ func TestAnotherOrgsEndpointIsNotThere(t *testing.T) {
 		},
 		"archive": func(tx *postgres.Tx) error { return s.Archive(t.Context(), tx, v.ID, nil) },
 		"deliveries": func(tx *postgres.Tx) error {
-			_, err := s.ListDeliveries(t.Context(), tx, v.ID, "", id.ID{}, 10)
+			_, err := s.ListDeliveries(t.Context(), tx, v.ID, webhooks.Filter{}, id.ID{}, 10)
 			return err
 		},
 		"test": func(tx *postgres.Tx) error {

@@ -35,6 +35,7 @@ var rules = []struct{ table, sql string }{
 	// The latest of each entry stays: it tells a scheduler what was missed.
 	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days'
 		AND EXISTS (SELECT FROM tick AS later WHERE later.entry = tick.entry AND later.tick > tick.tick) LIMIT $1))`},
+	{"webhook_replay", `DELETE FROM webhook_replay WHERE ctid = ANY (ARRAY(SELECT ctid FROM webhook_replay WHERE created_at < now() - interval '31 days' LIMIT $1))`},
 }
 
 // Work applies every rule, sweeps tokens and turns the partitions over.

@@ -385,7 +385,7 @@ func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 	b.pass(time.Minute)
 	expect("five days", 2, "was disabled", "failing")
 	b.tx(func(tx *postgres.Tx) error {
-		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, "", id.ID{}, 10)
+		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
 		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
 			t.Errorf("the other endpoint was told %+v", told)
 		}

@@ -109,7 +109,7 @@ func (b *bench) announce() id.ID {
 func (b *bench) deliveries() (all []webhooks.Delivery) {
 	b.Helper()
 	b.tx(func(tx *postgres.Tx) (err error) {
-		all, err = b.hooks.ListDeliveries(b.Context(), tx, b.endpoint.ID, "", id.ID{}, 100)
+		all, err = b.hooks.ListDeliveries(b.Context(), tx, b.endpoint.ID, webhooks.Filter{}, id.ID{}, 100)
 		return err
 	})
 	return all
@@ -325,7 +325,7 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 		if v.Enabled || v.DisabledReason == nil || *v.DisabledReason != "gone" || v.Edit != 1 || v.Computed != 1 || v.UpdatedAt != b.endpoint.UpdatedAt {
 			t.Errorf("%+v", v)
 		}
-		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, "", id.ID{}, 10)
+		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
 		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
 			t.Errorf("told: %+v", told)
 		}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+type rotateSecretIn struct {
+	HookID
+	Body *rotation
+}
+
+type rotation struct {
+	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, other than the present secret; made if absent"`
+	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"How long the secret before signs too: 0 to 168 hours, 24 if absent"`
+}
+
+// rotatedHook shows a secret as madeHook does.
+type rotatedHook struct {
+	webhooks.Endpoint
+	Secret string     `json:"secret" doc:"Shown this once; keep it to verify signatures with"`
+	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time" doc:"Until then each delivery bears two signatures, that of the new secret first and that of the one before it; null with overlap_hours 0. A rotation within the overlap ends it: the one before is then the secret that this answer shows"`
+}
+
+type rotateSecretOut struct {
+	Tagged
+	Body rotatedHook
+}
+
+func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecretOut, error) {
+	chosen, overlap := "", webhooks.Overlap
+	if b := in.Body; b != nil {
+		if b.Secret != nil {
+			if chosen = *b.Secret; chosen == "" {
+				return nil, fault.Invalid("secret", "invalid_length", "A secret has 16 to 128 characters.")
+			}
+		}
+		if b.OverlapHours != nil {
+			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour // far outside is outside, and no overflow
+		}
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*rotateSecretOut, error) {
+		v, shown, until, err := a.Hooks.Rotate(ctx, tx, in.ID, chosen, overlap)
+		if err != nil {
+			return nil, err
+		}
+		org.Audit(ctx, tx, org.Entry{
+			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(), Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
+		})
+		return &rotateSecretOut{Tagged: etag(v.Edit, v.Computed), Body: rotatedHook{v.Endpoint, shown, until}}, nil
+	})
+}
+
+type redeliverOut struct {
+	Location string `header:"Location"`
+	Body     webhooks.Delivery
+}
+
+func (a *App) redeliver(ctx context.Context, in *HookID) (*redeliverOut, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*redeliverOut, error) {
+		d, err := a.Hooks.Redeliver(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &redeliverOut{Location: deliveriesPath + "/" + d.ID.String(), Body: d}, nil
+	})
+}
+
+// orZero is the id that a cursor holds, and the zero ID on the first page.
+func orZero(i *id.ID) id.ID {
+	if i == nil {
+		return id.ID{}
+	}
+	return *i
+}

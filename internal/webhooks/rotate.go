@@ -1,0 +1,67 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Overlap and MaxOverlap are how long the secret before goes on signing beside the new one, unless the caller says
+// otherwise, and at most.
+const (
+	Overlap    = 24 * time.Hour
+	MaxOverlap = 7 * 24 * time.Hour
+)
+
+// Rotate gives a live endpoint another secret, chosen or, with "", made, and answers it; nobody is shown it again.
+// The one it had signs too until the answered moment, which is nil where overlap is 0.
+//
+// Two secrets sign at most: a rotation inside the overlap of an earlier one ends that overlap, and the secret that
+// was current until now takes the place of the one before it. The current secret cannot be chosen again, because
+// such a rotation, sent twice by mistake, would end the very overlap that it was meant to begin.
+func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, chosen string, overlap time.Duration) (v Versioned, shown string, until *wire.Time, err error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return v, "", nil, fault.Invalid("overlap_hours", "out_of_range", "Both secrets sign for 0 to 168 hours.")
+	}
+	v, err = s.lock(ctx, tx, endpoint, func(Versioned) error { return nil })
+	if err != nil {
+		return v, "", nil, err
+	}
+	var sealed []byte
+	if err := tx.QueryRow(ctx, `SELECT secret FROM webhook_endpoint WHERE org_id = $1 AND id = $2`, []any{tx.Org(), endpoint}, &sealed); err != nil {
+		return v, "", nil, fmt.Errorf("read secret: %w", err)
+	}
+	current, err := s.Box.Open(sealed, about(tx.Org(), endpoint))
+	if err != nil {
+		return v, "", nil, fmt.Errorf("open secret: %w", err)
+	}
+	if shown = chosen; shown == "" {
+		shown = newSecret()
+	} else if err := checkSecret(shown); err != nil {
+		return v, "", nil, err
+	}
+	if shown == string(current) {
+		return v, "", nil, fault.Invalid("secret", "unchanged", "This is the webhook's secret already.")
+	}
+	next, err := s.Box.Seal([]byte(shown), about(tx.Org(), endpoint))
+	if err != nil {
+		return v, "", nil, fmt.Errorf("seal secret: %w", err)
+	}
+	v.Edit++
+	v.UpdatedAt = wire.Now()
+	if overlap == 0 {
+		sealed = nil
+	} else {
+		at := wire.At(v.UpdatedAt.Add(overlap))
+		until = &at
+	}
+	tx.Queue(`
+		UPDATE webhook_endpoint SET secret = $3, previous_secret = $4, previous_until = $5, updated_at = $6, edit = $7
+		WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, next, sealed, until, v.UpdatedAt, v.Edit)
+	return v, shown, until, nil
+}

@@ -1,0 +1,95 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Walk makes a replay's next deliveries, as many as leave no more than open of its deliveries untried, answers how
+// many, and whether the walk is over. The deliveries and how far the walk has come are written together in tx, so
+// each event of the range gets one delivery, however often a walk is broken off. While an earlier replay of the same
+// endpoint goes on, nothing is made.
+//
+// An event that is committed behind the walk is not sent again: its own delivery has just been made.
+func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open int) (made int, over bool, err error) {
+	r, walked, wanted, err := s.lockReplay(ctx, tx, replay)
+	switch {
+	case postgres.None(err):
+		return 0, true, nil // past its time
+	case err != nil:
+		return 0, false, fmt.Errorf("read replay: %w", err)
+	case r.CompletedAt != nil:
+		return 0, true, nil
+	case !wanted:
+		endReplay(tx, replay, "stopped")
+		return 0, true, nil
+	}
+	room, err := room(ctx, tx, &r, open)
+	if err != nil || room <= 0 {
+		return 0, false, err
+	}
+	sql, args := r.matching("id, event, type", walked)
+	rows, err := tx.Query(ctx, sql+fmt.Sprintf(` ORDER BY id LIMIT %d`, room), append([]any{tx.Org()}, args...)...)
+	if err != nil {
+		return 0, false, fmt.Errorf("walk events: %w", err)
+	}
+	next, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e events.Again, err error) {
+		return e, row.Scan(&walked, &e.Event, &e.Type)
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("walk events: %w", err)
+	}
+	now := wire.Now()
+	if len(next) > 0 {
+		events.Replay(tx, r.WebhookID, replay, next, now)
+	}
+	tx.Queue(`UPDATE webhook_replay SET status = 'running', walked = $3, sent = sent + $4, updated_at = $5 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), replay, walked, len(next), now)
+	if over = len(next) < room; over {
+		endReplay(tx, replay, "completed")
+	}
+	return len(next), over, nil
+}
+
+// room is how many deliveries may be made now: none while an earlier replay goes on.
+func room(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error) {
+	var waiting int
+	var first bool
+	err := tx.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $3 AND status = 'pending'),
+			NOT EXISTS (SELECT FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND completed_at IS NULL AND id < $3)`,
+		[]any{tx.Org(), r.WebhookID, *r.ID}, &waiting, &first)
+	if err != nil {
+		return 0, fmt.Errorf("count deliveries: %w", err)
+	}
+	if !first {
+		return 0, nil
+	}
+	return open - waiting, nil
+}
+
+// lockReplay also tells whether its endpoint still wants it: one that was archived does not, and one that was
+// switched off after the replay was asked for does not either.
+func (s *Service) lockReplay(ctx context.Context, tx *postgres.Tx, replay id.ID) (r Replay, walked id.ID, wanted bool, err error) {
+	rows, err := tx.Query(ctx, `
+		SELECT r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.only_failed, r.status, r.events, r.sent, r.created_at, r.updated_at, r.completed_at,
+			r.walked, e.archived_at IS NULL AND (e.enabled OR r.to_disabled)
+		FROM webhook_replay r JOIN webhook_endpoint e ON e.org_id = r.org_id AND e.id = r.endpoint_id
+		WHERE r.org_id = $1 AND r.id = $2 FOR UPDATE OF r`, tx.Org(), replay)
+	if err != nil {
+		return r, walked, false, err
+	}
+	r, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (Replay, error) { return scanReplay(row, &walked, &wanted) })
+	return r, walked, wanted, err
+}
+
+func endReplay(tx *postgres.Tx, replay id.ID, status string) {
+	tx.Queue(`UPDATE webhook_replay SET status = $3, updated_at = $4, completed_at = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), replay, status, wire.Now())
+}

@@ -1,0 +1,32 @@
+package webhookreplay
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+)
+
+// Job walks replays.
+type Job struct {
+	Hooks *webhooks.Service
+	Pace  Pace
+}
+
+// Handler ties the job to its kind.
+func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
+
+// Work makes one step and asks for the next, until the walk is over.
+func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	made, over, err := j.Hooks.Walk(ctx, tx, run.Args.Replay, j.Pace.Open)
+	if err != nil || over {
+		return err
+	}
+	wait := j.Pace.Every
+	if made == 0 {
+		wait = j.Pace.Full
+	}
+	return Kind.Add(ctx, tx, run.Args, queue.At(time.Now().Add(wait)))
+}
