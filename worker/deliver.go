@@ -23,19 +23,6 @@ const (
 	letGo  = "let_go" // Postgres was away; the lease lapses
 )
 
-// handler is what asynq calls with each delivery. It has slots of its own, because asynq gives its slot away
-// when it cancels a run, and the run may still be going.
-func (w *Worker) handler(slots int) asynq.Handler {
-	free := make(chan struct{}, slots)
-	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
-		w.working.Add(1)
-		defer w.working.Done()
-		free <- struct{}{}
-		defer func() { <-free }()
-		return w.deliver(ctx, t)
-	})
-}
-
 func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
 	task, err := queue.ReadTask(t.Payload())
 	if err != nil {

@@ -62,7 +62,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 		return 0, w.link.failed(fmt.Errorf("redis: %w", err))
 	}
 	for i, lane := range lanes {
-		room := depth*w.opt.Concurrency - int(pending[i].Val())
+		room := w.depthOf(lane) - int(pending[i].Val())
 		if room <= 0 {
 			continue
 		}

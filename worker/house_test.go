@@ -64,13 +64,20 @@ func (h *house) client(use redisx.Use) redis.UniversalClient {
 // work starts a worker that ends with the test, or when the answered function is called.
 func (h *house) work(o worker.Options, handlers ...queue.Handler) (stop func()) {
 	h.t.Helper()
+	_, stop = h.worker(o, handlers...)
+	return stop
+}
+
+func (h *house) worker(o worker.Options, handlers ...queue.Handler) (w *worker.Worker, stop func()) {
+	h.t.Helper()
 	o.App, o.System, o.Redis, o.Log, o.Handlers = h.db.App, h.db.System, h.client(redisx.Worker), h.log, handlers
 	if o.Concurrency == 0 {
 		o.Concurrency = 4
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- worker.New(o).Run(ctx) }()
+	w = worker.New(o)
+	go func() { ended <- w.Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -78,7 +85,7 @@ func (h *house) work(o worker.Options, handlers ...queue.Handler) (stop func()) 
 		}
 	})
 	h.t.Cleanup(stop)
-	return stop
+	return w, stop
 }
 
 // add writes jobs in one transaction and pushes nothing.

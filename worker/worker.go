@@ -2,12 +2,10 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
@@ -23,7 +21,8 @@ type Options struct {
 	// at once. The caller closes it.
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
-	// Concurrency is how many jobs run at once in this process; 0 means 20.
+	// Concurrency is how many jobs run at once in this process; 0 means 20. The lane of webhooks has eight slots
+	// of its own for each, at least 160 and at most 800, so that slow receivers hold up nothing else.
 	Concurrency int
 	// Grace is how long runs may go on after Run's context ended; 0 means 25 s.
 	Grace   time.Duration
@@ -79,6 +78,7 @@ type Worker struct {
 	courier  *queue.Courier
 	handlers map[string]queue.Handler
 	runs     *runs
+	crews    *crews
 	link     link
 	log      *slog.Logger
 	metrics  *Metrics
@@ -100,8 +100,8 @@ func New(o Options) *Worker {
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
 	return &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis),
-		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics),
-		log:  o.Log, metrics: o.Metrics,
+		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency),
+		log: o.Log, metrics: o.Metrics,
 	}
 }
 
@@ -127,77 +127,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })
 
-	var servers []*asynq.Server
-	for _, p := range plan(w.opt.Concurrency) {
-		s := w.server(p)
-		if err = s.Start(w.handler(p.slots)); err != nil {
-			err = fmt.Errorf("start asynq: %w", err)
-			break
-		}
-		servers = append(servers, s)
-	}
-	if err == nil {
-		w.log.InfoContext(ctx, "worker runs", "concurrency", w.opt.Concurrency, "servers", len(servers), "kinds", len(w.handlers))
+	if err = w.begin(); err == nil {
+		w.log.InfoContext(ctx, "worker runs", "concurrency", w.Concurrency(), "kinds", len(w.handlers))
 		<-ctx.Done()
 	}
 	stopLooking()
-	w.shutdown(context.WithoutCancel(ctx), servers)
+	w.shutdown(context.WithoutCancel(ctx))
 	return err
-}
-
-// shutdown ends all servers side by side.
-func (w *Worker) shutdown(ctx context.Context, servers []*asynq.Server) {
-	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancel(errShutdown) })
-	defer cancel.Stop()
-	var ending sync.WaitGroup
-	for _, s := range servers {
-		ending.Go(s.Shutdown)
-	}
-	ending.Wait()
-	// asynq gave its slots back, but a run that does not listen may still be there.
-	over := make(chan struct{})
-	go func() { w.working.Wait(); close(over) }()
-	select {
-	case <-over:
-	case <-time.After(handOver):
-		w.log.WarnContext(ctx, "runs did not end with their context: their leases will lapse", "runs", w.runs.count())
-	}
-}
-
-// share is one asynq server: its part of the slots, and the lanes that it serves.
-type share struct {
-	slots int
-	lanes map[string]int
-}
-
-// weights of the lanes where several have jobs.
-func weights() map[string]int {
-	return map[string]int{string(queue.Critical): 8, string(queue.Default): 4, string(queue.Webhooks): 3, string(queue.Bulk): 1}
-}
-
-// plan spreads n slots over asynq servers. One server takes at most some 12,000 tasks a second, so there is one
-// for each 25 slots; the first one, with a quarter of the slots, does not serve bulk, so that long jobs never
-// hold them all.
-func plan(n int) []share {
-	if n < 2 {
-		return []share{{slots: 1, lanes: weights()}}
-	}
-	quick := share{slots: max(1, n/4), lanes: weights()}
-	delete(quick.lanes, string(queue.Bulk))
-	out, left := []share{quick}, n-quick.slots
-	for parts := (left + 24) / 25; parts > 0; parts-- {
-		slots := left / parts
-		out, left = append(out, share{slots: slots, lanes: weights()}), left-slots
-	}
-	return out
-}
-
-func (w *Worker) server(s share) *asynq.Server {
-	return asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
-		Concurrency: s.slots, Queues: s.lanes,
-		TaskCheckInterval: pollPending, DelayedTaskCheckInterval: pollRetry,
-		ShutdownTimeout: w.opt.Grace + handOver,
-		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
-		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,
-	})
 }
