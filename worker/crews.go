@@ -145,6 +145,7 @@ func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
 	before := c.concurrency
 	c.servers, c.concurrency = fresh, n
 	c.resize()
+	w.metrics.sized(n)
 	for _, s := range old {
 		c.leaving.Go(func() { s.leave(c.end) })
 	}
@@ -176,6 +177,7 @@ func (w *Worker) begin() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.servers, err = w.startServers(c.concurrency)
+	w.metrics.sized(c.concurrency)
 	c.running = err == nil
 	return err
 }

@@ -16,8 +16,12 @@ const (
 	depth = 4
 	// feedAgain is the wait after a round that found something: a window empties faster than the usual round.
 	feedAgain = 10 * time.Millisecond
-	// countEvery spaces the walks over the whole table.
+	// A lane with this many times as much is full: T1 gives no slots there itself, for as long at a time.
+	overfull = 4
+	fullFor  = 2 * time.Second
+	// countEvery spaces the counts of the backlog, and crowd is from where on its holders are named.
 	countEvery = 30 * time.Second
+	crowd      = 1000
 )
 
 // feed is T2 until ctx ends: what waits for its time or for a slot gets one, fair over the orgs. While Redis is
@@ -62,6 +66,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 		return 0, w.link.failed(fmt.Errorf("redis: %w", err))
 	}
 	for i, lane := range lanes {
+		w.declareFull(ctx, lane, pending[i].Val())
 		room := w.depthOf(lane) - int(pending[i].Val())
 		if room <= 0 {
 			continue
@@ -90,12 +95,45 @@ func (w *Worker) count(ctx context.Context) {
 		}
 		if err == nil {
 			w.metrics.backlog(lanes)
+			w.nameHolders(ctx, lanes)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(countEvery):
 		}
+	}
+}
+
+// nameHolders logs who has the most jobs that wait for a slot; orgs are no label.
+func (w *Worker) nameHolders(ctx context.Context, lanes []queue.Backlog) {
+	waiting := 0
+	for _, b := range lanes {
+		waiting += b.Counts[queue.StageWaiting]
+	}
+	if waiting < crowd {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	top, err := w.ledger.Top(ctx)
+	if err != nil || len(top) == 0 {
+		return
+	}
+	var who []string
+	for _, h := range top {
+		who = append(who, fmt.Sprintf("%s: %d", h.Org, h.Jobs))
+	}
+	w.log.InfoContext(ctx, "jobs wait for slots", "jobs", waiting, "largest", who)
+}
+
+// declareFull tells T1 that a lane has enough in Redis, where it has: what commits meanwhile waits for the feeder.
+func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64) {
+	if pending < int64(overfull*w.depthOf(lane)) || !w.link.fullAgain(lane, fullFor/2) {
+		return
+	}
+	if err := w.ledger.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
+		w.log.WarnContext(ctx, "lane not declared full", "lane", string(lane), "error", err)
 	}
 }
 

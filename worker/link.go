@@ -2,6 +2,7 @@ package worker
 
 import (
 	"sync"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -9,9 +10,24 @@ import (
 // link is what this process knows about Redis.
 type link struct {
 	mu      sync.Mutex
-	down    bool                  // something failed, and no sign of life has come since
-	epochs  map[queue.Lane]string // the keys as last read
-	retries map[queue.Lane]int64  // what asynq lists under Retry
+	down    bool                     // something failed, and no sign of life has come since
+	epochs  map[queue.Lane]string    // the keys as last read
+	retries map[queue.Lane]int64     // what asynq lists under Retry
+	full    map[queue.Lane]time.Time // when this process last said so
+}
+
+// fullAgain tells whether it is time to say once more that the lane is full.
+func (l *link) fullAgain(lane queue.Lane, every time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full == nil {
+		l.full = map[queue.Lane]time.Time{}
+	}
+	if time.Since(l.full[lane]) < every {
+		return false
+	}
+	l.full[lane] = time.Now()
+	return true
 }
 
 func (l *link) isDown() bool {

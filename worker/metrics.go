@@ -21,6 +21,11 @@ type Metrics struct {
 	pushed  *prometheus.CounterVec // by what
 	behind  prometheus.Counter
 	redis   prometheus.Gauge
+	swept   *prometheus.CounterVec // by what
+	slots   *prometheus.GaugeVec   // by crew
+	paused  *prometheus.GaugeVec   // by scope
+	lines   prometheus.Gauge
+	states  *prometheus.GaugeVec // by lane and state
 	pending *prometheus.GaugeVec // by lane
 	open    *prometheus.GaugeVec // by lane
 	dead    *prometheus.GaugeVec // by lane
@@ -62,7 +67,22 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		dead:     gauges("dead", "Jobs kept after their last failure."),
 		oldest:   gauges("oldest_open_seconds", "How long the open job that was due first is overdue."),
 	}
+	m.swept = counters("swept_total", "What the sweep of asynq's archive found: deleted, entries without a dead job; relisted, dead jobs without an entry.", "what")
+	m.slots = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_slots", Help: "Jobs that this process may run at once: quick serves all but bulk and webhooks, rest all but webhooks, calls webhooks."}, []string{"crew"})
+	m.paused = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_paused", Help: "Lanes, kinds and orgs that an operator has paused."}, []string{"scope"})
+	m.lines = gauge("held_lines", "Lines, such as webhook endpoints, that are held.")
+	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_backlog", Help: "Jobs by state: delayed (for their time), waiting (for a slot), pushed, running, dead. Exact up to 10,000, an estimate beyond."}, []string{"lane", "state"})
+	for _, what := range []string{"deleted", "relisted"} {
+		m.swept.WithLabelValues(what)
+	}
+	for _, scope := range []string{"lane", "kind", "org"} {
+		m.paused.WithLabelValues(scope)
+	}
+	reg.MustRegister(m.swept, m.slots, m.paused, m.lines, m.states)
 	for _, l := range queue.Lanes() {
+		for _, s := range queue.Stages() {
+			m.states.WithLabelValues(string(l), string(s))
+		}
 		for _, g := range []*prometheus.GaugeVec{m.pending, m.open, m.dead, m.oldest} {
 			g.WithLabelValues(string(l))
 		}
@@ -84,8 +104,25 @@ func (m *Metrics) backlog(lanes []queue.Backlog) {
 	}
 	for _, lane := range queue.Lanes() {
 		b := by[lane]
-		m.open.WithLabelValues(string(lane)).Set(float64(b.Open))
-		m.dead.WithLabelValues(string(lane)).Set(float64(b.Dead))
+		for _, s := range queue.Stages() {
+			m.states.WithLabelValues(string(lane), string(s)).Set(float64(b.Counts[s]))
+		}
+		m.open.WithLabelValues(string(lane)).Set(float64(b.Open()))
+		m.dead.WithLabelValues(string(lane)).Set(float64(b.Counts[queue.StageDead]))
 		m.oldest.WithLabelValues(string(lane)).Set(b.Oldest.Seconds())
+	}
+}
+
+func (m *Metrics) stopped(s queue.Stops) {
+	m.paused.WithLabelValues("lane").Set(float64(len(s.Lanes)))
+	m.paused.WithLabelValues("kind").Set(float64(s.Kinds))
+	m.paused.WithLabelValues("org").Set(float64(s.Orgs))
+	m.lines.Set(float64(s.Lines))
+}
+
+func (m *Metrics) sized(concurrency int) {
+	m.slots.Reset()
+	for crew, n := range slots(concurrency) {
+		m.slots.WithLabelValues(crew).Set(float64(n))
 	}
 }

@@ -18,14 +18,19 @@ const (
 	askRedis  = 2 * time.Second  // for one sign of life
 )
 
-// relay is T3, T4 and T15 until ctx ends: again and again it asks Redis for a sign of life and Postgres for rows
+// relay is T3, T4, T15 and, each hour, T16 until ctx ends: again and again it asks Redis for a sign of life and Postgres for rows
 // that are due for a look. While Redis is away it touches no row.
 func (w *Worker) relay(ctx context.Context) {
 	tick := time.NewTicker(w.opt.Timing.Look)
 	defer tick.Stop()
+	sweep := time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
 	for {
 		was := w.link.isDown()
 		err := w.look(ctx)
+		if err == nil && time.Now().After(sweep) {
+			sweep = time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
+			err = w.sweep(ctx)
+		}
 		if said := was && w.link.isDown(); err != nil && ctx.Err() == nil && !said {
 			w.log.WarnContext(ctx, "relay", "error", err)
 		}
@@ -38,11 +43,16 @@ func (w *Worker) relay(ctx context.Context) {
 }
 
 func (w *Worker) look(ctx context.Context) error {
-	changed, err := w.epoch(ctx)
+	stops, unread := w.ledger.Stops(ctx)
+	changed, err := w.epoch(ctx, stops.Lanes, unread == nil)
 	if err != nil {
 		return w.link.failed(err)
 	}
 	w.metrics.redis.Set(1)
+	if unread != nil {
+		return fmt.Errorf("pauses: %w", unread)
+	}
+	w.metrics.stopped(stops)
 	if w.link.back() {
 		w.log.InfoContext(ctx, "redis answers again")
 		changed = queue.Lanes()
@@ -100,9 +110,10 @@ func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error 
 }
 
 // epoch is the sign of life, one pipeline: each lane's epoch key is read, or made where it is missing; the
-// queues are listed, which a living asynq client does only once; and what waits is counted. It answers the
-// lanes whose key is new to this process, for Redis may have lost anything of theirs.
-func (w *Worker) epoch(ctx context.Context) (changed []queue.Lane, err error) {
+// queues are listed, which a living asynq client does only once; what waits is counted; and asynq's own pauses
+// follow those of the lanes, where these are known. It answers the lanes whose key is new to this process, for
+// Redis may have lost anything of theirs.
+func (w *Worker) epoch(ctx context.Context, paused map[queue.Lane]bool, known bool) (changed []queue.Lane, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askRedis)
 	defer cancel()
 	lanes := queue.Lanes()
@@ -118,6 +129,13 @@ func (w *Worker) epoch(ctx context.Context) (changed []queue.Lane, err error) {
 		keys[i] = pipe.Get(ctx, at+"epoch")
 		pending[i] = pipe.LLen(ctx, at+"pending")
 		retry[i] = pipe.ZCard(ctx, at+"retry")
+		switch {
+		case !known:
+		case paused[lane]:
+			pipe.SetNX(ctx, at+"paused", time.Now().Unix(), 0)
+		default:
+			pipe.Del(ctx, at+"paused")
+		}
 	}
 	pipe.SAdd(ctx, "asynq:queues", names...)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -126,6 +144,7 @@ func (w *Worker) epoch(ctx context.Context) (changed []queue.Lane, err error) {
 	}
 	for i, lane := range lanes {
 		w.metrics.pending.WithLabelValues(string(lane)).Set(float64(pending[i].Val()))
+		w.declareFull(ctx, lane, pending[i].Val())
 		w.link.setRetries(lane, retry[i].Val())
 		if w.link.learn(lane, keys[i].Val(), made[i].Val()) {
 			changed = append(changed, lane)

@@ -40,6 +40,7 @@ type Timing struct {
 	Guard  time.Duration // 15 s: a run ends this long after its last extension
 	Look   time.Duration // 750 ms: between two scans of the relay, so that a look and a scan stay within 21 s
 	Feed   time.Duration // 75 ms: between two rounds of the feeder
+	Sweep  time.Duration // 1 h: between two sweeps of what asynq lists as archived
 }
 
 func (t Timing) filled() Timing {
@@ -53,6 +54,7 @@ func (t Timing) filled() Timing {
 		{&t.Guard, 15 * time.Second},
 		{&t.Look, 750 * time.Millisecond},
 		{&t.Feed, 75 * time.Millisecond},
+		{&t.Sweep, time.Hour},
 	} {
 		if *f.field == 0 {
 			*f.field = f.is

@@ -110,34 +110,59 @@ func (l *Ledger) Epoch(ctx context.Context, lane Lane) error {
 	})
 }
 
-// Backlog is what is open in one lane.
-type Backlog struct {
-	Lane   Lane
-	Open   int           // ready jobs: waiting, pushed and running
-	Dead   int           // jobs kept after their last failure
-	Oldest time.Duration // how long the ready job that was due first is overdue
-}
+// The dead of a lane as the hourly sweep sees them. What asynq lists is compared with a few more than it keeps, so
+// that an entry between the two limits is not taken for a stray.
+const (
+	listable = 10_000
+	relisted = 9_000
+)
 
-const backlogSQL = `
-SELECT lane, count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'dead'),
-	coalesce(greatest(extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'ready')), 0), 0)::float8
-FROM job GROUP BY lane`
+const deadSQL = `SELECT org_id, id FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
 
-// Backlogs counts every lane that has jobs, by a walk over the whole table: ask seldom.
-func (l *Ledger) Backlogs(ctx context.Context) ([]Backlog, error) {
-	var out []Backlog
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(backlogSQL).Query(func(rows pgx.Rows) error {
-			var b Backlog
-			var age float64
-			_, err := pgx.ForEachRow(rows, []any{&b.Lane, &b.Open, &b.Dead, &age}, func() error {
-				b.Oldest = time.Duration(age * float64(time.Second))
-				out = append(out, b)
-				return nil
-			})
+const relistSQL = `
+UPDATE job SET wake_at = now()
+FROM (
+	SELECT job.org_id, job.id FROM job JOIN unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) ON d.org_id = job.org_id AND d.id = job.id
+	WHERE job.state = 'dead' AND job.wake_at IS NULL FOR UPDATE OF job SKIP LOCKED
+) AS due
+WHERE job.org_id = due.org_id AND job.id = due.id`
+
+// Sweep is T16's half in Postgres. listed are the jobs that asynq lists as archived, read before this call. It
+// answers those of them that are not dead, whose entries are to be deleted, and lets Wake look at the newest dead
+// that asynq does not list, of which it answers the number.
+func (l *Ledger) Sweep(ctx context.Context, lane Lane, listed []id.ID) (strays []id.ID, unlisted int64, err error) {
+	is := make(map[id.ID]bool, len(listed))
+	for _, j := range listed {
+		is[j] = true
+	}
+	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, deadSQL, string(lane), listable)
+		if err != nil {
 			return err
-		})
-		return nil
+		}
+		var org, job id.ID
+		var orgs, ids []id.ID
+		dead := make(map[id.ID]bool, len(listed))
+		if _, err = pgx.ForEachRow(rows, []any{&org, &job}, func() error {
+			if !is[job] && len(dead) < relisted {
+				orgs, ids = append(orgs, org), append(ids, job)
+			}
+			dead[job] = true
+			return nil
+		}); err != nil {
+			return err
+		}
+		strays = nil
+		for _, j := range listed {
+			if !dead[j] {
+				strays = append(strays, j)
+			}
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		unlisted, err = tx.Exec(ctx, relistSQL, orgs, ids)
+		return err
 	})
-	return out, err
+	return strays, unlisted, err
 }

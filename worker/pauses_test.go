@@ -1,0 +1,206 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+func TestWhatIsPausedIsNeitherPushedNorClaimed(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, p := range [][2]string{{"lane", "default"}, {"kind", mark.Name()}, {"org", h.org.String()}} {
+		h.exec("DELETE FROM job")
+		h.add(adding(mark, none{}))
+		before := h.only()
+		h.exec("INSERT INTO job_pause (scope, name) VALUES ($1, $2)", p[0], p[1])
+		h.add(adding(mark, none{}))
+		if all := h.jobs(); all[1].WakeAt != nil {
+			t.Errorf("%s paused: pushed at its commit", p[0])
+		}
+		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, queue.ErrMissed) {
+			t.Errorf("%s paused: claimed: %v", p[0], err)
+		}
+		err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
+			_, err := h.ledger().Lock(t.Context(), tx, before.ID)
+			return err
+		})
+		if !errors.Is(err, queue.ErrMissed) {
+			t.Errorf("%s paused: locked: %v", p[0], err)
+		}
+		if j := h.jobs()[0]; j.WakeAt == nil || !j.WakeAt.Equal(*before.WakeAt) {
+			t.Errorf("%s paused: the pushed job lost its slot: %+v", p[0], j)
+		}
+		h.exec("DELETE FROM job_pause")
+		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); err != nil {
+			t.Errorf("%s resumed: %v", p[0], err)
+		}
+	}
+}
+
+func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	paused := func() bool {
+		n, err := h.link.Exists(t.Context(), "asynq:{default}:paused").Result()
+		return err == nil && n == 1
+	}
+	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'default')")
+	h.until(3*time.Second, "asynq's queue is paused", paused)
+	h.add(adding(mark, none{}))
+	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	h.until(3*time.Second, "it is paused again after Redis lost everything", paused)
+	h.exec("DELETE FROM job_pause")
+	h.until(3*time.Second, "it is resumed", func() bool { return !paused() })
+	h.until(10*time.Second, "the job ran", func() bool { return h.doneRows() == 1 })
+}
+
+func TestWhileALaneIsFullJobsWaitForTheFeeder(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	if err := h.ledger().Full(t.Context(), queue.Default, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	h.add(adding(mark, none{}))
+	if j := h.only(); j.WakeAt != nil {
+		t.Error("pushed into a full lane")
+	}
+	if refs, err := h.ledger().Feed(t.Context(), queue.Default, 10); err != nil || len(refs) != 1 {
+		t.Errorf("fed %v, %v", refs, err)
+	}
+	if err := h.ledger().Full(t.Context(), queue.Default, 0); err != nil {
+		t.Fatal(err)
+	}
+	h.add(adding(mark, none{}))
+	if j := h.jobs()[1]; j.WakeAt == nil {
+		t.Error("not pushed though the lane has room")
+	}
+}
+
+func TestAWorkerDeclaresAnOverfullLaneFull(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for range 100 {
+		if err := h.link.RPush(t.Context(), "asynq:{bulk}:pending", id.New().String()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'bulk')") // nobody takes them
+	h.work(worker.Options{Concurrency: 2})
+	h.until(5*time.Second, "the lane is full", func() bool {
+		return h.count("SELECT count(*) FROM job_lane WHERE lane = 'bulk' AND full_until > now()") == 1
+	})
+}
+
+func TestSlotsFollowTheWeights(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	heavy, light := id.New(), id.New()
+	h.exec("INSERT INTO job_weight (org_id, weight) VALUES ($1, 3)", heavy)
+	for _, org := range []id.ID{heavy, light} {
+		h.addFor(org, slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 250)...)
+	}
+	held := func(org id.ID) int {
+		return h.count("SELECT count(*) FROM job WHERE org_id = $1 AND wake_at IS NOT NULL", org)
+	}
+	if held(heavy) != 3*queue.Window || held(light) != queue.Window {
+		t.Errorf("windows of %d and %d", held(heavy), held(light))
+	}
+	h.exec("UPDATE job SET wake_at = NULL")
+	for range 10 { // the room comes in pieces that no ratio divides
+		if _, err := h.ledger().Feed(t.Context(), queue.Default, 4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held(heavy) != 30 || held(light) != 10 {
+		t.Errorf("of 40 slots %d and %d, want 30 and 10", held(heavy), held(light))
+	}
+}
+
+func TestTheSweepMendsWhatAsynqListsAsArchived(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}))
+	h.push(h.only().ref())
+	reg := prometheus.NewRegistry()
+	stop := h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
+	h.until(20*time.Second, "it is archived", func() bool { return len(h.archived()) == 1 })
+	stop()
+	stray := h.only()
+	// A dead job that asynq does not list, and one listed that is not dead.
+	h.exec("UPDATE job SET id = $1, wake_at = NULL", id.New())
+	h.work(worker.Options{Timing: worker.Timing{Sweep: 100 * time.Millisecond}, Metrics: worker.NewMetrics(reg)})
+	h.until(20*time.Second, "the stray is gone and the dead job listed", func() bool {
+		tasks, err := h.inspect().ListArchivedTasks("default")
+		return err == nil && len(tasks) == 1 && tasks[0].ID == h.only().ref().TaskID() && tasks[0].ID != stray.ref().TaskID()
+	})
+	if n := value(t, reg, "funnelwork_jobs_swept_total"); n < 1 {
+		t.Errorf("%v swept", n)
+	}
+}
+
+func TestASweepTellsStraysFromTheDead(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}), adding(mark, none{}), adding(mark, none{}))
+	h.exec("UPDATE job SET state = 'dead', wake_at = NULL")
+	all := h.jobs()
+	h.exec("UPDATE job SET state = 'ready' WHERE id = $1", all[0].ID)
+	gone := id.New()
+	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, []id.ID{all[0].ID, all[1].ID, gone})
+	if err != nil || !slices.Equal(strays, []id.ID{all[0].ID, gone}) || unlisted != 1 {
+		t.Errorf("strays %v, %d unlisted, %v", strays, unlisted, err)
+	}
+	if after := h.jobs(); after[1].WakeAt != nil || after[2].WakeAt == nil {
+		t.Errorf("looked at: %v, %v", after[1].WakeAt, after[2].WakeAt)
+	}
+}
+
+func TestTheBacklogIsCountedByState(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}), adding(mark, none{}), adding(mark, none{}), adding(mark, none{}), adding(mark, none{}, queue.At(time.Now().Add(time.Hour))))
+	all := h.jobs()
+	h.exec("UPDATE job SET wake_at = NULL, run_at = now() - interval '1 hour' WHERE id = $1", all[0].ID)
+	h.exec("UPDATE job SET owner = $2 WHERE id = $1", all[1].ID, id.New())
+	h.exec("UPDATE job SET state = 'dead' WHERE id = $1", all[2].ID)
+	h.exec("INSERT INTO job_pause (scope, name) VALUES ('kind', 'a'), ('lane', 'bulk')")
+	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, id.New(), time.Hour) })
+	lanes, err := h.ledger().Backlogs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range lanes {
+		for _, s := range queue.Stages() {
+			want := 0
+			if b.Lane == queue.Default {
+				want = 1
+			}
+			if b.Counts[s] != want {
+				t.Errorf("%s %s: %d, want %d", b.Lane, s, b.Counts[s], want)
+			}
+		}
+		if b.Lane == queue.Default && (b.Oldest < time.Hour || b.Oldest > 2*time.Hour || b.Open() != 4) {
+			t.Errorf("oldest %s, %d open", b.Oldest, b.Open())
+		}
+	}
+	s, err := h.ledger().Stops(t.Context())
+	if err != nil || !s.Lanes[queue.Bulk] || len(s.Lanes) != 1 || s.Kinds != 1 || s.Orgs != 0 || s.Lines != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if top, err := h.ledger().Top(t.Context()); err != nil || len(top) != 1 || top[0].Org != h.org || top[0].Jobs != 1 {
+		t.Errorf("%v, %v", top, err)
+	}
+}
