@@ -1,0 +1,115 @@
+package stripe
+
+import "strings"
+
+const kindCard kind = "payment_method"
+
+// Conduct is what a test card does when it is charged.
+type Conduct string
+
+// The conducts of cards.
+const (
+	Works   Conduct = "ok"
+	Decline Conduct = "decline"
+	ThreeDS Conduct = "3ds" // works once the customer has confirmed the payment
+)
+
+// tests are the well-known test payment methods. What is attached under such a name is a card of the customer's own.
+var tests = map[string]struct { //nolint:gochecknoglobals // a table
+	conduct Conduct
+	last4   string
+}{
+	"pm_card_visa":                                 {Works, "4242"},
+	"pm_card_mastercard":                           {Works, "4444"},
+	"pm_card_chargeDeclined":                       {Decline, "0002"},
+	"pm_card_visa_chargeDeclined":                  {Decline, "0002"},
+	"pm_card_chargeCustomerFail":                   {Decline, "0341"},
+	"pm_card_authenticationRequired":               {ThreeDS, "3184"},
+	"pm_card_threeDSecure2Required":                {ThreeDS, "3220"},
+	"pm_card_authenticationRequiredOnSetup":        {ThreeDS, "3155"},
+	"pm_card_threeDSecureRequired":                 {ThreeDS, "3063"},
+	"pm_card_visa_chargeDeclinedInsufficientFunds": {Decline, "9995"},
+}
+
+// card is a payment method; there are no others.
+type card struct {
+	head
+	Customer text `json:"customer"`
+	Own      struct {
+		Conduct Conduct `json:"conduct"`
+		Last4   string  `json:"last4"`
+	} `json:"_"`
+}
+
+func (*card) kind() kind { return kindCard }
+
+func (m *card) marks() []string { return []string{mark("customer", m.Customer), mark("type", "card")} }
+
+func (m *card) wire(tx *tx, w shown, _ expansion) {
+	details := shown{}
+	tx.overlay(details, shapes()[kindCard]["card"])
+	details["last4"] = m.Own.Last4
+	w["card"] = details
+}
+
+func newCard(test string) *card {
+	t := tests[test]
+	m := &card{head: head{ID: newID("pm")}}
+	m.Own.Conduct, m.Own.Last4 = t.conduct, t.last4
+	return m
+}
+
+// createCard takes a card's number only as one of the test tokens: the sandbox must never see a real one.
+func createCard(tx *tx, c *call) (any, *problem) {
+	c.word("type", "card")
+	token := c.of("card").need("token")
+	name := "pm_card_" + strings.TrimPrefix(token, "tok_")
+	if _, known := tests[name]; !known {
+		refuse(invalid("card[token]", "resource_missing", "No such token: '%s'. The sandbox knows test tokens only.", token))
+	}
+	m := newCard(name)
+	m.Metadata = c.metadata(nil)
+	tx.put(m)
+	return m, nil
+}
+
+// attach gives a card, or a new one by a test name, to a customer.
+func (tx *tx) attach(name, cus string) *card {
+	m := find[card](tx, name)
+	if _, test := tests[name]; test && m == nil {
+		m = newCard(name)
+	}
+	if m == nil {
+		refuse(missing(kindCard, "payment_method", name))
+	}
+	if m.Customer == text(cus) {
+		return m
+	}
+	if m.Customer != "" {
+		refuse(invalid("payment_method", "", "The payment method you provided has already been attached to a customer."))
+	}
+	m.Customer = text(cus)
+	tx.put(m)
+	tx.emit("payment_method.attached", m, nil)
+	return m
+}
+
+func attachCard(tx *tx, c *call) (any, *problem) {
+	return tx.attach(c.id1(), get[customer](tx, "customer", c.need("customer")).ID), nil
+}
+
+func detachCard(tx *tx, c *call) (any, *problem) {
+	m := get[card](tx, "payment_method", c.id1())
+	if m.Customer == "" {
+		refuse(invalid("", "", "The payment method you provided is not attached to a customer so detachment is impossible."))
+	}
+	cus := get[customer](tx, "", string(m.Customer))
+	if cus.Own.Card == text(m.ID) {
+		cus.Own.Card = ""
+		tx.put(cus)
+	}
+	m.Customer = ""
+	tx.put(m)
+	tx.emit("payment_method.detached", m, nil)
+	return m, nil
+}

@@ -1,0 +1,201 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// The sandbox's clock is the real one plus what it was advanced by. What is due by it happens at the moment that
+// it is due at, in order, also when it is found later.
+
+// Now is the time of the sandbox.
+func (s *Sandbox) Now(ctx context.Context) (now time.Time, err error) {
+	_, err = s.look(ctx, "", func(tx *tx) *problem {
+		now = time.Unix(tx.now, 0).UTC()
+		return nil
+	})
+	return now, err
+}
+
+// Advance moves the clock on and lets happen what is due on the way: renewals, ends of trials, retries of
+// payments, the expiry of pending updates and of first payments.
+func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return s.AdvanceTo(ctx, now.Add(by))
+}
+
+// AdvanceTo is Advance with the time to stop at. A past one is no error and changes nothing.
+func (s *Sandbox) AdvanceTo(ctx context.Context, to time.Time) error {
+	if err := s.until(ctx, to.Unix()); err != nil {
+		return err
+	}
+	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		tx.reach(to.Unix())
+		return nil
+	})
+	return err
+}
+
+// Tick does what is due by now.
+func (s *Sandbox) Tick(ctx context.Context) error {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return s.until(ctx, now.Unix())
+}
+
+// reach sets the clock to a moment that it has not reached.
+func (tx *tx) reach(at int64) {
+	if at > tx.settings().now(tx.s.o.Now()) {
+		tx.set(func(st *settings) { st.Ahead = at - tx.s.o.Now().Unix() })
+	}
+	tx.now = at
+}
+
+// together is how many due things one transaction does.
+const together = 25
+
+func (s *Sandbox) until(ctx context.Context, end int64) error {
+	for {
+		done := 0
+		refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+			for done = 0; done < together; done++ {
+				tx.flush()
+				rows, err := tx.rows.Due(ctx, timerClock, end, 1)
+				tx.try(err)
+				if len(rows) == 0 {
+					break
+				}
+				tx.turn(rows[0])
+			}
+			return nil
+		})
+		if err == nil && refused != nil {
+			err = fmt.Errorf("sandbox stripe: the clock was refused: %w", refused)
+		}
+		if err != nil || done < together {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// turn does what is due about one object, at the moment that it is due.
+func (tx *tx) turn(r *Row) {
+	tx.reach(r.Due)
+	tx.in(r.Account, func() {
+		switch kind(r.Kind) {
+		case kindSubscription:
+			tx.turnSubscription(open[subscription](tx, r))
+		case kindInvoice:
+			tx.turnInvoice(open[invoice](tx, r))
+		case kindEvent:
+			tx.drop(open[event](tx, r))
+		case kindKey:
+			tx.drop(open[used](tx, r))
+		default:
+			tx.try(fmt.Errorf("a %s has no clock", r.Kind))
+		}
+	})
+}
+
+func (tx *tx) turnSubscription(s *subscription) {
+	if s.Status == "incomplete" {
+		tx.expire(s)
+		return
+	}
+	if p := s.Own.Pending; p != nil && tx.now >= p.Expires {
+		before := tx.show(s, nil)
+		tx.dropPending(s)
+		tx.emit("customer.subscription.pending_update_expired", s, before)
+		tx.changed(s, before)
+	}
+	if at := s.warning(); at != 0 && tx.now >= at {
+		s.Own.Warned = int64(s.TrialEnd)
+		tx.put(s)
+		tx.emit("customer.subscription.trial_will_end", s, nil)
+	}
+	if at := s.announcement(); at != 0 && tx.now >= at {
+		s.Own.Announced = s.End
+		tx.put(s)
+		if inv := tx.preview(s, change{}, false); inv != nil {
+			w := tx.showPreview(inv, nil)
+			tx.emitShown("invoice.upcoming", w, nil)
+		}
+	}
+	if s.Own.Phase != 0 && tx.now >= s.Own.Phase {
+		tx.nextPhase(s)
+	}
+	switch {
+	case s.over():
+	case s.CancelAt != 0 && tx.now >= int64(s.CancelAt):
+		tx.cancel(s, "cancellation_requested", false)
+	case tx.now >= s.End:
+		tx.renew(s)
+	}
+}
+
+// expire ends a subscription whose first payment never came.
+func (tx *tx) expire(s *subscription) {
+	before := tx.show(s, nil)
+	if inv := find[invoice](tx, string(s.Latest)); inv != nil && inv.Status == "open" {
+		tx.void(inv)
+	}
+	s.Status, s.Ended = "incomplete_expired", moment(tx.now)
+	tx.changed(s, before)
+}
+
+// renew begins the next period, with the draft of its invoice. A trial that ends becomes active with it.
+func (tx *tx) renew(s *subscription) {
+	before := tx.show(s, nil)
+	from, to := s.Start, s.End
+	s.Start = s.End
+	s.End = tx.cycleOf(s.Own.Items).end(s.Anchor, s.Start)
+	if s.Status == "trialing" {
+		s.Status = "active"
+	}
+	tx.put(s)
+	tx.draft(s, "subscription_cycle", append(tx.sweep(s), tx.recurring(s.ID, s.Own.Items, s.Start, s.End)...), from, to)
+	tx.changed(s, before)
+}
+
+func (tx *tx) turnInvoice(inv *invoice) {
+	switch inv.Status {
+	case "draft":
+		tx.finalise(inv)
+		if inv.Status == "open" && inv.Collection == "charge_automatically" {
+			tx.collect(inv, "", true)
+		}
+	case "open":
+		if inv.Collection == "charge_automatically" {
+			inv.NextTry = 0
+			tx.collect(inv, "", true)
+		}
+	}
+}
+
+// Run does what is due as time goes by and delivers webhooks, until ctx ends. Any number of processes may run it
+// on one store.
+func (s *Sandbox) Run(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		for name, do := range map[string]func(context.Context) error{"clock": s.Tick, "deliveries": s.deliverDue} {
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				s.o.Log.ErrorContext(ctx, "sandbox stripe does not go on", "part", name, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

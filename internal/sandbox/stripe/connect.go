@@ -1,0 +1,409 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+const (
+	kindAccount  kind = "account"
+	kindFee      kind = "application_fee"
+	kindTransfer kind = "transfer"
+	kindRefund   kind = "refund"
+)
+
+// account is a connected account. It begins with everything to do; the onboarding page does it.
+type account struct {
+	head
+	Business text   `json:"business_type"`
+	Charges  bool   `json:"charges_enabled"`
+	Country  string `json:"country"`
+	Currency string `json:"default_currency"`
+	Details  bool   `json:"details_submitted"`
+	Email    text   `json:"email"`
+	Payouts  bool   `json:"payouts_enabled"`
+	Type     string `json:"type"`
+	Own      struct {
+		State   string   `json:"state"` // as the page sets it: onboarding, review, restricted, enabled
+		Asked   []string `json:"asked"` // capabilities
+		Profile struct {
+			Name text `json:"name"`
+			URL  text `json:"url"`
+		} `json:"profile"`
+	} `json:"_"`
+}
+
+// The states of an account.
+const (
+	Onboarding = "onboarding"
+	Review     = "review"
+	Restricted = "restricted"
+	Enabled    = "enabled"
+)
+
+func (*account) kind() kind { return kindAccount }
+
+func (a *account) wire(tx *tx, w shown, _ expansion) {
+	status := map[string]string{Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active"}[a.Own.State]
+	capabilities := shown{}
+	for _, name := range a.Own.Asked {
+		capabilities[name] = status
+	}
+	w["capabilities"] = capabilities
+	needs := shown{}
+	tx.overlay(needs, shapes()[kindAccount]["requirements"])
+	switch a.Own.State {
+	case Onboarding:
+		due := []string{"business_profile.url", "external_account", "tos_acceptance.date", "tos_acceptance.ip"}
+		needs["currently_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, "requirements.past_due"
+	case Review:
+		needs["pending_verification"], needs["disabled_reason"] = []string{"company.tax_id"}, "requirements.pending_verification"
+	case Restricted:
+		due := []string{"company.tax_id"}
+		needs["currently_due"], needs["past_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, due, "requirements.past_due"
+	}
+	w["requirements"] = needs
+	profile := shown{}
+	tx.overlay(profile, shapes()[kindAccount]["business_profile"])
+	profile["name"], profile["url"] = a.Own.Profile.Name, a.Own.Profile.URL
+	w["business_profile"] = profile
+	if a.Type != "standard" {
+		w["controller"] = json.RawMessage(`{"is_controller":true,"type":"application"}`)
+	}
+	w["external_accounts"] = page("/v1/accounts/"+a.ID+"/external_accounts", false, nil)
+}
+
+func createAccount(tx *tx, c *call) (any, *problem) {
+	if tx.account != "" {
+		refuse(invalid("", "", "Connected accounts cannot make accounts."))
+	}
+	a := &account{head: head{ID: "acct_" + random(16)}, Type: c.word("type", "standard", "express", "custom"), Country: "US", Currency: "usd"}
+	if a.Type == "" {
+		a.Type = "standard"
+	}
+	if v := c.text("country"); v != "" {
+		a.Country = v
+	}
+	a.Own.State = Onboarding
+	a.take(c)
+	if a.Type == "standard" && len(a.Own.Asked) == 0 {
+		a.Own.Asked = []string{"card_payments", "transfers"}
+	}
+	tx.put(a)
+	return a, nil
+}
+
+func (a *account) take(c *call) {
+	if v, ok := c.opt("email"); ok {
+		a.Email = text(v)
+	}
+	if v, ok := c.opt("default_currency"); ok {
+		a.Currency = v
+	}
+	if v := c.word("business_type", "company", "individual", "non_profit", "government_entity"); v != "" {
+		a.Business = text(v)
+	}
+	profile := c.of("business_profile")
+	for name, at := range map[string]*text{"name": &a.Own.Profile.Name, "url": &a.Own.Profile.URL} {
+		if v, ok := profile.opt(name); ok {
+			*at = text(v)
+		}
+	}
+	wanted := c.of("capabilities")
+	for _, name := range []string{"card_payments", "transfers"} {
+		if wanted.of(name).yes("requested") && !slices.Contains(a.Own.Asked, name) {
+			a.Own.Asked = append(a.Own.Asked, name)
+		}
+	}
+	a.Metadata = c.metadata(a.Metadata)
+}
+
+func updateAccount(tx *tx, c *call) (any, *problem) {
+	a := get[account](tx, "account", c.id1())
+	before := tx.show(a, nil)
+	a.take(c)
+	tx.put(a)
+	tx.about(a, before)
+	return a, nil
+}
+
+func deleteAccount(tx *tx, c *call) (any, *problem) {
+	a := get[account](tx, "account", c.id1())
+	tx.drop(a)
+	return shown{"id": a.ID, "object": string(kindAccount), "deleted": true}, nil
+}
+
+// about tells of a changed account, as an event of that account.
+func (tx *tx) about(a *account, before shown) {
+	now := tx.show(a, nil)
+	tx.in(a.ID, func() { tx.emitShown("account.updated", now, tx.differences(before, now)) })
+}
+
+// SetAccount moves a connected account to one of the states, as onboarding or the bank would.
+func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
+	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		a := get[account](tx, "account", id)
+		before := tx.show(a, nil)
+		a.Own.State = state
+		a.Details, a.Charges, a.Payouts = state != Onboarding, state == Enabled, state == Enabled
+		tx.put(a)
+		tx.about(a, before)
+		tx.in(a.ID, func() {
+			for _, name := range a.Own.Asked {
+				tx.emitShown("capability.updated", tx.capability(a, name), nil)
+			}
+		})
+		return nil
+	})
+	if err == nil && refused != nil {
+		err = refused
+	}
+	return err
+}
+
+// Disconnect is the account's owner taking the platform's access away: nothing of it can be read any more.
+func (s *Sandbox) Disconnect(ctx context.Context, id string) error {
+	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		a := get[account](tx, "account", id)
+		tx.in(a.ID, func() {
+			tx.emitShown("account.application.deauthorized", shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
+		})
+		tx.drop(a)
+		return nil
+	})
+	if err == nil && refused != nil {
+		err = refused
+	}
+	return err
+}
+
+func (tx *tx) capability(a *account, name string) shown {
+	w := shape("capability")
+	status := map[string]string{Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active"}[a.Own.State]
+	w["object"], w["id"], w["account"], w["requested"], w["status"] = "capability", name, a.ID, true, status
+	w["requested_at"] = a.Created
+	return w
+}
+
+func createAccountLink(tx *tx, c *call) (any, *problem) {
+	a := get[account](tx, "account", c.need("account"))
+	c.word("type", "account_onboarding", "account_update")
+	c.need("type")
+	c.need("refresh_url")
+	back := c.need("return_url")
+	options := c.of("collection_options")
+	options.word("fields", "currently_due", "eventually_due")
+	options.word("future_requirements", "include", "omit")
+	c.word("collect", "currently_due", "eventually_due")
+	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Expires: tx.now + 300}
+	tx.put(link)
+	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.s.o.PageURL + "onboarding/" + link.ID}, nil
+}
+
+// accountLink leads to the onboarding page once.
+type accountLink struct {
+	head
+	Account string `json:"account"`
+	Return  string `json:"return"`
+	Expires int64  `json:"expires"`
+}
+
+func (*accountLink) kind() kind { return "sandbox.account_link" }
+
+func createLoginLink(tx *tx, c *call) (any, *problem) {
+	a := get[account](tx, "account", c.id1())
+	if a.Type != "express" {
+		refuse(invalid("", "", "Cannot create a login link for an account that is not an Express account."))
+	}
+	return shown{"object": "login_link", "created": tx.now, "url": tx.s.o.PageURL + "#" + a.ID}, nil
+}
+
+// transferTo sets where the money of a subscription goes.
+func (tx *tx) transferTo(s *subscription, p *params) {
+	id := p.need("destination")
+	get[account](tx, "transfer_data[destination]", id)
+	s.Transfer = &struct {
+		Percent     any    `json:"amount_percent"`
+		Destination string `json:"destination"`
+	}{nil, id}
+}
+
+// fee is the platform's share of a charge.
+type fee struct {
+	head
+	Account     string `json:"account"`
+	Amount      int64  `json:"amount"`
+	Refunded    int64  `json:"amount_refunded"`
+	Application string `json:"application"`
+	Charge      string `json:"charge"`
+	Currency    string `json:"currency"`
+	IsRefunded  bool   `json:"refunded"`
+}
+
+func (*fee) kind() kind { return kindFee }
+
+func (f *fee) marks() []string { return []string{mark("charge", f.Charge), mark("account", f.Account)} }
+
+func (f *fee) wire(_ *tx, w shown, _ expansion) {
+	delete(w, "metadata")
+	w["refunds"] = page("/v1/application_fees/"+f.ID+"/refunds", false, nil)
+}
+
+// feeOf moves a charge's money on: the platform's fee of a direct charge, the transfer of a destination charge.
+func (tx *tx) feeOf(ch *charge, pi *intent) {
+	payer := tx.account
+	if pi.Transfer != nil {
+		payer = pi.Transfer.Destination
+		amount := ch.Amount
+		if pi.Fee != nil {
+			amount -= *pi.Fee
+		}
+		tx.transfer(amount, ch.Currency, payer, ch.ID)
+	}
+	if payer == "" || pi.Fee == nil || *pi.Fee == 0 {
+		return
+	}
+	f := &fee{head: head{ID: newID("fee")}, Account: payer, Amount: *pi.Fee, Application: "ca_sandbox", Charge: ch.ID, Currency: ch.Currency}
+	ch.AppFee = text(f.ID)
+	tx.put(ch)
+	tx.in("", func() {
+		tx.put(f)
+		tx.book(Movement{At: tx.now, Kind: "application_fee", Amount: f.Amount, Currency: f.Currency, Account: payer, Object: f.ID})
+		tx.emit("application_fee.created", f, nil)
+	})
+}
+
+func refundFee(tx *tx, c *call) (any, *problem) {
+	f := get[fee](tx, "id", c.id1())
+	amount := f.Amount - f.Refunded
+	if n, ok := c.number("amount"); ok {
+		amount = n
+	}
+	if amount <= 0 || amount > f.Amount-f.Refunded {
+		refuse(invalid("amount", "", "Refund amount is greater than the unrefunded amount of the fee."))
+	}
+	before := tx.show(f, nil)
+	f.Refunded += amount
+	f.IsRefunded = f.Refunded == f.Amount
+	tx.put(f)
+	id := newID("fr")
+	tx.book(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
+	tx.emit("application_fee.refunded", f, before)
+	return shown{"id": id, "object": "fee_refund", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": f.Currency, "fee": f.ID, "metadata": c.metadata(nil)}, nil
+}
+
+// transfer is money on its way from the platform to an account.
+type transfer struct {
+	head
+	Amount      int64  `json:"amount"`
+	Reversed    int64  `json:"amount_reversed"`
+	Currency    string `json:"currency"`
+	Destination string `json:"destination"`
+	Group       text   `json:"transfer_group"`
+	Source      text   `json:"source_transaction"`
+	IsReversed  bool   `json:"reversed"`
+	About       text   `json:"description"`
+	Payment     text   `json:"destination_payment"`
+}
+
+func (*transfer) kind() kind { return kindTransfer }
+
+func (t *transfer) marks() []string {
+	return []string{mark("destination", t.Destination), mark("transfer_group", t.Group)}
+}
+
+func (t *transfer) wire(_ *tx, w shown, _ expansion) {
+	w["reversals"] = page("/v1/transfers/"+t.ID+"/reversals", false, nil)
+}
+
+func (tx *tx) transfer(amount int64, currency, to, source string) *transfer {
+	t := &transfer{head: head{ID: newID("tr")}, Amount: amount, Currency: currency, Destination: to, Source: text(source), Payment: text(newID("py"))}
+	tx.put(t)
+	tx.book(Movement{At: tx.now, Kind: "transfer", Amount: -amount, Currency: currency, Account: to, Object: t.ID})
+	tx.emit("transfer.created", t, nil)
+	return t
+}
+
+func createTransfer(tx *tx, c *call) (any, *problem) {
+	amount, _ := c.number("amount")
+	if amount <= 0 {
+		refuse(invalid("amount", "parameter_invalid_integer", "This value must be greater than or equal to 1."))
+	}
+	to := get[account](tx, "destination", c.need("destination"))
+	if !slices.Contains(to.Own.Asked, "transfers") || to.Own.State != Enabled {
+		refuse(invalid("destination", "insufficient_capabilities_for_transfer", "Your destination account needs to have the transfers capability enabled."))
+	}
+	source := c.text("source_transaction")
+	if source != "" {
+		get[charge](tx, "source_transaction", source)
+	}
+	t := tx.transfer(amount, c.need("currency"), to.ID, source)
+	t.Group, t.About, t.Metadata = text(c.text("transfer_group")), text(c.text("description")), c.metadata(nil)
+	return t, nil
+}
+
+func reverseTransfer(tx *tx, c *call) (any, *problem) {
+	t := get[transfer](tx, "id", c.id1())
+	amount := t.Amount - t.Reversed
+	if n, ok := c.number("amount"); ok {
+		amount = n
+	}
+	if amount <= 0 || amount > t.Amount-t.Reversed {
+		refuse(invalid("amount", "", "The transfer has less left to reverse."))
+	}
+	before := tx.show(t, nil)
+	t.Reversed += amount
+	t.IsReversed = t.Reversed == t.Amount
+	tx.put(t)
+	id := newID("trr")
+	tx.book(Movement{At: tx.now, Kind: "transfer_reversal", Amount: amount, Currency: t.Currency, Account: t.Destination, Object: id})
+	tx.emit("transfer.reversed", t, before)
+	return shown{"id": id, "object": "transfer_reversal", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": t.Currency, "destination_payment_refund": nil, "metadata": c.metadata(nil), "source_refund": nil, "transfer": t.ID}, nil
+}
+
+// refund gives money of a charge back.
+type refund struct {
+	head
+	Amount   int64  `json:"amount"`
+	Charge   string `json:"charge"`
+	Currency string `json:"currency"`
+	Intent   text   `json:"payment_intent"`
+	Reason   text   `json:"reason"`
+	Status   string `json:"status"`
+}
+
+func (*refund) kind() kind { return kindRefund }
+func (r *refund) marks() []string {
+	return []string{mark("charge", r.Charge), mark("payment_intent", r.Intent)}
+}
+
+func createRefund(tx *tx, c *call) (any, *problem) {
+	id := c.text("charge")
+	if id == "" {
+		id = string(get[intent](tx, "payment_intent", c.need("payment_intent")).Charge)
+	}
+	ch := get[charge](tx, "charge", id)
+	amount := ch.Captured - ch.Refunded
+	if n, ok := c.number("amount"); ok {
+		amount = n
+	}
+	switch {
+	case ch.Captured-ch.Refunded == 0:
+		refuse(invalid("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID))
+	case amount <= 0 || amount > ch.Captured-ch.Refunded:
+		refuse(invalid("amount", "", "Refund amount (%d) is greater than unrefunded amount on charge (%d).", amount, ch.Captured-ch.Refunded))
+	}
+	r := &refund{
+		head: head{ID: newID("re"), Metadata: c.metadata(nil)}, Amount: amount, Charge: ch.ID, Currency: ch.Currency, Intent: ch.Intent, Status: "succeeded",
+		Reason: text(c.word("reason", "duplicate", "fraudulent", "requested_by_customer")),
+	}
+	tx.put(r)
+	before := tx.show(ch, nil)
+	ch.Refunded += amount
+	ch.IsRefunded = ch.Refunded == ch.Captured
+	tx.put(ch)
+	tx.book(Movement{At: tx.now, Kind: "refund", Amount: -amount, Currency: ch.Currency, Customer: string(ch.Customer), Invoice: string(ch.Invoice), Object: r.ID})
+	tx.emit("charge.refunded", ch, before)
+	return r, nil
+}

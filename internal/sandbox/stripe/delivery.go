@@ -1,0 +1,251 @@
+package stripe
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const kindDelivery kind = "sandbox.delivery"
+
+// Deliveries wait on the real time, whatever the sandbox's clock says: whoever checks a signature does so by theirs.
+// They are tried again after these seconds, then every hour until three days have passed.
+var again = []int64{5, 30, 120, 600, 1800} //nolint:gochecknoglobals // a table
+
+const (
+	deliveryAge = 3 * 86400
+	leased      = 30 // seconds that one process has for a try
+)
+
+// delivery is one event on its way to one endpoint.
+type delivery struct {
+	head
+	Event    string `json:"event"`
+	Endpoint string `json:"endpoint"`
+	Next     int64  `json:"next"`
+	Since    int64  `json:"since"`
+	Tries    int    `json:"tries"`
+	Last     string `json:"last"` // what the last try came to
+}
+
+func (*delivery) kind() kind        { return kindDelivery }
+func (d *delivery) due() int64      { return d.Next }
+func (d *delivery) marks() []string { return []string{mark("event", d.Event)} }
+
+// Mangle is what happens to deliveries on the way. Numbers are percent of them, chosen by chance.
+type Mangle struct {
+	Drop      int   `json:"drop"`
+	Duplicate int   `json:"duplicate"`
+	Reorder   bool  `json:"reorder"` // what is due together goes out in any order
+	Delay     int64 `json:"delay"`   // seconds
+}
+
+// SetMangle says what happens to deliveries from now on, in every process that delivers.
+func (s *Sandbox) SetMangle(ctx context.Context, m Mangle) error {
+	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		tx.set(func(st *settings) { st.Mangle = m })
+		return nil
+	})
+	return err
+}
+
+// Ensure makes the endpoint for a URL where there is none, for all events, and answers its secret. Processes that
+// share a store get the same.
+func (s *Sandbox) Ensure(ctx context.Context, url string, connect bool) (secret string, err error) {
+	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		for _, e := range tx.endpoints() {
+			if e.URL == url && e.Own.Connect == connect {
+				secret = e.Own.Secret
+				return nil
+			}
+		}
+		e := &endpoint{head: head{ID: newID("we")}, URL: url, Events: []string{"*"}, Status: "enabled", Version: Version}
+		e.Own.Connect, e.Own.Secret = connect, "whsec_"+random(32)
+		secret = e.Own.Secret
+		tx.put(e)
+		return nil
+	})
+	return secret, err
+}
+
+// Outgoing is a delivery as it goes out.
+type Outgoing struct {
+	ID, URL   string
+	Type      string // of the event
+	Header    http.Header
+	Body      []byte
+	account   string
+	delayed   int64
+	dropped   bool
+	duplicate bool
+}
+
+// Sign is the Stripe-Signature of a body.
+func Sign(secret string, at time.Time, body []byte) string {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(stamp + "."))
+	mac.Write(body)
+	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// wall is the real time, which signatures and retries go by.
+func (s *Sandbox) wall() time.Time { return time.Now() }
+
+// Outbox takes up to limit deliveries that are due, the oldest first, for half a minute: what is not reported by
+// Sent until then is due again. Tests that choose the order of deliveries themselves use it in place of Run.
+func (s *Sandbox) Outbox(ctx context.Context, limit int) (out []Outgoing, err error) {
+	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		out = nil
+		now := s.wall().Unix()
+		rows, err := tx.rows.Due(ctx, timerWire, now, limit)
+		tx.try(err)
+		m := tx.settings().Mangle
+		for _, r := range rows {
+			tx.in(r.Account, func() {
+				d := open[delivery](tx, r)
+				if o, ok := tx.outgoing(d, m); ok {
+					out = append(out, o)
+					d.Next = now + leased
+					tx.put(d)
+				} else {
+					tx.drop(d)
+				}
+			})
+		}
+		if m.Reorder {
+			rand.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] }) //nolint:gosec // chance, not secrecy
+		}
+		return nil
+	})
+	return out, err
+}
+
+// outgoing signs a delivery; false when its event or endpoint is gone.
+func (tx *tx) outgoing(d *delivery, m Mangle) (Outgoing, bool) {
+	e := find[event](tx, d.Event)
+	var to *endpoint
+	for _, one := range tx.endpoints() {
+		if one.ID == d.Endpoint {
+			to = one
+		}
+	}
+	if e == nil || to == nil {
+		return Outgoing{}, false
+	}
+	body, err := json.MarshalIndent(tx.show(e, nil), "", "  ")
+	tx.try(err)
+	h := http.Header{}
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("User-Agent", "Stripe/1.0 (sandbox)")
+	h.Set("Stripe-Signature", Sign(to.Own.Secret, tx.s.wall(), body))
+	o := Outgoing{ID: d.ID, URL: to.URL, Type: e.Type, Header: h, Body: body, account: tx.account}
+	if d.Tries == 0 {
+		o.dropped = rand.IntN(100) < m.Drop //nolint:gosec // chance, not secrecy
+		if d.Since == 0 {
+			o.delayed = m.Delay
+		}
+	}
+	o.duplicate = rand.IntN(100) < m.Duplicate //nolint:gosec // chance, not secrecy
+	if d.Since == 0 {
+		d.Since = tx.s.wall().Unix()
+	}
+	return o, true
+}
+
+// Sent tells what a delivery came to: a status of 2xx ends it, anything else is tried again later.
+func (s *Sandbox) Sent(ctx context.Context, o Outgoing, status int, note string) error {
+	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
+		d := find[delivery](tx, o.ID)
+		if d == nil {
+			return nil // its twin came first
+		}
+		now := s.wall().Unix()
+		d.Tries++
+		d.Last = fmt.Sprintf("%d %s", status, note)
+		ok := status >= 200 && status < 300
+		switch {
+		case ok, now-d.Since > deliveryAge:
+			tx.drop(d)
+			if e := find[event](tx, d.Event); e != nil && ok {
+				e.Pending--
+				tx.put(e)
+			}
+		case d.Tries <= len(again):
+			d.Next = now + again[d.Tries-1]
+			tx.put(d)
+		default:
+			d.Next = now + 3600
+			tx.put(d)
+		}
+		return nil
+	})
+	return err
+}
+
+// later puts a delivery off, or gives it up as lost on the way. A lost one stays undelivered in the list of events.
+func (s *Sandbox) later(ctx context.Context, o Outgoing) error {
+	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
+		if d := find[delivery](tx, o.ID); d != nil {
+			if o.dropped {
+				tx.drop(d)
+				return nil
+			}
+			d.Next = s.wall().Unix() + o.delayed
+			tx.put(d)
+		}
+		return nil
+	})
+	return err
+}
+
+// Post sends a delivery once and answers the status, 0 where no answer came. It reports nothing.
+func (s *Sandbox) Post(ctx context.Context, o Outgoing) (status int, note string) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, bytes.NewReader(o.Body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	r.Header = o.Header.Clone()
+	res, err := s.o.Deliver.RoundTrip(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = res.Body.Close() }()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10))
+	return res.StatusCode, ""
+}
+
+// deliverDue sends what is due, one after another: that is the order in which things happened.
+func (s *Sandbox) deliverDue(ctx context.Context) error {
+	for {
+		out, err := s.Outbox(ctx, 10)
+		if err != nil || len(out) == 0 {
+			return err
+		}
+		for _, o := range out {
+			if o.dropped || o.delayed > 0 {
+				err = s.later(ctx, o)
+			} else {
+				status, note := s.Post(ctx, o)
+				if o.duplicate && status != 0 {
+					status, note = s.Post(ctx, o)
+				}
+				err = s.Sent(ctx, o, status, note)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package stripe
+
+import (
+	"context"
+	"slices"
+)
+
+// Movement is money that moved. Amounts are in minor units and, for the platform or the account that it belongs
+// to, positive when they come in.
+type Movement struct {
+	At       int64  `json:"at"`   // Unix seconds by the sandbox's clock
+	Kind     string `json:"kind"` // charge, refund, out_of_band, application_fee, fee_refund, transfer, transfer_reversal
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+	Customer string `json:"customer,omitempty"`
+	Invoice  string `json:"invoice,omitempty"`
+	Account  string `json:"account,omitempty"` // the other side of fees and transfers
+	Object   string `json:"object"`
+}
+
+type entry struct {
+	head
+	Movement
+}
+
+func (*entry) kind() kind { return "sandbox.movement" }
+
+func (e *entry) marks() []string {
+	return []string{mark("customer", e.Customer), mark("invoice", e.Invoice), mark("kind", e.Kind)}
+}
+
+func (tx *tx) book(m Movement) { tx.put(&entry{head: head{ID: newID("mv")}, Movement: m}) }
+
+// Ledger is every movement of money of an account, "" for the platform's own, the oldest first. With a customer,
+// only those of it.
+func (s *Sandbox) Ledger(ctx context.Context, account, customer string) (movements []Movement, err error) {
+	_, err = s.look(ctx, account, func(tx *tx) *problem {
+		q := Query{}
+		if customer != "" {
+			q.All = []string{mark("customer", customer)}
+		}
+		movements = nil
+		for _, e := range slices.Backward(all[entry](tx, q)) {
+			movements = append(movements, e.Movement)
+		}
+		return nil
+	})
+	return movements, err
+}

@@ -1,0 +1,223 @@
+package stripe
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+	"sync"
+)
+
+// Memory is a Store in this process alone.
+type Memory struct {
+	mu     sync.Mutex
+	rows   map[place]*Row
+	kinds  map[place][]*Row          // by kind, in order of Seq; id is ""
+	marks  map[place]map[string]*Row // by kind and mark, which stands in id
+	timers map[string]*timers
+	seq    int64
+	undo   []func()
+}
+
+type place struct{ account, kind, id string }
+
+// NewMemory makes an empty store.
+func NewMemory() *Memory {
+	return &Memory{rows: map[place]*Row{}, kinds: map[place][]*Row{}, marks: map[place]map[string]*Row{}, timers: map[string]*timers{}}
+}
+
+// Update is Store's.
+func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.undo = m.undo[:0]
+	err := fn((*memoryTx)(m))
+	if err != nil {
+		for _, back := range slices.Backward(m.undo) {
+			back()
+		}
+	}
+	return err
+}
+
+// View is Store's.
+func (m *Memory) View(_ context.Context, fn func(Tx) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fn((*memoryTx)(m))
+}
+
+type memoryTx Memory
+
+func (m *memoryTx) Get(_ context.Context, account, kind, id string) (*Row, error) {
+	return copied(m.rows[place{account, kind, id}]), nil
+}
+
+func copied(r *Row) *Row {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	return &c
+}
+
+func (m *memoryTx) Put(_ context.Context, r *Row) error {
+	at := place{r.Account, r.Kind, r.ID}
+	before := m.rows[at]
+	now := copied(r)
+	if before == nil {
+		m.seq++
+		now.Seq = m.seq
+	} else {
+		now.Seq = before.Seq
+	}
+	r.Seq = now.Seq
+	m.set(at, before, now)
+	m.undo = append(m.undo, func() { m.set(at, now, before) })
+	return nil
+}
+
+func (m *memoryTx) Delete(_ context.Context, account, kind, id string) error {
+	at := place{account, kind, id}
+	if before := m.rows[at]; before != nil {
+		m.set(at, before, nil)
+		m.undo = append(m.undo, func() { m.set(at, nil, before) })
+	}
+	return nil
+}
+
+// set replaces one row by another in the map and in what finds it.
+func (m *memoryTx) set(at place, before, now *Row) {
+	all := place{at.account, at.kind, ""}
+	find := func(seq int64) (int, bool) {
+		return slices.BinarySearchFunc(m.kinds[all], seq, func(r *Row, s int64) int { return cmp.Compare(r.Seq, s) })
+	}
+	if before != nil {
+		for _, mark := range before.Marks {
+			delete(m.marks[place{at.account, at.kind, mark}], at.id)
+		}
+		if i, ok := find(before.Seq); ok && now == nil {
+			m.kinds[all] = slices.Delete(m.kinds[all], i, i+1)
+		}
+	}
+	if now == nil {
+		delete(m.rows, at)
+		return
+	}
+	m.rows[at] = now
+	if i, ok := find(now.Seq); ok {
+		m.kinds[all][i] = now
+	} else {
+		m.kinds[all] = slices.Insert(m.kinds[all], i, now)
+	}
+	for _, mark := range now.Marks {
+		by := place{at.account, at.kind, mark}
+		if m.marks[by] == nil {
+			m.marks[by] = map[string]*Row{}
+		}
+		m.marks[by][at.id] = now
+	}
+	if now.Timer != "" && (before == nil || before.Due != now.Due || before.Timer != now.Timer) {
+		if m.timers[now.Timer] == nil {
+			m.timers[now.Timer] = &timers{}
+		}
+		heap.Push(m.timers[now.Timer], timer{now.Due, now.Seq, at})
+	}
+}
+
+func (m *memoryTx) Find(_ context.Context, q Query) ([]*Row, error) {
+	var all []*Row
+	for at, rows := range m.kinds {
+		if at.kind == q.Kind && (q.Anywhere || at.account == q.Account) {
+			all = append(all, m.narrowed(at, rows, q)...)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Row) int { return cmp.Compare(b.Seq, a.Seq) })
+	if q.After > 0 {
+		slices.Reverse(all)
+	}
+	var found []*Row
+	for _, r := range all {
+		switch {
+		case q.Before > 0 && r.Seq >= q.Before, q.After > 0 && r.Seq <= q.After,
+			q.Since > 0 && r.Created < q.Since, q.Until > 0 && r.Created > q.Until,
+			slices.ContainsFunc(q.All, func(mark string) bool { return !slices.Contains(r.Marks, mark) }),
+			len(q.Any) > 0 && !slices.ContainsFunc(q.Any, func(mark string) bool { return slices.Contains(r.Marks, mark) }):
+			continue
+		}
+		if found = append(found, copied(r)); len(found) == q.Limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// narrowed is the smallest set of rows that an index offers for a query.
+func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
+	if len(q.All) > 0 {
+		best := m.marks[place{at.account, at.kind, q.All[0]}]
+		for _, mark := range q.All[1:] {
+			if other := m.marks[place{at.account, at.kind, mark}]; len(other) < len(best) {
+				best = other
+			}
+		}
+		few := make([]*Row, 0, len(best))
+		for _, r := range best {
+			few = append(few, r)
+		}
+		return few
+	}
+	if q.Before > 0 || q.After > 0 {
+		i, _ := slices.BinarySearchFunc(rows, cmp.Or(q.Before, q.After), func(r *Row, s int64) int { return cmp.Compare(r.Seq, s) })
+		if q.Before > 0 {
+			return rows[:i]
+		}
+		return rows[i:]
+	}
+	return rows
+}
+
+func (m *memoryTx) Due(_ context.Context, name string, by int64, limit int) ([]*Row, error) {
+	h := m.timers[name]
+	if h == nil {
+		return nil, nil
+	}
+	var found []*Row
+	var back []timer
+	for h.Len() > 0 && (*h)[0].due <= by && len(found) < limit {
+		t := heap.Pop(h).(timer)
+		r := m.rows[t.at]
+		if r == nil || r.Timer != name || r.Due != t.due || slices.ContainsFunc(back, func(b timer) bool { return b.at == t.at }) {
+			continue // it was set anew or is gone
+		}
+		found, back = append(found, copied(r)), append(back, t)
+	}
+	for _, t := range back {
+		heap.Push(h, t)
+	}
+	return found, nil
+}
+
+// timers is a heap of what is due when. Entries of the past state stay and are skipped.
+type timers []timer
+
+type timer struct {
+	due, seq int64
+	at       place
+}
+
+func (t timers) Len() int { return len(t) }
+func (t timers) Less(i, j int) bool {
+	return t[i].due < t[j].due || t[i].due == t[j].due && t[i].seq < t[j].seq
+}
+func (t timers) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+
+// Push is heap's.
+func (t *timers) Push(x any) { *t = append(*t, x.(timer)) }
+
+// Pop is heap's.
+func (t *timers) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
+	return last
+}

@@ -1,0 +1,68 @@
+package stripe
+
+import (
+	"context"
+	"time"
+)
+
+// What follows is what a customer, a bank or an operator does outside of the API: the page's buttons, and tests.
+
+// operate is do with a refusal as an error.
+func (s *Sandbox) operate(ctx context.Context, fn func(*tx)) error {
+	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		fn(tx)
+		return nil
+	})
+	if err == nil && refused != nil {
+		return refused
+	}
+	return err
+}
+
+// lasts4 are how the card of a conduct ends.
+func last4(c Conduct) string {
+	return map[Conduct]string{Works: "4242", Decline: "0002", ThreeDS: "3184"}[c]
+}
+
+// SetCard has a customer's usual card do something else from now on.
+func (s *Sandbox) SetCard(ctx context.Context, cus string, to Conduct) error {
+	return s.operate(ctx, func(tx *tx) {
+		if last4(to) == "" {
+			refuse(invalid("card", "", "A card is ok, decline or 3ds."))
+		}
+		c := get[customer](tx, "customer", cus)
+		if c.Own.Card == "" {
+			c.Own.Card = text(tx.attach("pm_card_visa", c.ID).ID)
+			tx.put(c)
+		}
+		m := get[card](tx, "card", string(c.Own.Card))
+		before := tx.show(m, nil)
+		m.Own.Conduct, m.Own.Last4 = to, last4(to)
+		tx.put(m)
+		tx.emit("payment_method.updated", m, before)
+	})
+}
+
+// Confirm answers the bank's question about a payment that requires action.
+func (s *Sandbox) Confirm(ctx context.Context, intentID string, yes bool) error {
+	return s.operate(ctx, func(tx *tx) { tx.authenticate(get[intent](tx, "intent", intentID), yes) })
+}
+
+// Pay is the customer paying an open invoice on its page. A card that declines is no error; the invoice stays open.
+func (s *Sandbox) Pay(ctx context.Context, invoiceID string) error {
+	return s.operate(ctx, func(tx *tx) {
+		inv := get[invoice](tx, "invoice", invoiceID)
+		if inv.Status != "open" {
+			refuse(invalid("", "", "The invoice is %s.", inv.Status))
+		}
+		tx.collect(inv, "", false)
+	})
+}
+
+// clockText is a moment for people.
+func clockText(at int64) string {
+	if at == 0 {
+		return ""
+	}
+	return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05Z")
+}

@@ -1,0 +1,241 @@
+package stripe
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// params are a request's parameters as a tree: items[0][price]=p is list("items")[0].text("price"). What a
+// handler never asked for is refused at its end as an unknown parameter, so nothing is silently ignored.
+type params struct {
+	name  string // whole, as in items[0][price]
+	value string
+	set   bool // has a value of its own
+	kids  map[string]*params
+	used  bool
+}
+
+// maxParams bounds one request; more is not a request of ours.
+const maxParams = 2000
+
+// parse reads form encoded pairs. Order among list elements is by their index; those written [] keep theirs.
+func parse(pairs url.Values) *params {
+	root, n := &params{}, 0
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		for i, value := range pairs[key] {
+			if n++; n > maxParams {
+				refuse(invalid("", "", "Too many parameters."))
+			}
+			at := root
+			for _, step := range steps(key) {
+				if step == "" {
+					step = strconv.Itoa(i)
+				}
+				at = at.kid(step)
+			}
+			at.value, at.set = value, true
+		}
+	}
+	return root
+}
+
+// steps cuts a[b][c] into a, b and c.
+func steps(key string) []string {
+	head, rest, nested := strings.Cut(key, "[")
+	if !nested || !strings.HasSuffix(rest, "]") {
+		return []string{key}
+	}
+	return append([]string{head}, strings.Split(strings.TrimSuffix(rest, "]"), "][")...)
+}
+
+func (p *params) kid(step string) *params {
+	if p.kids == nil {
+		p.kids = map[string]*params{}
+	}
+	k := p.kids[step]
+	if k == nil {
+		k = &params{name: step}
+		if p.name != "" {
+			k.name = p.name + "[" + step + "]"
+		}
+		p.kids[step] = k
+	}
+	return k
+}
+
+// has tells whether a parameter came at all, with or without parts.
+func (p *params) has(name string) bool { return p.kids[name] != nil }
+
+// of is a group of parameters; it is never nil.
+func (p *params) of(name string) *params {
+	if k := p.kids[name]; k != nil {
+		k.used = true
+		return k
+	}
+	return &params{name: name}
+}
+
+// opt is a text, and whether it came.
+func (p *params) opt(name string) (string, bool) {
+	k := p.kids[name]
+	if k == nil || !k.set {
+		return "", false
+	}
+	k.used = true
+	return k.value, true
+}
+
+func (p *params) text(name string) string {
+	s, _ := p.opt(name)
+	return s
+}
+
+// need is a text that must be there.
+func (p *params) need(name string) string {
+	s, ok := p.opt(name)
+	if !ok || s == "" {
+		full := (&params{name: p.name}).kid(name).name
+		refuse(invalid(full, "parameter_missing", "Missing required param: %s.", full))
+	}
+	return s
+}
+
+// word is one of a few words, or "".
+func (p *params) word(name string, of ...string) string {
+	s, ok := p.opt(name)
+	if ok && s != "" && !slices.Contains(of, s) {
+		full := p.kids[name].name
+		refuse(invalid(full, "", "Invalid %s: must be one of %s", full, strings.Join(of, ", ")))
+	}
+	return s
+}
+
+func (p *params) number(name string) (int64, bool) {
+	s, ok := p.opt(name)
+	if !ok || s == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		refuse(invalid(p.kids[name].name, "parameter_invalid_integer", "Invalid integer: %s", s))
+	}
+	return n, true
+}
+
+func (p *params) yes(name string) bool {
+	switch s, _ := p.opt(name); s {
+	case "true":
+		return true
+	case "", "false":
+		return false
+	default:
+		refuse(invalid(p.kids[name].name, "", "Invalid boolean: %s", s))
+		return false
+	}
+}
+
+// list are the elements of an array, in order.
+func (p *params) list(name string) []*params {
+	k := p.kids[name]
+	if k == nil {
+		return nil
+	}
+	k.used = true
+	keys := slices.Collect(maps.Keys(k.kids))
+	slices.SortFunc(keys, func(a, b string) int {
+		x, errX := strconv.Atoi(a)
+		y, errY := strconv.Atoi(b)
+		if errX != nil || errY != nil {
+			refuse(invalid(k.name, "", "Invalid array: %s", k.name))
+		}
+		return x - y
+	})
+	all := make([]*params, 0, len(keys))
+	for _, key := range keys {
+		k.kids[key].used = true
+		all = append(all, k.kids[key])
+	}
+	return all
+}
+
+// texts is an array of plain values.
+func (p *params) texts(name string) []string {
+	var all []string
+	for _, e := range p.list(name) {
+		all = append(all, e.value)
+	}
+	return all
+}
+
+// metadata merges what came into m: "" takes a key away, and metadata= takes all.
+func (p *params) metadata(m map[string]string) map[string]string {
+	k := p.kids["metadata"]
+	if m == nil {
+		m = map[string]string{}
+	}
+	if k == nil {
+		return m
+	}
+	k.used = true
+	if k.set && k.value == "" {
+		return map[string]string{}
+	}
+	m = maps.Clone(m)
+	for key, v := range k.kids {
+		v.used = true
+		if m[key] = v.value; v.value == "" {
+			delete(m, key)
+		}
+		if len(key) > 40 || len(v.value) > 500 {
+			refuse(invalid(v.name, "", "Metadata keys have up to 40 characters and values up to 500."))
+		}
+	}
+	if len(m) > 50 {
+		refuse(invalid("metadata", "", "Metadata can have up to 50 keys."))
+	}
+	return m
+}
+
+// finish refuses what nobody asked for.
+func (p *params) finish() {
+	if name := p.unused(); name != "" {
+		refuse(invalid(name, "parameter_unknown", "Received unknown parameter: %s", name))
+	}
+}
+
+func (p *params) unused() string {
+	if p.set && !p.used {
+		return p.name
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.kids)) {
+		if name := p.kids[key].unused(); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// hundredths reads a decimal with up to two places, such as a percentage, without a float.
+func (p *params) hundredths(name string) (int64, bool) {
+	s, ok := p.opt(name)
+	if !ok || s == "" {
+		return 0, false
+	}
+	whole, places, _ := strings.Cut(s, ".")
+	places = strings.TrimRight(places, "0")
+	n, err := strconv.ParseInt(whole+(places + "00")[:2], 10, 64)
+	if err != nil || len(places) > 2 || n < 0 {
+		refuse(invalid(p.kids[name].name, "", "Invalid decimal: %s", s))
+	}
+	return n, true
+}
+
+// decimal is the reverse: 1250 is 12.5.
+func decimal(hundredths int64) string {
+	s := fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

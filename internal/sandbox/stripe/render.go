@@ -1,0 +1,185 @@
+package stripe
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+)
+
+// Objects are shown in three layers: the shape of their kind, which has every key of the API version with the
+// value that it has where the sandbox gives it no meaning; above it the object's state; above that what is made of
+// other objects, such as the price of an item.
+
+//go:embed shapes.json
+var shapesSource []byte
+
+// shown is an object on its way out. Values are raw JSON or marshal to JSON.
+type shown map[string]any
+
+// shapes is parsed once; its members are shared and never changed.
+var shapes = sync.OnceValue(func() map[kind]map[string]json.RawMessage {
+	all := map[kind]map[string]json.RawMessage{}
+	if err := json.Unmarshal(shapesSource, &all); err != nil {
+		panic(err) // it is embedded and tested
+	}
+	return all
+})
+
+// shape is a fresh copy of a kind's keys.
+func shape(k kind) shown {
+	w := shown{}
+	for key, v := range shapes()[k] {
+		w[key] = v
+	}
+	return w
+}
+
+// expansion is the tree of expand[] paths.
+type expansion map[string]expansion
+
+func expanding(paths []string) expansion {
+	root := expansion{}
+	for _, path := range paths {
+		at := root
+		steps := strings.Split(path, ".")
+		if len(steps) > 4+1 { // lists begin with data
+			refuse(invalid("expand", "", "You cannot expand more than 4 levels of a property. Property: %s", path))
+		}
+		for _, step := range steps {
+			if at[step] == nil {
+				at[step] = expansion{}
+			}
+			at = at[step]
+		}
+	}
+	return root
+}
+
+// show renders an object with the references that expand names replaced by what they refer to.
+func (tx *tx) show(o object, expand expansion) shown {
+	w := shape(o.kind())
+	tx.overlay(w, o)
+	w["object"] = string(o.kind())
+	w["livemode"] = false
+	if _, has := shapes()[o.kind()]["livemode"]; !has {
+		delete(w, "livemode")
+	}
+	o.wire(tx, w, expand)
+	for name, below := range expand {
+		tx.expand(w, name, below)
+	}
+	return w
+}
+
+// overlay lays the JSON members of v over w.
+func (tx *tx) overlay(w shown, v any) {
+	body, err := json.Marshal(v)
+	tx.try(err)
+	state := map[string]json.RawMessage{}
+	tx.try(json.Unmarshal(body, &state))
+	delete(state, "_")
+	for key, value := range state {
+		w[key] = value
+	}
+}
+
+// expand replaces one reference. Lists and embedded objects have expanded theirs themselves.
+func (tx *tx) expand(w shown, name string, below expansion) {
+	value, there := w[name]
+	if !there {
+		refuse(invalid("expand[0]", "", "This property cannot be expanded (%s).", name))
+	}
+	id := ""
+	switch v := value.(type) {
+	case json.RawMessage:
+		if json.Unmarshal(v, &id) != nil || id == "" {
+			return // null, or an object that is shown whole
+		}
+	case string:
+		id = v
+	default:
+		return
+	}
+	o := tx.any(id)
+	if name == "product" { // whose ids may be anything
+		o = some[product](tx, id)
+	}
+	if o == nil {
+		refuse(invalid("expand[0]", "", "This property cannot be expanded (%s).", name))
+	}
+	w[name] = tx.show(o, below)
+}
+
+// any finds an object by its id alone, nil where it has none that can be shown.
+func (tx *tx) any(id string) object {
+	prefix := id[:max(strings.LastIndexByte(id, '_'), 0)]
+	if read := referred(prefix); read != nil {
+		return read(tx, id)
+	}
+	return nil
+}
+
+// referred reads what ids with a prefix refer to.
+func referred(prefix string) func(*tx, string) object {
+	return map[string]func(*tx, string) object{
+		"cus": some[customer], "prod": some[product], "price": some[price], "pm": some[card], "sub": some[subscription],
+		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge], "sub_sched": some[schedule],
+	}[prefix]
+}
+
+// some is find, with a plain nil for nothing.
+func some[T any, P interface {
+	*T
+	object
+}](tx *tx, id string) object {
+	if o := find[T, P](tx, id); o != nil {
+		return o
+	}
+	return nil
+}
+
+// page is a list as the API shows it.
+func page(url string, more bool, data []shown) shown {
+	if data == nil {
+		data = []shown{}
+	}
+	return shown{"object": "list", "url": url, "has_more": more, "data": data}
+}
+
+// text is shown as null where it is empty.
+type text string
+
+// MarshalJSON is null for "".
+func (t text) MarshalJSON() ([]byte, error) { return nullIf(t == "", string(t)) }
+
+// moment is Unix seconds, shown as null where it is 0.
+type moment int64
+
+// MarshalJSON is null for 0.
+func (m moment) MarshalJSON() ([]byte, error) { return nullIf(m == 0, int64(m)) }
+
+func nullIf(empty bool, v any) ([]byte, error) {
+	if empty {
+		return []byte("null"), nil
+	}
+	return json.Marshal(v)
+}
+
+// differences are the top members of before that after has otherwise, as an event's previous_attributes.
+func (tx *tx) differences(before, after shown) map[string]any {
+	old, now := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for from, to := range map[*map[string]json.RawMessage]shown{&old: before, &now: after} {
+		body, err := json.Marshal(to)
+		tx.try(err)
+		tx.try(json.Unmarshal(body, from))
+	}
+	diff := map[string]any{}
+	for key := range maps.Keys(now) {
+		if string(old[key]) != string(now[key]) {
+			diff[key] = old[key]
+		}
+	}
+	return diff
+}

@@ -1,0 +1,323 @@
+package stripe
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxBody bounds a request, in bytes.
+const maxBody = 1 << 20
+
+// call is one request on its way through.
+type call struct {
+	*params
+	ctx     context.Context
+	r       *http.Request
+	route   string
+	account string
+	key     string
+	form    url.Values
+	request origin
+	id      string
+}
+
+// answer is what goes out, and what the idempotency store keeps.
+type answer struct {
+	Status int             `json:"status"`
+	Body   json.RawMessage `json:"body"`
+	header http.Header
+}
+
+// ServeHTTP answers the API: /v1/...
+func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.routes.ServeHTTP(w, r)
+}
+
+// handler does the work of one route within tx and answers what to show. A problem that it returns is the answer
+// although the work is kept, such as a declined card's.
+type handler func(*tx, *call) (any, *problem)
+
+// handle is the way of every request: who asks, which version, has this key been used, which faults are set.
+func (s *Sandbox) handle(route string, h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, refused := s.read(w, r, route)
+		if refused != nil {
+			write(w, c, refused.answer())
+			return
+		}
+		// What was begun is done, whether or not the caller waits for the answer.
+		ctx := context.WithoutCancel(r.Context())
+		c.ctx = ctx
+		struck := s.faults.take(r)
+		a := struck.before(ctx, r.Context())
+		if a == nil && r.Method == http.MethodGet {
+			a = s.get(c, h)
+		} else if a == nil {
+			a = s.change(c, h, struck)
+		}
+		a = struck.after(r.Context(), a)
+		write(w, c, a)
+	}
+}
+
+func (s *Sandbox) read(w http.ResponseWriter, r *http.Request, route string) (c *call, refused *problem) {
+	id := newID("req")[:18]
+	c = &call{r: r, route: route, id: id, key: r.Header.Get("Idempotency-Key"), account: r.Header.Get("Stripe-Account")}
+	c.request.ID = &c.id
+	if c.key != "" {
+		c.request.Key = &c.key
+	}
+	key, _, basic := r.BasicAuth()
+	if !basic {
+		key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	if !strings.HasPrefix(key, "sk_test_") && !strings.HasPrefix(key, "rk_test_") {
+		return c, &problem{Status: http.StatusUnauthorized, Type: "invalid_request_error", Message: "Invalid API Key provided. The sandbox takes test keys: sk_test_ and anything."}
+	}
+	if v := r.Header.Get("Stripe-Version"); v != "" && v != Version {
+		return c, invalid("", "", "Invalid Stripe API version: %s. The sandbox speaks %s.", v, Version)
+	}
+	if len(c.key) > 255 {
+		return c, &problem{Status: http.StatusBadRequest, Type: "idempotency_error", Message: "Idempotency keys have up to 255 characters."}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return c, invalid("", "", "The request could not be read.")
+	}
+	if c.form, err = url.ParseQuery(string(body)); err != nil {
+		return c, invalid("", "", "The request is not form encoded.")
+	}
+	for k, v := range r.URL.Query() {
+		c.form[k] = append(c.form[k], v...)
+	}
+	err = caught(&refused, func() { c.params = parse(c.form) })
+	if refused == nil && err != nil {
+		refused = internal()
+	}
+	return c, refused
+}
+
+func (s *Sandbox) get(c *call, h handler) *answer {
+	var a *answer
+	refused, err := s.look(c.ctx, c.account, func(tx *tx) *problem {
+		a = s.answer(tx, c, h)
+		return nil
+	})
+	return s.outcome(c, a, refused, err)
+}
+
+func (s *Sandbox) outcome(c *call, a *answer, refused *problem, err error) *answer {
+	switch {
+	case err != nil:
+		s.o.Log.ErrorContext(c.ctx, "sandbox stripe failed", "route", c.route, "error", err)
+		return internal().answer()
+	case refused != nil && a == nil:
+		return refused.answer()
+	default:
+		return a
+	}
+}
+
+// answer runs the handler and renders what it answers while the state is still that of the work.
+func (s *Sandbox) answer(tx *tx, c *call, h handler) *answer {
+	if c.account != "" {
+		tx.in("", func() { get[account](tx, "", c.account) })
+	}
+	expand := expanding(c.texts("expand"))
+	result, refused := h(tx, c)
+	c.finish()
+	if refused != nil {
+		if !refused.kept {
+			refuse(refused)
+		}
+		return refused.answer()
+	}
+	if o, ok := result.(object); ok {
+		result = tx.show(o, expand)
+	}
+	body, err := json.Marshal(result)
+	tx.try(err)
+	return &answer{Status: http.StatusOK, Body: body}
+}
+
+// used is an idempotency key: what was asked with it and, once that is done, what was answered.
+type used struct {
+	head
+	Params string  `json:"params"` // a hash of method, path and parameters
+	Since  int64   `json:"since"`  // real time
+	Answer *answer `json:"answer"`
+}
+
+const (
+	kindKey kind = "idempotency_key"
+	// keyAge is how long a key is remembered; a later one is a new request. pendingAge is how long one counts as
+	// in use whose process may be gone.
+	keyAge, pendingAge = 24 * 3600, 60
+)
+
+func (*used) kind() kind { return kindKey }
+
+// change runs a request that writes. The key is marked as in use first, so that a twin that comes meanwhile is
+// told, and the answer is kept in the same transaction as the work.
+func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
+	if c.key == "" {
+		return s.work(c, h, struck)
+	}
+	hash := sha256.Sum256([]byte(c.r.Method + " " + c.r.URL.Path + "?" + c.form.Encode()))
+	mine := hex.EncodeToString(hash[:])
+	var before *answer
+	refused, err := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
+		k, real := find[used](tx, c.key), s.o.Now().Unix()
+		switch {
+		case k == nil, k.Answer != nil && max(real, tx.now)-k.Created >= keyAge, k.Answer == nil && real-k.Since >= pendingAge:
+			if k == nil {
+				k = &used{head: head{ID: c.key}}
+			}
+			k.Created, k.Params, k.Since, k.Answer = tx.now, mine, real, nil
+			tx.put(k)
+		case k.Params != mine:
+			return &problem{Status: http.StatusBadRequest, Type: "idempotency_error", Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + c.key + "' if you meant to execute a different request."}
+		case k.Answer == nil:
+			return &problem{Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use", Message: "There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): " + c.key}
+		default:
+			before = k.Answer
+			before.header = http.Header{"Idempotent-Replayed": {"true"}}
+		}
+		return nil
+	})
+	if err != nil || refused != nil || before != nil {
+		return s.outcome(c, before, refused, err)
+	}
+	return s.work(c, h, struck)
+}
+
+// work runs the handler and, with a key, keeps its answer or lets the key go.
+func (s *Sandbox) work(c *call, h handler, struck *strike) *answer {
+	var a *answer
+	keep := func(tx *tx) {
+		if c.key == "" {
+			return
+		}
+		k := get[used](tx, "", c.key)
+		k.Answer = a
+		tx.put(k)
+	}
+	refused, err := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
+		if refused := struck.instead(); refused != nil {
+			return refused
+		}
+		a = nil
+		a = s.answer(tx, c, h)
+		if struck.internal() {
+			a = internal().answer() // it acted, and says that it failed
+		}
+		keep(tx)
+		return nil
+	})
+	if (refused != nil || err != nil) && c.key != "" {
+		_, after := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
+			if refused != nil && refused.stored() {
+				a = refused.answer()
+				keep(tx)
+				a = nil
+			} else if k := find[used](tx, c.key); k != nil {
+				tx.drop(k)
+			}
+			return nil
+		})
+		err = errors.Join(err, after)
+		a = nil
+	}
+	if refused != nil {
+		a = nil
+	}
+	return s.outcome(c, a, refused, err)
+}
+
+func internal() *problem {
+	return &problem{Status: http.StatusInternalServerError, Type: "api_error", Message: "An unknown error occurred."}
+}
+
+func (p *problem) answer() *answer {
+	body, err := json.Marshal(map[string]any{"error": p})
+	if err != nil {
+		return &answer{Status: http.StatusInternalServerError, Body: json.RawMessage(`{"error":{"type":"api_error","message":"An unknown error occurred."}}`)}
+	}
+	return &answer{Status: p.Status, Body: body, header: p.Header}
+}
+
+func write(w http.ResponseWriter, c *call, a *answer) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Request-Id", c.id)
+	h.Set("Stripe-Version", Version)
+	if c.account != "" {
+		h.Set("Stripe-Account", c.account)
+	}
+	if c.key != "" {
+		h.Set("Idempotency-Key", c.key)
+	}
+	for k, v := range a.header {
+		h[k] = v
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body)
+}
+
+// Transport answers requests of this process without a network: an http.Client that uses it speaks with s,
+// whatever the host of the URL. A caller that goes away leaves the work to its end, as on a network.
+func (s *Sandbox) Transport() http.RoundTripper { return transport{s} }
+
+type transport struct{ s *Sandbox }
+
+// RoundTrip is http.RoundTripper's.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	done := make(chan *http.Response, 1)
+	in := r.Clone(r.Context())
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	t.s.calls.Add(1)
+	go func() {
+		defer t.s.calls.Done()
+		defer close(done)
+		rec := &recorder{header: http.Header{}, status: http.StatusOK}
+		defer func() {
+			if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, by identity as net/http compares it
+				panic(v)
+			}
+		}()
+		t.s.ServeHTTP(rec, in)
+		done <- &http.Response{
+			Status: http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: rec.header, Body: io.NopCloser(&rec.body), ContentLength: int64(rec.body.Len()), Request: r,
+		}
+	}()
+	select {
+	case res, ok := <-done:
+		if !ok {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return res, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

@@ -1,0 +1,195 @@
+package stripe
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// kind is the name of a sort of object, as the API has it.
+type kind string
+
+// object is what the sandbox keeps. Its JSON is the state; the member "_" is the sandbox's own and not shown.
+type object interface {
+	kind() kind
+	top() *head
+	// marks are what lists and searches find it by.
+	marks() []string
+	// due is when the clock has to look at it again, 0 for never.
+	due() int64
+	// wire completes what is shown with what is made of other objects.
+	wire(tx *tx, w shown, expand expansion)
+}
+
+// head is what every object has.
+type head struct {
+	ID       string            `json:"id"`
+	Created  int64             `json:"created"`
+	Metadata map[string]string `json:"metadata"`
+	row      *Row
+}
+
+func (h *head) top() *head                 { return h }
+func (h *head) marks() []string            { return nil }
+func (h *head) due() int64                 { return 0 }
+func (h *head) wire(*tx, shown, expansion) {}
+
+// tx is one piece of work on the state: a request, or what the clock does at one moment.
+type tx struct {
+	ctx     context.Context
+	rows    Tx
+	s       *Sandbox
+	account string // "" is the platform's own
+	now     int64  // by the sandbox's clock
+	request origin
+	objects map[place]object // those read or made, one value for each
+	dirty   []object
+	setting *settings
+	sendTo  []*endpoint // once known
+	known   bool
+}
+
+// origin is which request an event comes from; empty for the clock's own.
+type origin struct {
+	ID  *string `json:"id"`
+	Key *string `json:"idempotency_key"`
+}
+
+func (tx *tx) try(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// find reads one object, nil where there is none.
+func find[T any, P interface {
+	*T
+	object
+}](tx *tx, id string) P {
+	k := P(nil).kind()
+	at := place{tx.account, string(k), id}
+	if o, ok := tx.objects[at]; ok {
+		return o.(P)
+	}
+	r, err := tx.rows.Get(tx.ctx, tx.account, string(k), id)
+	tx.try(err)
+	if r == nil {
+		return nil
+	}
+	return open[T, P](tx, r)
+}
+
+// open reads a row that was found.
+func open[T any, P interface {
+	*T
+	object
+}](tx *tx, r *Row) P {
+	at := place{r.Account, r.Kind, r.ID}
+	if o, ok := tx.objects[at]; ok {
+		return o.(P)
+	}
+	o := P(new(T))
+	tx.try(json.Unmarshal(r.Body, o))
+	o.top().row = r
+	tx.objects[at] = o
+	return o
+}
+
+// get reads an object that must be there; param is the parameter that named it.
+func get[T any, P interface {
+	*T
+	object
+}](tx *tx, param, id string) P {
+	if o := find[T, P](tx, id); o != nil {
+		return o
+	}
+	refuse(missing(P(nil).kind(), param, id))
+	return nil
+}
+
+// all reads the objects that a query finds, newest first, with those made or changed in this work.
+func all[T any, P interface {
+	*T
+	object
+}](tx *tx, q Query) []P {
+	tx.flush()
+	q.Account, q.Kind = tx.account, string(P(nil).kind())
+	rows, err := tx.rows.Find(tx.ctx, q)
+	tx.try(err)
+	found := make([]P, 0, len(rows))
+	for _, r := range rows {
+		found = append(found, open[T, P](tx, r))
+	}
+	return found
+}
+
+// put makes or changes an object at the end of the work, or before the next search.
+func (tx *tx) put(o object) {
+	h := o.top()
+	if h.Created == 0 {
+		h.Created = tx.now
+	}
+	if h.Metadata == nil {
+		h.Metadata = map[string]string{}
+	}
+	tx.objects[place{tx.account, string(o.kind()), h.ID}] = o
+	if !slices.Contains(tx.dirty, o) {
+		tx.dirty = append(tx.dirty, o)
+	}
+}
+
+func (tx *tx) drop(o object) {
+	tx.dirty = slices.DeleteFunc(tx.dirty, func(d object) bool { return d == o })
+	delete(tx.objects, place{tx.account, string(o.kind()), o.top().ID})
+	tx.try(tx.rows.Delete(tx.ctx, tx.account, string(o.kind()), o.top().ID))
+}
+
+// The two timers: the sandbox's own clock, and the real one that deliveries wait for.
+const (
+	timerClock = "clock"
+	timerWire  = "wire"
+)
+
+func (tx *tx) flush() {
+	for _, o := range tx.dirty {
+		h := o.top()
+		body, err := json.Marshal(o)
+		tx.try(err)
+		if h.row == nil {
+			h.row = &Row{Account: tx.account, Kind: string(o.kind()), ID: h.ID}
+		}
+		h.row.Created, h.row.Body, h.row.Due, h.row.Timer = h.Created, body, o.due(), ""
+		h.row.Marks = o.marks()
+		for _, key := range slices.Sorted(maps.Keys(h.Metadata)) {
+			h.row.Marks = append(h.row.Marks, "metadata."+key+"="+h.Metadata[key])
+		}
+		if h.row.Due != 0 {
+			h.row.Timer = timerClock
+			if o.kind() == kindDelivery {
+				h.row.Timer = timerWire
+			}
+		}
+		tx.try(tx.rows.Put(tx.ctx, h.row))
+	}
+	tx.dirty = tx.dirty[:0]
+}
+
+// newID is prefix_ and 24 letters and digits.
+func newID(prefix string) string { return prefix + "_" + random(24) }
+
+func random(n int) string {
+	const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	var out strings.Builder
+	for _, c := range b {
+		out.WriteByte(letters[int(c)%len(letters)])
+	}
+	return out.String()
+}
+
+func mark(name string, value any) string { return fmt.Sprintf("%s=%v", name, value) }
