@@ -76,7 +76,7 @@ func (s *Sandbox) until(ctx context.Context, end int64) error {
 			return nil
 		})
 		if err == nil && refused != nil {
-			err = fmt.Errorf("sandbox stripe: the clock was refused: %w", refused)
+			err = refused.err()
 		}
 		if err != nil || done < together {
 			return err

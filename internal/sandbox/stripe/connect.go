@@ -142,7 +142,7 @@ func (tx *tx) about(a *account, before shown) {
 
 // SetAccount moves a connected account to one of the states, as onboarding or the bank would.
 func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
-	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+	return s.operate(ctx, func(tx *tx) {
 		a := get[account](tx, "account", id)
 		before := tx.show(a, nil)
 		a.Own.State = state
@@ -154,28 +154,18 @@ func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
 				tx.emitShown("capability.updated", tx.capability(a, name), nil)
 			}
 		})
-		return nil
 	})
-	if err == nil && refused != nil {
-		err = refused
-	}
-	return err
 }
 
 // Disconnect is the account's owner taking the platform's access away: nothing of it can be read any more.
 func (s *Sandbox) Disconnect(ctx context.Context, id string) error {
-	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+	return s.operate(ctx, func(tx *tx) {
 		a := get[account](tx, "account", id)
 		tx.in(a.ID, func() {
 			tx.emitShown("account.application.deauthorized", shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
 		})
 		tx.drop(a)
-		return nil
 	})
-	if err == nil && refused != nil {
-		err = refused
-	}
-	return err
 }
 
 func (tx *tx) capability(a *account, name string) shown {

@@ -57,23 +57,23 @@ func createCustomer(tx *tx, c *call) (any, *problem) {
 	return cus, nil
 }
 
-func (cus *customer) take(tx *tx, p *params) {
-	for name, at := range map[string]*text{"email": &cus.Email, "name": &cus.Name, "phone": &cus.Phone, "description": &cus.About} {
+func (c *customer) take(tx *tx, p *params) {
+	for name, at := range map[string]*text{"email": &c.Email, "name": &c.Name, "phone": &c.Phone, "description": &c.About} {
 		if v, ok := p.opt(name); ok {
 			*at = text(v)
 		}
 	}
 	if p.has("address") {
 		a := p.of("address")
-		cus.Address = map[string]text{}
+		c.Address = map[string]text{}
 		for _, name := range []string{"city", "country", "line1", "line2", "postal_code", "state"} {
-			cus.Address[name] = text(a.text(name))
+			c.Address[name] = text(a.text(name))
 		}
 	}
-	if v, ok := p.number("balance"); ok && v != cus.Balance {
-		tx.balance(cus, v-cus.Balance, "adjustment", "")
+	if v, ok := p.number("balance"); ok && v != c.Balance {
+		tx.balance(c, v-c.Balance, "adjustment", "")
 	}
-	cus.Metadata = p.metadata(cus.Metadata)
+	c.Metadata = p.metadata(c.Metadata)
 	p.word("tax_exempt", "none")
 }
 

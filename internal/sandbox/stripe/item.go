@@ -51,9 +51,8 @@ func (i *invoiceItem) line() line {
 	}
 }
 
-// record makes the invoice items of lines.
-func (tx *tx) record(s *subscription, lines []line) []*invoiceItem {
-	var made []*invoiceItem
+// record makes the invoice items of lines. They wait for the next invoice that takes them.
+func (tx *tx) record(s *subscription, lines []line) {
 	for _, l := range lines {
 		i := &invoiceItem{
 			head: head{ID: string(l.Item)}, Amount: l.Amount, Currency: l.Currency, Customer: s.Customer, Date: tx.now, About: text(l.About),
@@ -65,13 +64,8 @@ func (tx *tx) record(s *subscription, lines []line) []*invoiceItem {
 		i.Own.Price = string(l.Price)
 		tx.put(i)
 		tx.emit("invoiceitem.created", i, nil)
-		made = append(made, i)
 	}
-	return made
 }
-
-// queue leaves lines for the next invoice of the subscription.
-func (tx *tx) queue(s *subscription, lines []line) { tx.record(s, lines) }
 
 // waiting are the items that the next invoice of a subscription takes, the oldest first: its own, and those of the
 // customer that are of none.

@@ -1,9 +1,6 @@
 package stripe
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // What follows is what a customer, a bank or an operator does outside of the API: the page's buttons, and tests.
 
@@ -14,12 +11,12 @@ func (s *Sandbox) operate(ctx context.Context, fn func(*tx)) error {
 		return nil
 	})
 	if err == nil && refused != nil {
-		return refused
+		return refused.err()
 	}
 	return err
 }
 
-// lasts4 are how the card of a conduct ends.
+// last4 is how the card of a conduct ends, "" for none such.
 func last4(c Conduct) string {
 	return map[Conduct]string{Works: "4242", Decline: "0002", ThreeDS: "3184"}[c]
 }
@@ -57,12 +54,4 @@ func (s *Sandbox) Pay(ctx context.Context, invoiceID string) error {
 		}
 		tx.collect(inv, "", false)
 	})
-}
-
-// clockText is a moment for people.
-func clockText(at int64) string {
-	if at == 0 {
-		return ""
-	}
-	return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05Z")
 }

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 )
@@ -24,7 +25,10 @@ type problem struct {
 	kept    bool        // the work done is kept although the answer is this
 }
 
-func (p *problem) Error() string { return p.Type + " " + p.Code + ": " + p.Message }
+// err is the refusal for callers outside of the API.
+func (p *problem) err() error { return errors.New("sandbox stripe: " + p.String()) }
+
+func (p *problem) String() string { return p.Type + " " + p.Code + ": " + p.Message }
 
 // failure is an error of the store, on its way through a panic like a problem.
 type failure struct{ error }

@@ -93,7 +93,7 @@ func (p *price) marks() []string {
 	return []string{mark("product", p.Product), mark("active", p.Active), mark("lookup_key", p.Lookup), mark("type", p.Type), mark("currency", p.Currency)}
 }
 
-func (p *price) wire(tx *tx, w shown, expand expansion) {
+func (p *price) wire(_ *tx, w shown, _ expansion) {
 	w["unit_amount_decimal"] = strconv.FormatInt(p.Unit, 10)
 }
 

@@ -128,8 +128,8 @@ const kindSettings kind = "sandbox.settings"
 
 func (*settings) kind() kind { return kindSettings }
 
-func (s *settings) now(real time.Time) int64 {
-	return real.Unix() + s.Ahead
+func (s *settings) now(wall time.Time) int64 {
+	return wall.Unix() + s.Ahead
 }
 
 // settings reads them once per work.

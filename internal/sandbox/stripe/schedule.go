@@ -221,9 +221,9 @@ func (tx *tx) enter(s *subscription, p *phase, behaviour string) {
 	recycled := tx.cycleOf(items) != tx.cycleOf(s.Own.Items)
 	if s.Status != "trialing" && behaviour != "none" && tx.now < s.End {
 		if recycled {
-			tx.queue(s, tx.credits(s, s.Own.Items, tx.now))
+			tx.record(s, tx.credits(s, s.Own.Items, tx.now))
 		} else {
-			tx.queue(s, tx.prorations(s, items, tx.now))
+			tx.record(s, tx.prorations(s, items, tx.now))
 		}
 	}
 	s.Own.Items = items

@@ -163,7 +163,8 @@ const (
 	keyAge, pendingAge = 24 * 3600, 60
 )
 
-func (*used) kind() kind { return kindKey }
+func (*used) kind() kind   { return kindKey }
+func (u *used) due() int64 { return u.Created + keyAge }
 
 // change runs a request that writes. The key is marked as in use first, so that a twin that comes meanwhile is
 // told, and the answer is kept in the same transaction as the work.
@@ -175,13 +176,13 @@ func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 	mine := hex.EncodeToString(hash[:])
 	var before *answer
 	refused, err := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
-		k, real := find[used](tx, c.key), s.o.Now().Unix()
+		k, today := find[used](tx, c.key), s.o.Now().Unix()
 		switch {
-		case k == nil, k.Answer != nil && max(real, tx.now)-k.Created >= keyAge, k.Answer == nil && real-k.Since >= pendingAge:
+		case k == nil, k.Answer != nil && tx.now-k.Created >= keyAge, k.Answer == nil && today-k.Since >= pendingAge:
 			if k == nil {
 				k = &used{head: head{ID: c.key}}
 			}
-			k.Created, k.Params, k.Since, k.Answer = tx.now, mine, real, nil
+			k.Created, k.Params, k.Since, k.Answer = tx.now, mine, today, nil
 			tx.put(k)
 		case k.Params != mine:
 			return &problem{Status: http.StatusBadRequest, Type: "idempotency_error", Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + c.key + "' if you meant to execute a different request."}
@@ -269,7 +270,7 @@ func write(w http.ResponseWriter, c *call, a *answer) {
 		h[k] = v
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body)
+	_, _ = w.Write(a.Body) //nolint:gosec // it is JSON, and says so
 }
 
 // Transport answers requests of this process without a network: an http.Client that uses it speaks with s,

@@ -184,7 +184,7 @@ func updateSubscription(tx *tx, c *call) (any, *problem) {
 	if !ch.bill {
 		tx.apply(s, ch)
 		tx.changed(s, before)
-		tx.queue(s, ch.prorated)
+		tx.record(s, ch.prorated)
 		return s, nil
 	}
 	if !pending {

@@ -228,7 +228,7 @@ func cancelSubscription(tx *tx, c *call) (any, *problem) {
 	details(s, c.params)
 	now, prorate := c.yes("invoice_now"), c.yes("prorate")
 	if prorate && s.Status != "trialing" {
-		tx.queue(s, tx.credits(s, s.Own.Items, tx.now))
+		tx.record(s, tx.credits(s, s.Own.Items, tx.now))
 	}
 	tx.cancel(s, "cancellation_requested", now)
 	return s, nil

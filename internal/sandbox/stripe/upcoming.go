@@ -82,7 +82,7 @@ func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
 				}
 			}
 		}
-		inv.Own.Lines = append(waiting, ch.prorated...)
+		inv.Own.Lines = slices.Concat(waiting, ch.prorated)
 		if !ends && !s.AtEnd && (s.CancelAt == 0 || int64(s.CancelAt) > end) {
 			inv.Own.Lines = append(inv.Own.Lines, tx.recurring(s.ID, items, end, tx.cycleOf(items).end(anchor, end))...)
 		}
