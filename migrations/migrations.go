@@ -6,13 +6,13 @@ package migrations
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"log/slog"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -66,10 +66,12 @@ func Await(ctx context.Context, url string, log *slog.Logger) error {
 }
 
 func with(url string, do func(*goose.Provider) error) error {
-	db, err := sql.Open("pgx", url)
+	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
-		return fmt.Errorf("open database: %w", err)
+		return fmt.Errorf("read DATABASE_URL: %w", err)
 	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement with a name would not survive a transaction pooler
+	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLeaseDuration(10*time.Second), lock.WithTableHeartbeatInterval(3*time.Second), lock.WithTableLockTimeout(time.Second, 60))
 	if err != nil {

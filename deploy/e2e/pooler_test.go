@@ -1,0 +1,120 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// Every role and command behind a pooler that hands a session to whoever comes next, after each transaction.
+func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
+	t.Parallel()
+	direct, err := emptyDatabase(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database := testkit.Pooler(t, direct)
+	env := append(os.Environ(), "DATABASE_URL="+database, "FUNNELWORK_DATABASE_POOLER=true", "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
+	for _, args := range [][]string{
+		{"migrate"},
+		{"migrate"},
+		{"keys", "rotate"},
+		{"scheduler", "--list"},
+		{"user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Engines"},
+	} {
+		cmd := exec.CommandContext(t.Context(), build(t), args...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	public := ""
+	for _, role := range []string{"api", "worker", "scheduler"} {
+		ports, err := freePorts(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inBackground(t, append(env, "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), role)
+		until(t, role+" is ready", func() bool { status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", ""); return status == 200 })
+		if role == "api" {
+			public = "http://" + ports[0]
+		}
+	}
+	var mu sync.Mutex
+	told := map[string]bool{}
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var e struct {
+			Data struct{ Object struct{ Email string } }
+		}
+		_ = json.Unmarshal(body, &e)
+		mu.Lock()
+		defer mu.Unlock()
+		told[e.Data.Object.Email] = true
+	}))
+	t.Cleanup(receiver.Close)
+	var session struct {
+		Token string `json:"access_token"`
+	}
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	if err := json.Unmarshal([]byte(answer), &session); err != nil || session.Token == "" {
+		t.Fatalf("login: %s", answer)
+	}
+	if status, body := ask(t, "POST", public+"/api/v1/webhooks", session.Token, `{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
+		t.Fatalf("webhook: %d %s", status, body)
+	}
+	const contacts = 60
+	var clients sync.WaitGroup
+	for c := range 6 { // more at once than the pooler has sessions, beside the worker's
+		clients.Go(func() {
+			for i := c; i < contacts; i += 6 {
+				if status, body := ask(t, "POST", public+"/api/v1/crm/contacts", session.Token, fmt.Sprintf(`{"email":"c%d@example.org","first_name":"Grace","last_name":"Hopper","tag":"x"}`, i)); status != 201 {
+					t.Errorf("contact %d: %d %s", i, status, body)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	until(t, "every contact was told of", func() bool { mu.Lock(); defer mu.Unlock(); return len(told) == contacts })
+	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=100&q=grace", session.Token, ""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != contacts {
+		t.Errorf("list: %d %s", status, body)
+	}
+	sql := testkit.Pgx(t, direct)
+	until(t, "all jobs are done, the scheduler's among them", func() bool {
+		var open, ticks int
+		if err := sql.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM tick)").Scan(&open, &ticks); err != nil {
+			t.Fatal(err)
+		}
+		return open == 0 && ticks > 0
+	})
+}
+
+// inBackground runs a command of the product until the test ends.
+func inBackground(t *testing.T, env []string, args ...string) {
+	t.Helper()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = env, &said, &said, 20*time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil || t.Failed() {
+			t.Errorf("%v ended with %v: %s", args, err, said.String())
+		}
+	})
+}

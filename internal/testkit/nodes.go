@@ -1,0 +1,176 @@
+package testkit
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// nodeSecret is the password of every node: what is tested is tested with one.
+const nodeSecret = "node-password"
+
+// node is a redis-server of a cluster or a failover group, on a loopback port.
+type node struct {
+	addr string
+	cli  *redis.Client
+	kill func() // at once, as kill -9 does
+}
+
+// startNode starts redis-server with a configuration of the given lines. Where none is installed the test is
+// skipped, or fails when CI=true.
+func startNode(t testing.TB, sentinel bool, lines ...string) *node {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		unavailable(t, err)
+	}
+	port, dir := nodePort(t), t.TempDir()
+	conf := filepath.Join(dir, "node.conf")
+	lines = append([]string{"port " + strconv.Itoa(port), "bind 127.0.0.1", "dir " + dir, `save ""`, "requirepass " + nodeSecret}, lines...)
+	if err := os.WriteFile(conf, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{conf}
+	if sentinel {
+		args = append(args, "--sentinel")
+	}
+	n := &node{addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), kill: daemon(t, nil, append([]string{program}, args...)...)}
+	n.cli = redis.NewClient(&redis.Options{Addr: n.addr, Password: nodeSecret, Protocol: 2})
+	t.Cleanup(func() { _ = n.cli.Close() })
+	eventually(t, "node "+n.addr+" answers", func() bool { return n.cli.Ping(t.Context()).Err() == nil })
+	return n
+}
+
+// daemon runs a program until the test or its binary ends, or kill is called: by SIGKILL, each way.
+func daemon(t testing.TB, as *syscall.Credential, argv ...string) (kill func()) {
+	t.Helper()
+	const watchdog = `"$@" </dev/null & read -r word; kill -KILL $!; wait $!`
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "/bin/sh", append([]string{"-c", watchdog, "sh"}, argv...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: as}
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	kill = sync.OnceFunc(func() { _ = stdin.Close(); _ = cmd.Wait() })
+	t.Cleanup(kill)
+	return kill
+}
+
+// nodePort is free, as is the one 10,000 above it, where nodes of a cluster talk to each other.
+func nodePort(t testing.TB) int {
+	t.Helper()
+	for range 200 {
+		port := 10100 + rand.IntN(9800) //nolint:gosec // no secret
+		free := true
+		for _, p := range []int{port, port + 10000} {
+			ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p))) //nolint:noctx // answers at once
+			if free = free && err == nil; err == nil {
+				_ = ln.Close()
+			}
+		}
+		if free {
+			return port
+		}
+	}
+	t.Fatal("testkit: no free port")
+	return 0
+}
+
+// RedisCluster is the URL of a Redis Cluster of three masters, each with a third of the slots.
+func RedisCluster(t testing.TB) string {
+	t.Helper()
+	var nodes []*node
+	var addrs []string
+	for i := range 3 {
+		n := startNode(t, false, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000", "masterauth "+nodeSecret)
+		first, last := i*16384/3, (i+1)*16384/3-1
+		if err := n.cli.ClusterAddSlotsRange(t.Context(), first, last).Err(); err != nil {
+			t.Fatalf("testkit: %v", err)
+		}
+		nodes, addrs = append(nodes, n), append(addrs, n.addr)
+	}
+	for _, n := range nodes[1:] {
+		host, port, _ := net.SplitHostPort(n.addr)
+		if err := nodes[0].cli.ClusterMeet(t.Context(), host, port).Err(); err != nil {
+			t.Fatalf("testkit: %v", err)
+		}
+	}
+	for _, n := range nodes {
+		eventually(t, "the cluster is whole", func() bool {
+			info, err := n.cli.ClusterInfo(t.Context()).Result()
+			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
+		})
+	}
+	return "redis+cluster://:" + nodeSecret + "@" + strings.Join(addrs, ",")
+}
+
+// RedisFailover is a master, its replica, and three sentinels that watch them.
+type RedisFailover struct {
+	URL    string
+	t      testing.TB
+	master *node
+	watch  *node // one of the sentinels
+}
+
+// RedisSentinel starts them.
+func RedisSentinel(t testing.TB) *RedisFailover {
+	t.Helper()
+	f := &RedisFailover{t: t, master: startNode(t, false, "masterauth "+nodeSecret)}
+	host, port, _ := net.SplitHostPort(f.master.addr)
+	replica := startNode(t, false, "masterauth "+nodeSecret, "replicaof "+host+" "+port)
+	eventually(t, "the replica follows", func() bool {
+		return strings.Contains(replica.cli.Info(t.Context(), "replication").Val(), "master_link_status:up")
+	})
+	var addrs []string
+	for range 3 {
+		s := startNode(t, true, "sentinel monitor main "+host+" "+port+" 2", "sentinel auth-pass main "+nodeSecret, "sentinel sentinel-pass "+nodeSecret,
+			"sentinel down-after-milliseconds main 1000", "sentinel failover-timeout main 5000")
+		f.watch = s
+		addrs = append(addrs, s.addr)
+	}
+	eventually(t, "the sentinels know all", func() bool {
+		m, err := f.state()
+		return err == nil && m["num-slaves"] == "1" && m["num-other-sentinels"] == "2"
+	})
+	f.URL = "redis+sentinel://:" + nodeSecret + "@" + strings.Join(addrs, ",") + "/main?sentinel_password=" + nodeSecret
+	return f
+}
+
+func (f *RedisFailover) state() (map[string]string, error) {
+	return redis.NewSentinelClient(f.watch.cli.Options()).Master(f.t.Context(), "main").Result()
+}
+
+// Fail kills the master and answers when the replica has its place.
+func (f *RedisFailover) Fail() {
+	f.t.Helper()
+	f.master.kill()
+	eventually(f.t, "the replica is the master", func() bool {
+		m, err := f.state()
+		return err == nil && net.JoinHostPort(m["ip"], m["port"]) != f.master.addr
+	})
+}
+
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !holds(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("testkit: not within a minute: %s", what)
+		}
+	}
+}
