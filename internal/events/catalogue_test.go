@@ -3,12 +3,9 @@ package events_test
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/events/eventstest"
@@ -17,42 +14,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-func TestTheCatalogueIsTheReviewedOne(t *testing.T) {
-	t.Parallel()
-	type entry struct {
-		Type        string         `json:"type"`
-		Description string         `json:"description"`
-		Live        bool           `json:"live"`
-		Schema      map[string]any `json:"schema"`
-		Sample      any            `json:"sample"`
-	}
-	var all []entry
-	for _, e := range events.Catalogue() {
-		sample, err := e.Example()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, entry{e.Name, e.Description, e.Live, e.Schema(), json.RawMessage(sample.Bytes())})
-	}
-	got, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const golden = "testdata/catalogue.golden.json"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("the catalogue differs from %s (-update writes it; schemas only grow):\n%s", golden, diff)
-	}
-}
 
 func TestEveryTypeIsNamedObjectDotPastTenseAndSaysWhenItFires(t *testing.T) {
 	t.Parallel()
