@@ -84,11 +84,12 @@ WITH delivery AS (
 	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, body, created_at, updated_at)
 	VALUES ($1, $2, $3, $4, $5, 'test', $6, $7, $7)
 )
-INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
-VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, $3, true, job_wake($1, $9, $8, $3, now()))
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due, wake_at)
+VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, true, job_wake($1, $9, $8, NULL, now()))
 RETURNING id, wake_at IS NOT NULL`
 
 // Send writes a test delivery of an event that is not stored, with its job, as Announce does for those that are.
+// The job is in no line: somebody waits for it, and it is sent though the endpoint's line may be held.
 func Send(tx *postgres.Tx, delivery, endpoint id.ID, sample *Stored) {
 	tx.Queue(sendSQL, tx.Org(), delivery, endpoint, sample.ID, sample.Type, sample.Bytes(), sample.CreatedAt,
 		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -100,7 +101,7 @@ func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
 // relieve is what a success does for the endpoint's health.
 func (s *Service) relieve(tx *postgres.Tx, p *Parcel) {
 	if p.Held {
-		tx.Queue(healSQL, tx.Org(), p.Endpoint)
+		s.renew(tx, p.Endpoint)
 		return
 	}
 	tx.Queue(relieveSQL, tx.Org(), p.Endpoint)
@@ -112,8 +113,14 @@ func (s *Service) suffered(ctx context.Context, tx *postgres.Tx, p *Parcel, o *O
 	if err != nil {
 		return err
 	}
-	h.suffer(now, misfortune{down: o.Down, first: p.Status == Pending, alone: p.Held, asked: o.Asked})
+	c := h.suffer(now, misfortune{down: o.Down, first: p.Status == Pending, alone: p.Held, asked: o.Asked})
 	saveHealth(tx, p.Endpoint, &h)
+	if c.hold > 0 {
+		queue.HoldLine(tx, p.Endpoint, c.hold)
+	}
+	if c.free {
+		queue.FreeLine(tx, p.Endpoint)
+	}
 	return nil
 }
 
@@ -141,10 +148,14 @@ func (s *Service) disable(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 	return true, events.Announce(ctx, tx, events.WebhookDisabled{Endpoint: v.Endpoint})
 }
 
-// renew forgets how an endpoint has been doing.
+// renew forgets how an endpoint has been doing, and lets its deliveries through.
 func (s *Service) renew(tx *postgres.Tx, endpoint id.ID) {
 	tx.Queue(healSQL, tx.Org(), endpoint)
+	queue.FreeLine(tx, endpoint)
 }
+
+// Hold lets none of an endpoint's deliveries begin for so long. It is for a delivery that should not have begun.
+func (s *Service) Hold(tx *postgres.Tx, endpoint id.ID, d time.Duration) { queue.HoldLine(tx, endpoint, d) }
 
 func location(a outbound.Answer) string {
 	if a.Status < 300 || a.Status > 399 || a.Header == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -50,6 +51,9 @@ func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned
 		INSERT INTO webhook_endpoint (org_id, id, url, description, events, rate_limit, enabled, secret, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, sealed, now)
+	if v.RateLimit != nil {
+		queue.SetLineRate(tx, v.ID, v.RateLimit)
+	}
 	return v, shown, nil
 }
 
@@ -89,7 +93,7 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 	if err != nil {
 		return v, err
 	}
-	url, enabled := v.URL, v.Enabled
+	url, enabled, rate := v.URL, v.Enabled, v.RateLimit
 	changed, err := p.apply(&v.Endpoint)
 	if err == nil {
 		err = s.check(&v.Endpoint, v.URL != url)
@@ -110,6 +114,9 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, reason, v.UpdatedAt, v.Edit)
 	if v.URL != url || v.Enabled != enabled {
 		s.renew(tx, v.ID)
+	}
+	if (v.RateLimit == nil) != (rate == nil) || rate != nil && *v.RateLimit != *rate {
+		queue.SetLineRate(tx, v.ID, v.RateLimit)
 	}
 	return v, nil
 }

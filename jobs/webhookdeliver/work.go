@@ -48,6 +48,7 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			return err
 		}
 		if wait > 0 {
+			run.Effect(func(_ context.Context, tx *postgres.Tx) error { j.Hooks.Hold(tx, p.Endpoint, wait); return nil })
 			return queue.Snooze(wait)
 		}
 		p.Held = probe // or it was closed since
