@@ -155,7 +155,9 @@ func (s *Service) renew(tx *postgres.Tx, endpoint id.ID) {
 }
 
 // Hold lets none of an endpoint's deliveries begin for so long. It is for a delivery that should not have begun.
-func (s *Service) Hold(tx *postgres.Tx, endpoint id.ID, d time.Duration) { queue.HoldLine(tx, endpoint, d) }
+func (s *Service) Hold(tx *postgres.Tx, endpoint id.ID, d time.Duration) {
+	queue.HoldLine(tx, endpoint, d)
+}
 
 func location(a outbound.Answer) string {
 	if a.Status < 300 || a.Status > 399 || a.Header == nil {
