@@ -204,3 +204,24 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 		t.Errorf("%v, %v", top, err)
 	}
 }
+
+func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
+	t.Parallel()
+	h, held, free := open(t), id.New(), id.New()
+	h.add(adding(mark, none{}, queue.Line(held)), adding(mark, none{}, queue.Line(free)))
+	h.exec("UPDATE job SET wake_at = NULL, due = true, run_at = now() - CASE WHEN line = $1 THEN interval '9 hours' ELSE interval '1 hour' END", held)
+	oldest := func() time.Duration {
+		lanes, err := h.ledger().Backlogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lanes[slices.IndexFunc(lanes, func(b queue.Backlog) bool { return b.Lane == queue.Default })].Oldest
+	}
+	if got := oldest(); got < 9*time.Hour {
+		t.Errorf("before it is held: %s", got)
+	}
+	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, held, time.Hour) })
+	if got := oldest(); got < time.Hour || got > 2*time.Hour {
+		t.Errorf("while it is held: %s", got)
+	}
+}

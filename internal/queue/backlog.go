@@ -34,7 +34,7 @@ func Stages() []Stage {
 type Backlog struct {
 	Lane   Lane
 	Counts map[Stage]int
-	Oldest time.Duration // how long the ready job that was due first is overdue
+	Oldest time.Duration // how long the ready job that was due first is overdue, but for what its line keeps back
 }
 
 // Open is how many jobs are not done and not dead.
@@ -59,7 +59,8 @@ var parts = map[Stage]string{
 const delayedSQL = `
 SELECT lane, count(*) FROM (SELECT lane FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due LIMIT $1 + 1) AS counted GROUP BY lane`
 
-// oldestSQL looks at each group's first job, and at what has a slot.
+// oldestSQL looks at each group's first job, and at what has a slot. What its own line keeps back, held or by its
+// rate, is not late.
 const oldestSQL = `
 WITH RECURSIVE walk AS (
 	(SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
@@ -75,7 +76,8 @@ WITH RECURSIVE walk AS (
 	) AS n
 )
 SELECT coalesce(greatest(extract(epoch FROM now() - min(run_at)), 0), 0)::float8 FROM (
-	(SELECT run_at FROM walk LIMIT 5000)
+	(SELECT w.run_at FROM (SELECT * FROM walk LIMIT 5000) AS w WHERE NOT EXISTS (
+		SELECT FROM job_line l WHERE l.org_id = w.org_id AND l.id = w.line AND (l.probing OR l.rate IS NOT NULL OR l.held_until > now())))
 	UNION ALL
 	(SELECT run_at FROM job WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL LIMIT 5000)
 ) AS heads`
