@@ -110,7 +110,7 @@ CREATE FUNCTION quota_key(org uuid, what text) RETURNS bigint LANGUAGE sql IMMUT
 CREATE FUNCTION quota_level(used bigint, cap bigint) RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     'SELECT (CASE WHEN used >= cap THEN 100 WHEN used * 5 >= cap * 4 THEN 80 ELSE 0 END)::smallint';
 
--- quota_count(feature, by): counts one row that came or went, at the commit, so that the counter's row is the last
+-- quota_count(feature, step): counts one row that came or went, at the commit, so that the counter's row is the last
 -- thing that a transaction locks and the first that it lets go. One that finds no room is refused with
 -- plan_limit_reached. Whoever counts holds the lock that quota_settle takes alone, from before it looks whether there
 -- is a limit until its commit: a limit that begins meanwhile starts from a number that holds all such rows or none.
@@ -118,17 +118,17 @@ CREATE FUNCTION quota_level(used bigint, cap bigint) RETURNS smallint LANGUAGE s
 CREATE FUNCTION quota_count() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     what  text := TG_ARGV[0];
-    by    int  := TG_ARGV[1];
+    step  int  := TG_ARGV[1];
     org   uuid;
     q     quota;
     level smallint;
 BEGIN
     IF TG_OP = 'DELETE' THEN org := OLD.org_id; ELSE org := NEW.org_id; END IF;
     PERFORM pg_advisory_xact_lock_shared(quota_key(org, what));
-    UPDATE quota SET used = used + by
-    WHERE org_id = org AND feature = what AND (by < 0 OR overage OR used + by <= cap) RETURNING * INTO q;
+    UPDATE quota SET used = used + step
+    WHERE org_id = org AND feature = what AND (step < 0 OR overage OR used + step <= cap) RETURNING * INTO q;
     IF NOT FOUND THEN
-        IF by > 0 THEN
+        IF step > 0 THEN
             PERFORM refuse('plan_limit_reached', json_build_object('feature', what, 'limit', c.cap, 'used', c.used, 'plan', s.plan, 'status', s.status)::text)
             FROM quota c JOIN subscription s ON s.org_id = c.org_id WHERE c.org_id = org AND c.feature = what;
         END IF;
@@ -137,7 +137,7 @@ BEGIN
     level := quota_level(q.used, q.cap);
     IF level <> q.told THEN
         UPDATE quota SET told = level WHERE org_id = org AND feature = what;
-        IF by > 0 AND level > q.told THEN
+        IF step > 0 AND level > q.told THEN
             INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
             VALUES (org, uuidv7_at(clock_timestamp()), 'quota.announce',
                 json_build_object('kind', what, 'percent', level, 'used', q.used, 'limit', q.cap), 'default', 8, job_wake(org, 'default', now()));
@@ -157,10 +157,10 @@ BEGIN
     INSERT INTO quota_source (feature, relation, gone) VALUES (what, t::text, gone);
     FOR c IN SELECT * FROM (VALUES
         ('comes', 'INSERT', 'NEW.%I IS NULL', 1), ('returns', 'UPDATE', 'OLD.%1$I IS NOT NULL AND NEW.%1$I IS NULL', 1),
-        ('goes', 'UPDATE', 'OLD.%1$I IS NULL AND NEW.%1$I IS NOT NULL', -1), ('ends', 'DELETE', 'OLD.%I IS NULL', -1)) AS x (name, act, clause, by)
+        ('goes', 'UPDATE', 'OLD.%1$I IS NULL AND NEW.%1$I IS NOT NULL', -1), ('ends', 'DELETE', 'OLD.%I IS NULL', -1)) AS x (name, act, clause, step)
     LOOP
         EXECUTE format('CREATE CONSTRAINT TRIGGER quota_%s AFTER %s ON %s DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (%s) EXECUTE FUNCTION quota_count(%L, %L)',
-            c.name, c.act, t, format(c.clause, gone), what, c.by);
+            c.name, c.act, t, format(c.clause, gone), what, c.step);
     END LOOP;
 END
 $$;

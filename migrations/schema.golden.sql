@@ -4,6 +4,7 @@
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
+client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
@@ -21,22 +22,38 @@ job_pause (scope text not null, name text not null, paused_at timestamp with tim
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
-org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
+org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, parent_org_id uuid, level smallint not null default 
+CASE
+    WHEN (parent_org_id IS NULL) THEN 0
+    ELSE 1
+END, parent_level smallint default 
+CASE
+    WHEN (parent_org_id IS NOT NULL) THEN 0
+    ELSE NULL::integer
+END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 partitioned (name text not null, keep_days integer not null)
+plan_addon (org_id uuid not null, id uuid not null, feature text not null, amount bigint, created_at timestamp with time zone not null default now())
+plan_override (org_id uuid not null, feature text not null, value json not null, source text not null, expires_at timestamp with time zone, created_at timestamp with time zone not null default now())
+quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
+quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
+sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
+staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone)
+subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
-webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null) partition by RANGE (id)
+webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid) partition by RANGE (id)
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
 webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since timestamp with time zone, failed_events integer not null default 0, streak integer not null default 0, streak_from timestamp with time zone, opened_at timestamp with time zone, next_probe_at timestamp with time zone, warned integer not null default 0)
+webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not null, from_at timestamp with time zone not null, to_at timestamp with time zone not null, types text[] not null, only_failed boolean not null, to_disabled boolean not null, status text not null default 'queued'::text, events bigint not null, sent bigint not null default 0, walked uuid not null default '00000000-0000-0000-0000-000000000000'::uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
 
 -- constraints
 api_key: api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -45,7 +62,18 @@ api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::
 app_user: app_user_email_folded_key UNIQUE (email_folded)
 app_user: app_user_pkey PRIMARY KEY (id)
 audit_log: audit_log_pkey PRIMARY KEY (org_id, id)
+client_org: client_org_id_fkey FOREIGN KEY (id) REFERENCES org(id)
+client_org: client_org_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+client_org: client_org_pkey PRIMARY KEY (org_id, id)
+client_org: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+client_org: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+client_org: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+client_org: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: contact_pkey PRIMARY KEY (org_id, id)
+contact: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+contact: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+contact: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact_field: contact_field_pkey PRIMARY KEY (org_id, key)
 contact_field: contact_field_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text])))
 contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
@@ -57,6 +85,10 @@ idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 invitation: invitation_pkey PRIMARY KEY (org_id, id)
 invitation: invitation_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
+invitation: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+invitation: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+invitation: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+invitation: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 job: job_pkey PRIMARY KEY (org_id, id)
 job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
 job_act: job_act_pkey PRIMARY KEY (id)
@@ -75,18 +107,38 @@ member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
 member: member_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
+member: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+member: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+member: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+member: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+org: org_level UNIQUE (id, level)
+org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
+plan_addon: plan_addon_pkey PRIMARY KEY (org_id, id)
+plan_override: plan_override_pkey PRIMARY KEY (org_id, feature)
+plan_override: plan_override_source_check CHECK ((source = ANY (ARRAY['override'::text, 'allocation'::text])))
+quota: quota_pkey PRIMARY KEY (org_id, feature)
+quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
+quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
 sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
+sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
 segment: segment_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 signing_key: signing_key_pkey PRIMARY KEY (kid)
+staff_access: staff_access_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+staff_access: staff_access_pkey PRIMARY KEY (org_id, id)
+staff_access: staff_access_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text])))
+subscription: subscription_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
+subscription: subscription_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+subscription: subscription_pkey PRIMARY KEY (org_id)
+subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::text, 'active'::text, 'past_due'::text, 'incomplete'::text, 'unpaid'::text, 'canceled'::text, 'paused'::text])))
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 tick: tick_pkey PRIMARY KEY (entry, tick)
 user_token: user_token_pkey PRIMARY KEY (hash)
@@ -96,9 +148,15 @@ webhook_attempt: webhook_attempt_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'discarded'::text])))
 webhook_delivery: webhook_delivery_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'test'::text, 'redelivery'::text, 'replay'::text])))
+webhook_endpoint: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+webhook_endpoint: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+webhook_endpoint: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+webhook_endpoint: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 webhook_endpoint: webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text])))
 webhook_endpoint: webhook_endpoint_pkey PRIMARY KEY (org_id, id)
 webhook_health: webhook_health_pkey PRIMARY KEY (org_id, endpoint_id)
+webhook_replay: webhook_replay_pkey PRIMARY KEY (org_id, id)
+webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'stopped'::text])))
 
 -- indexes
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
@@ -130,18 +188,27 @@ CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, f
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
 CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
 CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
+CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
+CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
+CREATE INDEX staff_access_age ON public.staff_access USING btree (expires_at)
+CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
+CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_id) WHERE (trigger = ANY (ARRAY['redelivery'::text, 'replay'::text]))
 CREATE INDEX webhook_delivery_list ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, id)
+CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, status) WHERE (replay_id IS NOT NULL)
 CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, status, id)
+CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
 CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
+CREATE INDEX webhook_replay_open ON public.webhook_replay USING btree (org_id, endpoint_id, id) WHERE (completed_at IS NULL)
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
 CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
 CREATE UNIQUE INDEX app_user_pkey ON public.app_user USING btree (id)
 CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (org_id, id)
+CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -163,17 +230,28 @@ CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
+CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
+CREATE UNIQUE INDEX plan_addon_pkey ON public.plan_addon USING btree (org_id, id)
+CREATE UNIQUE INDEX plan_override_pkey ON public.plan_override USING btree (org_id, feature)
+CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
+CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
 CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
+CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
+CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
+CREATE UNIQUE INDEX staff_access_pkey ON public.staff_access USING btree (org_id, id)
+CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (stripe_customer_id) WHERE (stripe_customer_id IS NOT NULL)
+CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
+CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
@@ -181,6 +259,7 @@ CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING bt
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_health_pkey ON public.webhook_health USING btree (org_id, endpoint_id)
+CREATE UNIQUE INDEX webhook_replay_pkey ON public.webhook_replay USING btree (org_id, id)
 
 -- row policies
 api_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -190,6 +269,7 @@ app_user: colleagues for SELECT to funnelwork_app using ((EXISTS ( SELECT 1
 app_user: system for ALL to funnelwork_system using (true) check (true) forced
 audit_log: system for ALL to funnelwork_system using (true) check (true) forced
 audit_log: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -211,6 +291,10 @@ member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+plan_addon: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+plan_override: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+quota: system for ALL to funnelwork_system using (true) check (true) forced
+quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
@@ -219,6 +303,10 @@ score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
+staff_access: system for ALL to funnelwork_system using (true) check (true) forced
+staff_access: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+subscription: system for ALL to funnelwork_system using (true) check (true) forced
+subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
@@ -228,6 +316,8 @@ webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) 
 webhook_endpoint: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_health: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_health: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_replay: system for ALL to funnelwork_system using (true) check (true) forced
+webhook_replay: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 
 -- grants
 api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -237,6 +327,8 @@ app_user: funnelwork_system may INSERT, SELECT, UPDATE
 audit_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 audit_log: funnelwork_app may INSERT, SELECT
 audit_log: funnelwork_system may DELETE, INSERT, SELECT
+client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -286,6 +378,16 @@ org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDAT
 org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+plan_addon: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+plan_addon: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+plan_override: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+plan_override: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+quota: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+quota: funnelwork_system may SELECT, UPDATE
+quota_source: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+quota_source: funnelwork_app may SELECT
+quota_source: funnelwork_system may SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -294,6 +396,8 @@ sandbox_hook: funnelwork_system may DELETE, INSERT, SELECT
 sandbox_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sandbox_mail: funnelwork_system may DELETE, SELECT
+sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 score_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -302,6 +406,12 @@ segment_member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 segment_member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 signing_key: funnelwork_system may DELETE, INSERT, SELECT
+staff_access: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+staff_access: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+staff_access: funnelwork_system may DELETE, SELECT
+subscription: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+subscription: funnelwork_system may INSERT, SELECT, UPDATE
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT
@@ -321,8 +431,12 @@ webhook_endpoint: funnelwork_system may SELECT
 webhook_health: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_health: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_health: funnelwork_system may SELECT
+webhook_replay: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+webhook_replay: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_replay: funnelwork_system may DELETE, SELECT
 
 -- functions
+counts(IN t regclass, IN what text, IN gone text) as its caller
 drop_partitions() as its owner
 event_horizon() as its caller
 event_seq(n integer) as its caller
@@ -332,6 +446,12 @@ job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
 make_partitions(days integer) as its owner
+org_begins() as its caller
+quota_count() as its caller
+quota_key(org uuid, what text) as its caller
+quota_level(used bigint, cap bigint) as its caller
+quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
+quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
 system(IN t regclass, IN rights text) as its caller
 tenant(IN t regclass) as its caller
