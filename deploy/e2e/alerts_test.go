@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Prometheus itself says what the rules mean. Its promtool is large and no part of the service, so that a machine
+// without it skips this, CI included; .ci/run installs it where it can be had.
+func TestEachAlertFiresAtItsFaultAndAtNothingElse(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(repository(t), "deploy", "prometheus")
+	expected, err := os.ReadFile(filepath.Join(dir, "alerts_test.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range readYAML[rules](t, "deploy/prometheus/alerts.yml").Groups {
+		for _, r := range g.Rules {
+			if !strings.Contains(string(expected), `alertname="`+r.Alert+`"`) {
+				t.Errorf("%s has no test in alerts_test.yml", r.Alert)
+			}
+		}
+	}
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("SKIPPED: promtool is not installed (Debian: prometheus), so the alert rules were not tried")
+	}
+	for _, args := range [][]string{
+		{"check", "rules", "--lint=all", "--lint-fatal", "alerts.yml"},
+		{"check", "config", "--syntax-only", "prometheus.yml"},
+		{"test", "rules", "alerts_test.yml"},
+	} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
