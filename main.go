@@ -333,7 +333,7 @@ func (p *process) operate(ln net.Listener) error {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
 	ops, err := api.NewOps(api.OpsOptions{
-		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Mounts: mounts, Receivers: []string{inbox.Path},
 	})
 	api.CollectPool(p.metrics, "app", p.app)

@@ -29,12 +29,14 @@ type OpsOptions struct {
 	Metrics *prometheus.Registry
 
 	DB          *postgres.DB // asked by /readyz
+	System      *postgres.DB // with DB, what acts on jobs; without it the dashboard changes nothing and there is no /jobs/
 	DatabaseURL string       // asked for migrations that are still to come
 	RedisURL    string       // asked by /readyz and shown by the dashboard
 
 	User, Password string   // basic auth; both or neither. Serve refuses a listener off loopback without them
 	Hosts          []string // names, beside localhost and address literals, under which the listener is called
-	ReadOnly       bool     // the dashboard shows and changes nothing
+	ReadOnly       bool     // the dashboard and /jobs/ show and change nothing
+	Worker         Slots    // of this process, where it runs jobs; else nil
 
 	// Mounts are further handlers by path prefix, such as "/sandbox/inbox/": a prefix that ends with a slash
 	// takes everything below it. They get the path whole and are guarded like the rest.
@@ -51,6 +53,7 @@ type Ops struct {
 	handler http.Handler
 	ready   *readiness
 	queues  *dashboard
+	jobs    *jobDesk // nil without System
 }
 
 // NewOps makes the handlers and connects to nothing.
@@ -67,24 +70,30 @@ func NewOps(o OpsOptions) (*Ops, error) {
 			return nil, fmt.Errorf("ops metrics: %w", err)
 		}
 	}
-	queues, err := newDashboard(o.RedisURL, o.ReadOnly)
+	ops := &Ops{OpsOptions: o}
+	desk, err := newJobDesk(o)
 	if err != nil {
 		return nil, err
 	}
-	ops := &Ops{OpsOptions: o, queues: queues}
+	ops.jobs = desk
+	if ops.queues, err = newDashboard(o.RedisURL, desk, o.ReadOnly, o.Log); err != nil {
+		return nil, errors.Join(err, desk.close())
+	}
 	if ops.ready, err = newReadiness(o); err != nil {
-		return nil, errors.Join(err, queues.Close())
+		return nil, errors.Join(err, ops.queues.Close(), desk.close())
 	}
 
 	inner := http.NewServeMux()
 	inner.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Timeout: 10 * time.Second}))
-	inner.Handle(queuesPath+"/", queues)
+	inner.Handle(queuesPath+"/", ops.queues)
 	inner.HandleFunc("GET /debug/pprof/", pprof.Index)
 	inner.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	inner.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	inner.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	inner.HandleFunc("GET /tls/ask", noCertificate)
 	inner.HandleFunc("GET /{$}", ops.contents)
+	desk.mount(inner)
+	o.mountSlots(inner, desk)
 	for prefix, h := range o.Mounts {
 		inner.Handle(prefix, h)
 	}
@@ -147,7 +156,7 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Close gives back the clients of an Ops. Serve does it too.
-func (o *Ops) Close() error { return errors.Join(o.queues.Close(), o.ready.close()) }
+func (o *Ops) Close() error { return errors.Join(o.queues.Close(), o.jobs.close(), o.ready.close()) }
 
 // ServeHTTP answers one request as the listener would.
 func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
@@ -180,7 +189,11 @@ func (o *Ops) contents(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>Funnelwork %[1]s</title><h1>Funnelwork %[1]s: operations</h1><ul>", html.EscapeString(o.Role))
-	paths := slices.Concat([]string{"/healthz", "/readyz", "/metrics", queuesPath + "/"}, slices.Sorted(maps.Keys(o.Mounts)))
+	own := []string{"/healthz", "/readyz", "/metrics", queuesPath + "/"}
+	if o.jobs != nil {
+		own = append(own, jobsPath)
+	}
+	paths := slices.Concat(own, slices.Sorted(maps.Keys(o.Mounts)))
 	for _, p := range paths {
 		fmt.Fprintf(&b, "<li><a href=\"%[1]s\">%[1]s</a>", html.EscapeString(p))
 	}

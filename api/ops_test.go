@@ -29,7 +29,7 @@ func newOps(t *testing.T, change ...func(*api.OpsOptions)) *api.Ops {
 	}
 	if o.DB == nil {
 		kit := testkit.DB(t)
-		o.DB, o.DatabaseURL = kit.App, kit.URL
+		o.DB, o.System, o.DatabaseURL = kit.App, kit.System, kit.URL
 	}
 	if o.RedisURL == "" {
 		o.RedisURL = testkit.Redis(t)

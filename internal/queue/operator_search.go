@@ -3,11 +3,13 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,6 +45,25 @@ type Filter struct {
 	// without Before.
 	After  *time.Time `json:"after,omitempty"`
 	Before *time.Time `json:"before,omitempty"`
+}
+
+// ErrFilter is a filter that nothing can fit.
+var ErrFilter = errors.New("unknown filter")
+
+// Check tells what is wrong with f as it came from outside.
+func (f Filter) Check() error {
+	if f.State != "" && !slices.Contains(States(), f.State) {
+		return fmt.Errorf("%w: state is one of %v", ErrFilter, States())
+	}
+	if f.Lane != "" && !slices.Contains(Lanes(), f.Lane) {
+		return fmt.Errorf("%w: lane is one of %v", ErrFilter, Lanes())
+	}
+	for _, text := range []string{f.Kind, f.Error} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || len(text) > 2000 {
+			return fmt.Errorf("%w: a text is UTF-8 of at most 2000 bytes", ErrFilter)
+		}
+	}
+	return nil
 }
 
 func (f Filter) dead() bool { return f.State == "" || f.State == Dead }

@@ -1,0 +1,310 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/jobs/redrive"
+)
+
+const jobsPath = "/jobs/"
+
+// jobDesk is where operators see jobs and act on them, in JSON. Postgres decides and is asked first, so that it
+// works while Redis is away. A nil one has no paths.
+type jobDesk struct {
+	operator *queue.Operator
+	redis    redis.UniversalClient
+	readOnly bool
+	actor    string // as the audit has it
+	log      *slog.Logger
+}
+
+func newJobDesk(o OpsOptions) (*jobDesk, error) {
+	if o.System == nil {
+		return nil, nil //nolint:nilnil // a listener without jobs is an answer
+	}
+	client, err := redisx.Open(o.RedisURL, redisx.Worker)
+	if err != nil {
+		return nil, err
+	}
+	d := &jobDesk{operator: queue.NewOperator(queue.NewLedger(o.DB, o.System), client), redis: client, readOnly: o.ReadOnly, actor: o.User, log: o.Log}
+	if d.actor == "" {
+		d.actor = "ops"
+	}
+	return d, nil
+}
+
+func (d *jobDesk) close() error {
+	if d == nil {
+		return nil
+	}
+	return d.redis.Close()
+}
+
+// mount adds the paths. Each is below the guard of the listener.
+func (d *jobDesk) mount(mux *http.ServeMux) {
+	if d == nil {
+		return
+	}
+	for pattern, h := range map[string]deskHandler{
+		"GET /jobs/{$}":                 d.search,
+		"GET /jobs/{org}/{id}":          d.show,
+		"POST /jobs/{org}/{id}/run":     d.acts(d.operator.Run),
+		"POST /jobs/{org}/{id}/archive": d.acts(d.operator.Archive),
+		"DELETE /jobs/{org}/{id}":       d.drop,
+		"POST /jobs/drop":               d.dropMatching,
+		"POST /jobs/redrive":            d.startRedrive,
+		"GET /jobs/redrives":            d.redrives,
+		"DELETE /jobs/redrives/{id}":    d.cancelRedrive,
+		"GET /jobs/pauses":              d.pauses,
+		"POST /jobs/pauses":             d.pause,
+		"DELETE /jobs/pauses":           d.resume,
+		"GET /jobs/weights":             d.weights,
+		"PUT /jobs/weights/{org}":       d.setWeight,
+		"GET /jobs/acts":                d.audit,
+	} {
+		mux.Handle(pattern, d.handle(h))
+	}
+}
+
+func (d *jobDesk) by(reason string) queue.By { return queue.By{Actor: d.actor, Reason: reason} }
+
+var (
+	errNoJob  = &opsError{http.StatusNotFound, "there is no such job"}
+	errHeld   = &opsError{http.StatusConflict, "a run has this job: wait for its end, or cancel it"}
+	errDead   = &opsError{http.StatusConflict, "it is dead already"}
+	errNoSuch = &opsError{http.StatusNotFound, "there is none"}
+)
+
+// refused is what a result other than done is answered with.
+func refused(r queue.Result) error {
+	switch r {
+	case queue.Held:
+		return errHeld
+	case queue.Gone:
+		return errNoJob
+	case queue.Unfit:
+		return errDead
+	case queue.Acted:
+	}
+	return nil
+}
+
+func keyOf(r *http.Request) (k queue.Key, err error) {
+	var orgErr, idErr error
+	k.Org, orgErr = id.Parse(r.PathValue("org"))
+	k.ID, idErr = id.Parse(r.PathValue("id"))
+	if orgErr != nil || idErr != nil {
+		return k, errNoJob
+	}
+	return k, nil
+}
+
+func (d *jobDesk) show(r *http.Request) (int, any, error) {
+	k, err := keyOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	j, err := d.operator.Show(r.Context(), k)
+	if err == nil && j == nil {
+		err = errNoJob
+	}
+	return http.StatusOK, j, err
+}
+
+// acts is run now or archive of one job; its answer is the job afterwards, null where it is through by then.
+func (d *jobDesk) acts(act func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error)) deskHandler {
+	return func(r *http.Request) (int, any, error) {
+		var in struct {
+			Reason string `json:"reason"`
+		}
+		k, err := keyOf(r)
+		if err == nil {
+			err = readJSON(r, &in)
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		results, err := act(r.Context(), d.by(in.Reason), k)
+		if err == nil {
+			err = refused(results[0])
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		j, err := d.operator.Show(r.Context(), k)
+		return http.StatusOK, j, err
+	}
+}
+
+func (d *jobDesk) drop(r *http.Request) (int, any, error) {
+	k, err := keyOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	q, err := readQuery(r, "reason")
+	if err != nil {
+		return 0, nil, err
+	}
+	results, err := d.operator.Drop(r.Context(), d.by(q.Get("reason")), k)
+	if err == nil {
+		err = refused(results[0])
+	}
+	return http.StatusNoContent, nil, err
+}
+
+func (d *jobDesk) dropMatching(r *http.Request) (int, any, error) {
+	var in struct {
+		Filter queue.Filter `json:"filter"`
+		Reason string       `json:"reason"`
+	}
+	if err := readJSON(r, &in); err != nil {
+		return 0, nil, err
+	}
+	if err := in.Filter.Check(); err != nil {
+		return 0, nil, err
+	}
+	n, more, err := d.operator.DropMatching(r.Context(), d.by(in.Reason), in.Filter, oneCall)
+	return http.StatusOK, map[string]any{"dropped": n, "more": more}, err
+}
+
+func (d *jobDesk) startRedrive(r *http.Request) (int, any, error) {
+	var in struct {
+		Filter queue.Filter `json:"filter"`
+		Rate   int          `json:"rate"`
+		Reason string       `json:"reason"`
+	}
+	if err := readJSON(r, &in); err != nil {
+		return 0, nil, err
+	}
+	if err := in.Filter.Check(); err != nil {
+		return 0, nil, err
+	}
+	out, err := d.operator.StartRedrive(r.Context(), d.by(in.Reason), in.Filter, in.Rate, askRedrive)
+	return http.StatusAccepted, out, err
+}
+
+func askRedrive(ctx context.Context, tx *postgres.Tx, which id.ID) error {
+	return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
+}
+
+func (d *jobDesk) redrives(r *http.Request) (int, any, error) {
+	out, err := d.operator.Redrives(r.Context())
+	return http.StatusOK, dataOf(out), err
+}
+
+func (d *jobDesk) cancelRedrive(r *http.Request) (int, any, error) {
+	which, err := id.Parse(r.PathValue("id"))
+	if err != nil {
+		return 0, nil, errNoSuch
+	}
+	done, err := d.operator.CancelRedrive(r.Context(), d.by(""), which)
+	if err == nil && !done {
+		err = &opsError{http.StatusNotFound, "there is no such redrive, or it has ended"}
+	}
+	return http.StatusNoContent, nil, err
+}
+
+func (d *jobDesk) pauses(r *http.Request) (int, any, error) {
+	out, err := d.operator.Pauses(r.Context())
+	return http.StatusOK, dataOf(out), err
+}
+
+func (d *jobDesk) pause(r *http.Request) (int, any, error) {
+	var in struct {
+		Scope  string `json:"scope"`
+		Name   string `json:"name"`
+		Reason string `json:"reason"`
+	}
+	if err := readJSON(r, &in); err != nil {
+		return 0, nil, err
+	}
+	changed, err := d.operator.Pause(r.Context(), d.by(in.Reason), in.Scope, in.Name)
+	status := http.StatusOK
+	if changed {
+		status = http.StatusCreated
+	}
+	return status, map[string]string{"scope": in.Scope, "name": in.Name}, err
+}
+
+func (d *jobDesk) resume(r *http.Request) (int, any, error) {
+	q, err := readQuery(r, "scope", "name", "reason")
+	if err != nil {
+		return 0, nil, err
+	}
+	changed, err := d.operator.Resume(r.Context(), d.by(q.Get("reason")), q.Get("scope"), q.Get("name"))
+	if err == nil && !changed {
+		err = errNoSuch
+	}
+	return http.StatusNoContent, nil, err
+}
+
+func (d *jobDesk) weights(r *http.Request) (int, any, error) {
+	out, err := d.operator.Weights(r.Context())
+	return http.StatusOK, dataOf(out), err
+}
+
+func (d *jobDesk) setWeight(r *http.Request) (int, any, error) {
+	var in struct {
+		Weight int    `json:"weight"`
+		Reason string `json:"reason"`
+	}
+	org, err := id.Parse(r.PathValue("org"))
+	if err != nil {
+		return 0, nil, errNoSuch
+	}
+	if err := readJSON(r, &in); err != nil {
+		return 0, nil, err
+	}
+	_, err = d.operator.SetWeight(r.Context(), d.by(in.Reason), org, in.Weight)
+	return http.StatusOK, queue.Weight{Org: org, Weight: in.Weight}, err
+}
+
+func (d *jobDesk) audit(r *http.Request) (int, any, error) {
+	q, err := readQuery(r, "limit", "cursor")
+	if err != nil {
+		return 0, nil, err
+	}
+	limit, err := limitOf(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	var before *id.ID
+	if c := q.Get("cursor"); c != "" {
+		last, err := id.Parse(c)
+		if err != nil {
+			return 0, nil, errCursor
+		}
+		before = &last
+	}
+	acts, err := d.operator.Acts(r.Context(), limit+1, before)
+	if err != nil {
+		return 0, nil, err
+	}
+	out := opsPage[queue.Act]{HasMore: len(acts) > limit}
+	if out.HasMore {
+		acts = acts[:limit]
+		next := acts[limit-1].ID.String()
+		out.NextCursor = &next
+	}
+	out.Data = append([]queue.Act{}, acts...)
+	return http.StatusOK, out, nil
+}
+
+// askersOwn tells errors that the asker made from others.
+func askersOwn(err error) bool {
+	for _, e := range []error{queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered, queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

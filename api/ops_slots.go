@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// Slots is a worker whose number of slots may be changed while it runs.
+type Slots interface {
+	// Concurrency is how many jobs it runs at once.
+	Concurrency() int
+	// SetConcurrency changes that; runs that go on end as they do.
+	SetConcurrency(ctx context.Context, n int) error
+}
+
+// mostSlots is as far as a worker goes.
+const mostSlots = 1000
+
+// mountSlots adds GET and PUT /workers/concurrency where this process runs jobs.
+func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobDesk) {
+	if o.Worker == nil || d == nil {
+		return
+	}
+	type slots struct {
+		Concurrency int `json:"concurrency"`
+	}
+	mux.Handle("GET /workers/concurrency", d.handle(func(*http.Request) (int, any, error) {
+		return http.StatusOK, slots{o.Worker.Concurrency()}, nil
+	}))
+	mux.Handle("PUT /workers/concurrency", d.handle(func(r *http.Request) (int, any, error) {
+		var in slots
+		if err := readJSON(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if in.Concurrency < 1 || in.Concurrency > mostSlots {
+			return 0, nil, &opsError{http.StatusUnprocessableEntity, fmt.Sprintf("concurrency: 1 to %d", mostSlots)}
+		}
+		by := d.by("")
+		by.Scope = fmt.Sprintf("%s: %d, was %d", o.Role, in.Concurrency, o.Worker.Concurrency())
+		if err := o.Worker.SetConcurrency(r.Context(), in.Concurrency); err != nil {
+			return 0, nil, err
+		}
+		return http.StatusOK, slots{o.Worker.Concurrency()}, d.operator.Note(r.Context(), by, "concurrency")
+	}))
+}
