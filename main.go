@@ -154,6 +154,7 @@ type process struct {
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
+	slots             api.Slots // the worker's, in a process that has one
 	plans             *plans.Catalogue
 	tasks             []func(context.Context) error
 	undo              []func(context.Context) error
@@ -313,6 +314,7 @@ func (p *process) work() (err error) {
 	w := worker.New(worker.Options{
 		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log, Metrics: worker.NewMetrics(p.metrics), Handlers: jobs.All(d),
 	})
+	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
 	return nil
 }
@@ -334,7 +336,7 @@ func (p *process) operate(ln net.Listener) error {
 	}
 	ops, err := api.NewOps(api.OpsOptions{
 		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
-		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Mounts: mounts, Receivers: []string{inbox.Path},
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path},
 	})
 	api.CollectPool(p.metrics, "app", p.app)
 	api.CollectPool(p.metrics, "system", p.system)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -81,7 +80,7 @@ func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused boo
 	if scope != "lane" || !o.tells(ctx, 1) {
 		return
 	}
-	// An error means that it is so already, or that the relay has to see to it.
+	// An error means that it is so already; else the relay sees to it within a second.
 	if paused {
 		_ = o.inspect.PauseQueue(lane)
 	} else {
@@ -122,37 +121,4 @@ func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 		return nil, fmt.Errorf("list pauses: %w", err)
 	}
 	return out, nil
-}
-
-// KeepPauses makes what is paused here paused in asynq, and nothing else, and takes the slots of what was added
-// meanwhile. It is the relay's, with each look: a Redis that was emptied or away knows of no pause.
-func (o *Operator) KeepPauses(ctx context.Context) error {
-	pauses, err := o.Pauses(ctx)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(pauses, func(p Pause) bool { return p.Scope != "lane" }) {
-		if err := o.unslot(ctx); err != nil {
-			return err
-		}
-	}
-	if o.redis == nil {
-		return nil
-	}
-	lanes := Lanes()
-	pipe := o.redis.Pipeline()
-	known := make([]*redis.IntCmd, len(lanes))
-	for i, lane := range lanes {
-		known[i] = pipe.Exists(ctx, "asynq:{"+string(lane)+"}:paused")
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("read pauses of asynq: %w", err)
-	}
-	for i, lane := range lanes {
-		want := slices.ContainsFunc(pauses, func(p Pause) bool { return p.Scope == "lane" && p.Name == string(lane) })
-		if is := known[i].Val() > 0; want != is {
-			o.tellPause(ctx, "lane", string(lane), want)
-		}
-	}
-	return nil
 }
