@@ -33,8 +33,10 @@ func (a *App) guard(c *fiber.Ctx) error {
 func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 	r.ip = a.clientIP(c)
 	if r.op.Need.role == "" {
-		if err := a.limitAddress(c, r); err != nil {
-			return nil, err
+		if !r.op.Signed {
+			if err := a.limitAddress(c, r); err != nil {
+				return nil, err
+			}
 		}
 	} else {
 		if err := a.authenticate(c, r); err != nil {

@@ -82,22 +82,27 @@ func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) 
 		if out, err = fn(tx); err != nil {
 			return err
 		}
-		answer, err := a.encode(r, out)
-		if err != nil {
-			return err
-		}
-		tx.Queue(rememberSQL, tx.Org(), r.key, r.fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
-			if tag.RowsAffected() == 0 {
-				return inFlight()
-			}
-			return nil
-		})
-		return nil
+		return remember(tx, a, r, out)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// remember stores the answer to the request's key in tx.
+func remember[O any](tx *postgres.Tx, a *App, r *request, out *O) error {
+	answer, err := a.encode(r, out)
+	if err != nil {
+		return err
+	}
+	tx.Queue(rememberSQL, tx.Org(), r.key, r.fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() == 0 {
+			return inFlight()
+		}
+		return nil
+	})
+	return nil
 }
 
 // recall answers the stored answer, nil for a new key.

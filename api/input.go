@@ -98,6 +98,9 @@ func readBody(c *fiber.Ctx, r *request, limit int64) ([]byte, error) {
 }
 
 func tooLarge(limit int64) *fault.Fault {
+	if limit < 1<<20 {
+		return fault.Newf(fault.BodyTooLarge, "The body may have %d KiB.", limit>>10)
+	}
 	return fault.Newf(fault.BodyTooLarge, "The body may have %d MiB.", limit>>20)
 }
 

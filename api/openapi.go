@@ -129,6 +129,11 @@ func (a *App) document(o *op, h *huma.Operation) {
 	if o.Keyed() {
 		maps.Copy(success.Headers, headerRefs("Idempotent-Replayed", "Replayed"))
 	}
+	for _, status := range o.Also {
+		also := *success
+		also.Description = http.StatusText(status)
+		h.Responses[strconv.Itoa(status)] = &also
+	}
 	delete(h.Responses, "default")
 	for _, status := range problems(o) {
 		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem"}

@@ -37,10 +37,12 @@ type op struct {
 	Tag          string   // the group in the document
 	Title        string   // one line
 	Status       int      // of success; 200 when 0
+	Also         []int    // further statuses of success with the same body
 	Writes       []string // event types and job kinds that it may write; see testdata/effects.golden
 	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64    // bytes; 1 MiB when 0
 	ByRow        bool     // the handler holds the body to the document, not huma
+	Signed       bool     // public, and its callers sign what they send: they are not counted by address
 
 	queries map[string]bool   // known query parameters; true where an empty value is none
 	silent  map[string]string // the value of a query parameter that says what its absence says

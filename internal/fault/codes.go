@@ -11,6 +11,7 @@ const (
 	InvalidCursor    Code = "invalid_cursor"
 	InvalidFilter    Code = "invalid_filter"
 	BadRequest       Code = "bad_request"
+	InvalidSignature Code = "invalid_signature"
 
 	Unauthorized       Code = "unauthorized"
 	InvalidCredentials Code = "invalid_credentials"
@@ -19,6 +20,7 @@ const (
 	PlanLimitReached Code = "plan_limit_reached"
 	FeatureNotInPlan Code = "feature_not_in_plan"
 	TrialEnded       Code = "trial_ended"
+	PaymentDeclined  Code = "payment_declined"
 
 	Forbidden    Code = "forbidden"
 	SignupClosed Code = "signup_closed"
@@ -34,6 +36,11 @@ const (
 	IdempotencyInFlight Code = "idempotency_in_flight"
 	LastOwner           Code = "last_owner"
 	FieldExists         Code = "field_exists"
+	PreviewStale        Code = "preview_stale"
+	ContactSales        Code = "contact_sales"
+	ChangeInFlight      Code = "change_in_flight"
+	PaymentPastDue      Code = "payment_past_due"
+	NoSubscription      Code = "no_subscription"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -54,12 +61,13 @@ const (
 
 // statuses is total over the list above; a test walks it.
 var statuses = map[Code]int{
-	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400,
+	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400, InvalidSignature: 400,
 	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401,
-	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402,
+	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
 	Forbidden: 403, SignupClosed: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
+	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422,
 	RateLimited: 429, HeaderTooLarge: 431,

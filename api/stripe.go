@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+)
+
+// stripeIn is an event as the payment processor sends it: the signature is over the raw bytes.
+type stripeIn struct {
+	Signature string `header:"Stripe-Signature" doc:"t=<seconds>,v1=<hex>: an HMAC of the body under the endpoint's secret"`
+	RawBody   []byte
+}
+
+type receivedOut struct {
+	Body struct {
+		Received bool `json:"received"`
+	}
+}
+
+// mountStripe mounts what the payment processor calls: an event is verified, stored and acknowledged, nothing more.
+func (a *App) mountStripe() {
+	for path, connect := range map[string]bool{"/billing/stripe/webhook": false, "/billing/stripe/connect-webhook": true} {
+		title := "Take an event of the payment processor"
+		if connect {
+			title = "Take an event of a connected account"
+		}
+		route(a, op{
+			Method: http.MethodPost, Path: path, Need: public, Signed: true, Tag: billingTag, Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
+		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
+			if err := a.Billing.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
+				return nil, err
+			}
+			out := &receivedOut{}
+			out.Body.Received = true
+			return out, nil
+		})
+	}
+}

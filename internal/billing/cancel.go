@@ -1,0 +1,202 @@
+package billing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Cancel ends the subscription when the paid period does. Asking again answers the same change.
+//
+// Errors: fault.NoSubscription where nothing is paid; else as of Change.
+func (s *Service) Cancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
+	for range tries {
+		a, err := s.cancel(ctx, org, call)
+		if !errors.Is(err, errMoved) {
+			return a, outward(err)
+		}
+	}
+	return nil, inFlight(nil)
+}
+
+func (s *Service) cancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
+	d, err := s.fresh(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	live := d.live()
+	switch c := d.waiting(); {
+	case c != nil:
+		return nil, inFlight(c)
+	case live == nil:
+		return nil, noSubscription()
+	}
+	if c := d.scheduled(); c != nil && c.Kind == Cancel {
+		return answered(c), nil
+	}
+	now, end := s.now(), live.PeriodEnd
+	c := &Change{
+		ID: id.New(), Kind: Cancel, State: InFlight, KeyedAt: now, Currency: s.currency(d, live), EffectiveAt: &end,
+		CreatedAt: now, UpdatedAt: now, version: d.version,
+	}
+	c.Key = "pc:" + c.ID.String()
+	c.order.Customer = d.customer
+	c.from(live)
+	c.order.Uncancel = false
+	if err := s.begin(ctx, d, c, call); err != nil {
+		return nil, err
+	}
+	return s.carry(ctx, org, c, call)
+}
+
+// Resume takes a cancellation back, whoever asked for it, and answers the change that it undid; without one, Unchanged.
+func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, error) {
+	d, err := s.fresh(ctx, org)
+	if err != nil {
+		return nil, outward(err)
+	}
+	live := d.live()
+	switch c := d.waiting(); {
+	case c != nil:
+		return nil, inFlight(c)
+	case live == nil:
+		return nil, noSubscription()
+	}
+	if c := d.scheduled(); c != nil && c.Kind == Cancel {
+		return s.Undo(ctx, org, c.ID, call)
+	}
+	a := &Answer{Status: Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currency(d, live), EffectiveAt: s.now()}
+	if live.CancelAtPeriodEnd { // by the portal or at Stripe's own pages
+		if _, err := s.renewing(ctx, live.ID, true, "resume:"+id.New().String()); err != nil {
+			return nil, outward(err)
+		}
+		a.Status = Undone
+		if _, err := s.fresh(ctx, org); err != nil {
+			return nil, outward(err)
+		}
+	}
+	return a, s.keep(ctx, org, call, a)
+}
+
+// Undo takes back a change that has not happened yet: what is scheduled, or what waits for the customer. One that was
+// undone before answers the same; one that has happened is fault.Conflict.
+func (s *Service) Undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
+	for range tries {
+		a, err := s.undo(ctx, org, change, call)
+		if !errors.Is(err, errMoved) {
+			return a, outward(err)
+		}
+	}
+	return nil, inFlight(nil)
+}
+
+func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
+	var c *Change
+	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+		c, err = One(ctx, tx, change)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch c.State {
+	case InFlight:
+		return nil, inFlight(c)
+	case Applied, Failed:
+		return nil, fault.New(fault.Conflict, "This change is over and cannot be undone; ask for another one.")
+	case Undone:
+		return answered(c), nil
+	}
+	d, err := s.fresh(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.takeBack(ctx, d, c); err != nil {
+		return nil, err
+	}
+	return s.settled(ctx, org, c, call)
+}
+
+// takeBack asks Stripe to forget a change. It may be repeated.
+func (s *Service) takeBack(ctx context.Context, d *desk, c *Change) error {
+	var h *Held
+	for _, x := range d.subs {
+		if x.ID == c.Subscription {
+			h = x
+		}
+	}
+	switch {
+	case h == nil: // the subscription has ended: there is nothing to take back
+		return nil
+	case c.State == ActionRequired:
+		return s.withdraw(ctx, c, h)
+	case c.Kind == Cancel:
+		_, err := s.renewing(ctx, h.ID, true, c.Key+":undo")
+		return err
+	case h.Schedule != "" && !h.has(c.ToPlan, c.ToInterval):
+		return s.release(ctx, h.Schedule, c.Key+":undo")
+	default:
+		return nil
+	}
+}
+
+// settled closes a change that was taken back, unless it has happened in the last moment.
+func (s *Service) settled(ctx context.Context, org id.ID, c *Change, call Call) (*Answer, error) {
+	d, err := s.desk(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.look(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var a *Answer
+	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if err := lock(ctx, tx, d.version); err != nil {
+			return err
+		}
+		if err := s.write(ctx, tx, d, now, ours, nil); err != nil {
+			return err
+		}
+		row, err := One(ctx, tx, c.ID)
+		if err != nil {
+			return err
+		}
+		switch row.State {
+		case Undone:
+		case Failed: // what waited for the customer is as good as undone
+			row.Failure = ""
+			s.move(tx, row, Undone, nil)
+		case Applied:
+			return fault.New(fault.Conflict, "This change has just taken effect and cannot be undone; ask for another one.")
+		default:
+			return errMoved
+		}
+		s.Audit(ctx, tx, Act{Action: "plan.change_undone", Target: "plan_change", ID: row.ID.String()})
+		a = answered(row)
+		if call.Keep != nil {
+			return call.Keep(ctx, tx, a)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// keep lets the caller keep an answer that no change came with.
+func (s *Service) keep(ctx context.Context, org id.ID, call Call, a *Answer) error {
+	if call.Keep == nil {
+		return nil
+	}
+	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return call.Keep(ctx, tx, a) })
+}
+
+func noSubscription() error {
+	return fault.New(fault.NoSubscription, "There is no subscription; POST /billing/change-plan starts one.")
+}
+
+func pastDue() error {
+	return fault.New(fault.PaymentPastDue, "An invoice is unpaid. Pay it by the billing portal first, or change the plan at the end of the period.")
+}

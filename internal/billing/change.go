@@ -1,0 +1,299 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Wish is the plan that somebody wants.
+type Wish struct {
+	Plan, Interval string
+	When           string // Now or PeriodEnd; "": at once upwards, at the end of the period downwards
+	Preview        *id.ID // what they were shown; nil: they take whatever it costs
+}
+
+// Call is how a request came: with a key of the caller's that may come again, or without.
+type Call struct {
+	Key         string
+	Fingerprint []byte
+	// Check runs first in TX1, and an error ends the change before it began. Keep runs last in the transaction that
+	// closes it, with the answer. Both may be nil.
+	Check func(ctx context.Context, tx *postgres.Tx) error
+	Keep  func(ctx context.Context, tx *postgres.Tx, a *Answer) error
+}
+
+// Answer is what became of a request.
+type Answer struct {
+	Change         *Change // nil: nothing had to be done
+	Status         string  // the change's state, or Unchanged
+	Plan, Interval string
+	AmountDue      int64 // charged, or to be charged where the customer has to confirm
+	Currency       string
+	EffectiveAt    time.Time
+	// ClientSecret and HostedURL are how the customer confirms, until Until; set while ActionRequired.
+	ClientSecret, HostedURL string
+	Until                   *time.Time
+}
+
+// Change brings tx's org to another plan. It answers when Stripe has: Applied or Scheduled, ActionRequired where the
+// customer has to confirm the payment, Unchanged where nothing is to do.
+//
+// Errors: fault.ContactSales, fault.PreviewStale, fault.ChangeInFlight for a twin, fault.PaymentDeclined, fault.PastDue,
+// and fault.Unavailable where Stripe cannot be asked; after the last the change is still in flight and will be settled.
+func (s *Service) Change(ctx context.Context, org id.ID, w Wish, call Call) (*Answer, error) {
+	if err := s.allowed(w); err != nil {
+		return nil, err
+	}
+	if _, err := s.enrol(ctx, org); err != nil {
+		return nil, outward(err)
+	}
+	for range tries {
+		a, err := s.change(ctx, org, w, call)
+		if !errors.Is(err, errMoved) {
+			return a, outward(err)
+		}
+	}
+	return nil, inFlight(nil)
+}
+
+// change is one try.
+func (s *Service) change(ctx context.Context, org id.ID, w Wish, call Call) (*Answer, error) {
+	d, err := s.fresh(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	if a, err := s.already(ctx, d, w); a != nil || err != nil {
+		return a, err
+	}
+	p, err := s.agreed(ctx, d, w)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.draft(d, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx, d, c, call); err != nil {
+		return nil, err
+	}
+	return s.carry(ctx, org, c, call)
+}
+
+// allowed refuses what no org can choose.
+func (s *Service) allowed(w Wish) error {
+	p, ok := s.Catalogue.Plan(w.Plan)
+	switch {
+	case ok && p.CustomPricing:
+		return fault.New(fault.ContactSales, "This plan is agreed with our sales team; please write to them.")
+	case !ok || !p.Selectable():
+		return fault.Invalid("plan", "unknown_plan", "There is no such plan to choose; GET /billing/plans-with-features lists them.")
+	default:
+		return nil
+	}
+}
+
+// already answers wishes that have come true or are about to: the plan one has, the change one waits for.
+func (s *Service) already(ctx context.Context, d *desk, w Wish) (*Answer, error) {
+	live := d.live()
+	if c := d.waiting(); c != nil {
+		if c.State == ActionRequired && c.ToPlan == w.Plan && c.ToInterval == w.Interval {
+			return s.confirming(ctx, c)
+		}
+		return nil, inFlight(c)
+	}
+	if live.has(w.Plan, w.Interval) {
+		return &Answer{Status: Unchanged, Plan: w.Plan, Interval: w.Interval, Currency: s.currency(d, live), EffectiveAt: live.PeriodStart}, nil
+	}
+	if c := d.scheduled(); c != nil && c.Kind == PeriodEnd && c.ToPlan == w.Plan && c.ToInterval == w.Interval && s.timing(live, w) == PeriodEnd {
+		return answered(c), nil
+	}
+	return nil, nil
+}
+
+// timing is when a wish takes effect.
+func (s *Service) timing(live *Held, w Wish) string {
+	switch {
+	case !live.Live():
+		return Start
+	case w.When != "":
+		return w.When
+	case s.rank(w.Plan, w.Interval) > s.rank(live.Plan, live.Interval):
+		return Now
+	default:
+		return PeriodEnd
+	}
+}
+
+// rank orders what can be had: plans as the catalogue lists them, and of one plan the year above the month.
+func (s *Service) rank(plan, interval string) int {
+	at := slices.IndexFunc(s.Catalogue.Plans, func(p plans.Plan) bool { return p.Key == plan })
+	if interval == "year" {
+		return 2*at + 1
+	}
+	return 2 * at
+}
+
+func (s *Service) currency(d *desk, h *Held) string {
+	if h != nil {
+		if p, ok := d.tariff.byID[h.Price]; ok {
+			return p.Currency
+		}
+	}
+	return s.Catalogue.Currency
+}
+
+// inFlight is the answer to a twin.
+func inFlight(c *Change) error {
+	f := fault.New(fault.ChangeInFlight, "Another change of plan is being worked on. Wait for it, or undo it.")
+	f.RetryAfter = 2 * time.Second
+	if c != nil {
+		f.ExistingID = c.ID.String()
+	}
+	return f
+}
+
+// answered is the answer that a change's row gives.
+func answered(c *Change) *Answer {
+	a := &Answer{Change: c, Status: c.State, Plan: c.ToPlan, Interval: c.ToInterval, AmountDue: c.AmountDue, Currency: c.Currency, EffectiveAt: c.CreatedAt}
+	if c.EffectiveAt != nil {
+		a.EffectiveAt = *c.EffectiveAt
+	}
+	if c.Kind == Cancel {
+		a.Plan, a.Interval = c.FromPlan, c.FromInterval
+	}
+	return a
+}
+
+// draft is the change that a preview leads to: what Stripe will be asked, to the last parameter.
+func (s *Service) draft(d *desk, p *Preview) (*Change, error) {
+	live, now := d.live(), s.now()
+	c := &Change{
+		ID: id.New(), Kind: p.Timing, State: InFlight, ToPlan: p.Plan, ToInterval: p.Interval, KeyedAt: now, Preview: &p.ID,
+		Expected: p.AmountDue, Currency: p.Currency, CreatedAt: now, UpdatedAt: now, version: d.version,
+	}
+	c.Key = "pc:" + c.ID.String()
+	items, err := d.items(p.Plan, p.Interval)
+	if err != nil {
+		return nil, err
+	}
+	c.order = order{Customer: d.customer, Items: items}
+	if live == nil {
+		c.Kind, c.order.Pay = Start, p.pay
+		return c, nil
+	}
+	c.from(live)
+	switch c.Kind {
+	case Now:
+		c.order.ProratedAt = p.ProrationDate.Unix()
+	case PeriodEnd:
+		c.order.Items = phased(items)
+		c.order.PeriodStart, c.order.PeriodEnd = live.PeriodStart.Unix(), live.PeriodEnd.Unix()
+		c.order.Current = phased(live.items())
+		c.EffectiveAt = &live.PeriodEnd
+	}
+	return c, nil
+}
+
+// from notes what the change begins with.
+func (c *Change) from(live *Held) {
+	c.FromPlan, c.FromInterval, c.Subscription = live.Plan, live.Interval, live.ID
+	c.order.Subscription, c.order.Release, c.order.Uncancel, c.order.Invoice = live.ID, live.Schedule, live.CancelAtPeriodEnd, live.Invoice
+}
+
+// items are the subscription's, as they are.
+func (h *Held) items() []item {
+	all := []item{{ID: h.Item, Price: h.Price, Quantity: h.Quantity}}
+	if h.OverageItem != "" {
+		all = append(all, item{ID: h.OverageItem, Price: h.OveragePrice, Quantity: h.OverageQuantity})
+	}
+	return all
+}
+
+// items are the subscription's after a change to a plan: the base item is swapped, and that of client orgs above the
+// plan's number goes along. Where the new plan sells none it stays with a quantity of nothing, since an update that
+// waits for its money may take away no item; only another interval, which no two items may differ in, takes it away.
+func (d *desk) items(plan, interval string) ([]item, error) {
+	p, err := d.tariff.find(base, plan, interval)
+	if err != nil {
+		return nil, err
+	}
+	live := d.live()
+	if live == nil {
+		return []item{{Price: p.ID, Quantity: 1}}, nil
+	}
+	all := []item{{ID: live.Item, Price: p.ID, Quantity: max(live.Quantity, 1)}}
+	if live.OverageItem == "" {
+		return all, nil
+	}
+	o, sells := d.tariff.current[sold{overage, plan, interval}]
+	switch {
+	case sells:
+		all = append(all, item{ID: live.OverageItem, Price: o.ID, Quantity: live.OverageQuantity})
+	case interval == live.Interval:
+		all = append(all, item{ID: live.OverageItem, Price: live.OveragePrice})
+	default:
+		all = append(all, item{ID: live.OverageItem, Deleted: true})
+	}
+	return all, nil
+}
+
+// phased are items as a schedule's phase has them: by price, without ids.
+func phased(items []item) []item {
+	var out []item
+	for _, i := range items {
+		if !i.Deleted && i.Quantity > 0 {
+			out = append(out, item{Price: i.Price, Quantity: i.Quantity})
+		}
+	}
+	return out
+}
+
+// begin is TX1: under the customer's lock, and only if nothing has moved since d was read, the change is written, with
+// the job that looks after it.
+func (s *Service) begin(ctx context.Context, d *desk, c *Change, call Call) error {
+	err := s.App.Tx(ctx, d.org, func(tx *postgres.Tx) error {
+		if call.Check != nil {
+			if err := call.Check(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if err := lock(ctx, tx, d.version); err != nil {
+			return err
+		}
+		if err := c.insert(ctx, tx, call); err != nil {
+			return err
+		}
+		detail := map[string]any{"from": c.FromPlan, "to": c.ToPlan, "interval": c.ToInterval, "amount_expected": c.Expected, "currency": c.Currency}
+		s.step(tx, c.ID, "requested", detail)
+		s.Audit(ctx, tx, Act{Action: "plan.change_requested", Target: "plan_change", ID: c.ID.String(), Detail: detail})
+		return s.Remind(ctx, tx, c.ID)
+	})
+	switch {
+	case postgres.Violates(err, "plan_change_open"), postgres.Violates(err, "plan_change_client_key"):
+		return inFlight(nil)
+	case err != nil:
+		return err
+	}
+	return s.At(ctx, "begun")
+}
+
+// lock takes the org's billing for the rest of tx, if its version is still the one given.
+func lock(ctx context.Context, tx *postgres.Tx, version int64) error {
+	var now int64
+	err := tx.QueryRow(ctx, `SELECT version FROM billing_customer WHERE org_id = $1 FOR UPDATE`, []any{tx.Org()}, &now)
+	if err != nil {
+		return fmt.Errorf("lock customer: %w", err)
+	}
+	if now != version {
+		return errMoved
+	}
+	return nil
+}

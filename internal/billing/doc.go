@@ -1,0 +1,37 @@
+// Package billing changes plans through Stripe, and keeps what we know of Stripe true.
+//
+// # How a change flows
+//
+//	Change  -> TX1: the change, its Idempotency-Key and its parameters are written, and a job that will look after it
+//	        -> Stripe: one swap of the subscription's item (or a subscription, a schedule, a cancellation)
+//	        -> TX2: what Stripe now holds is mirrored, the rights follow, plan.changed is announced, the change is closed
+//
+// No transaction is open while Stripe is asked. A process that dies between the two leaves a change in flight; the job
+// written in TX1 asks Stripe the same thing under the same key, which Stripe answers without acting twice, and closes
+// it. A key older than 23 hours is never used again, because Stripe forgets keys after 24: from then on the change is
+// only compared with what Stripe holds.
+//
+// # What may be relied on
+//
+// Stripe owns every amount: a preview is Stripe's own, it is compared once more before the change, and the change
+// carries the preview's proration date. Rights follow the subscription's items, and Stripe swaps those of an upgrade
+// when its invoice is paid (pending_if_incomplete), so that nothing is granted before the money. A change that is
+// declined is taken back at once: its invoice is voided, and nothing of it can be charged later.
+//
+// An org has one live subscription, one change that waits and one that is scheduled; unique indexes hold that.
+//
+// # Events
+//
+// An event says that something happened, never what is: Intake stores it, Work reads the subscription anew and applies
+// it. Two readers of one subscription may be overtaken by each other between the read and the write, and no transaction
+// may be open during the read; so each takes the customer's version before it reads, and writes only if it still stands.
+// Order, doubles and losses of events therefore do not matter, and Sync, which asks without having been told, leads to
+// the same state.
+//
+// # Layout
+//
+// change.go is the story, begin.go TX1, drive.go what Stripe is asked, apply.go TX2. mirror.go is the subscription as
+// read, preview.go the price of a change. intake.go and work.go are the events' way in; sync.go walks everything,
+// overage.go keeps the quantity of client orgs, publish.go makes Stripe's prices from the catalogue. stripe.go is the one
+// way out to Stripe and the meaning of its errors.
+package billing

@@ -1,0 +1,194 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// verdict is what Stripe made of a change.
+type verdict struct {
+	state   string // Applied, Scheduled, ActionRequired or Failed
+	failure string // of Failed
+	amount  int64
+	invoice string
+	sub     string
+	secret  string
+	url     string
+	until   *time.Time
+	err     error // what the caller is told, of Failed
+}
+
+// carry asks Stripe for a change that was begun, and closes it with what came of it.
+func (s *Service) carry(ctx context.Context, org id.ID, c *Change, call Call) (*Answer, error) {
+	t, err := s.tariff(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.drive(ctx, t, c)
+	if err != nil {
+		return nil, err // in flight: the job goes on
+	}
+	if err := s.At(ctx, "asked"); err != nil {
+		return nil, err
+	}
+	return s.conclude(ctx, org, c, v, call)
+}
+
+// drive asks Stripe for what the change wants, under the change's keys. An error means that what came of it is not
+// known, and that the change may be driven again.
+func (s *Service) drive(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
+	if s.Now().Sub(c.KeyedAt) >= keyLife {
+		return s.compare(ctx, t, c)
+	}
+	v, err := s.ask(ctx, t, c)
+	if err == nil {
+		return v, nil
+	}
+	var e *stripe.Error
+	if !errors.As(err, &e) {
+		return nil, err
+	}
+	switch {
+	case stored(err) && s.Now().Sub(c.KeyedAt) >= settled:
+		return s.compare(ctx, t, c)
+	case sortOf(err) == declined:
+		return &verdict{state: Failed, failure: string(fault.PaymentDeclined), sub: c.Subscription, err: outward(err)}, nil
+	case sortOf(err) == refused, sortOf(err) == missing:
+		s.Log.ErrorContext(ctx, "stripe refused a change of plan", "change", c.ID.String(), "error", redacted(err))
+		f := fault.New(fault.PreviewStale, "The subscription is not what this change was made for. Ask for a new preview.")
+		return &verdict{state: Failed, failure: "refused", sub: c.Subscription, err: f.Because(redacted(err))}, nil
+	default:
+		return nil, err
+	}
+}
+
+// settled is how old a change must be before a stored 500 is taken as final: Stripe has long done what it was going to.
+const settled = 30 * time.Second
+
+// ask makes the change's requests.
+func (s *Service) ask(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
+	o := c.order
+	if o.Release != "" {
+		if err := s.release(ctx, o.Release, c.Key+":release"); err != nil {
+			return nil, err
+		}
+	}
+	switch c.Kind {
+	case Start:
+		return s.subscribe(ctx, t, c)
+	case Now:
+		return s.swap(ctx, t, c)
+	case PeriodEnd:
+		return s.schedule(ctx, c)
+	default:
+		_, err := s.renewing(ctx, o.Subscription, false, c.Key)
+		return &verdict{state: Scheduled, sub: o.Subscription}, err
+	}
+}
+
+// subscribe makes the org's first subscription. The customer's own payment method is charged at once; without one the
+// subscription waits for the customer to bring it.
+func (s *Service) subscribe(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
+	p := &stripe.SubscriptionParams{
+		Params: given(ctx, c.Key), Customer: &c.order.Customer, PaymentBehavior: &c.order.Pay,
+		Metadata: map[string]string{"change_id": c.ID.String()},
+	}
+	for _, i := range c.order.Items {
+		p.Items = append(p.Items, &stripe.SubscriptionItemsParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
+	}
+	p.AddExpand(expanded)
+	got, err := asked(s.stripe.Subscriptions.New(p))
+	if err != nil {
+		return nil, err
+	}
+	return s.judge(ctx, t, c, got)
+}
+
+// swap exchanges the items of the subscription. Stripe applies it when the money is there and not before.
+func (s *Service) swap(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
+	p := &stripe.SubscriptionParams{
+		Params: given(ctx, c.Key), ProrationBehavior: stripe.String("always_invoice"), ProrationDate: &c.order.ProratedAt,
+		PaymentBehavior: stripe.String("pending_if_incomplete"), Items: updates(c.order.Items),
+	}
+	p.AddExpand(expanded)
+	got, err := asked(s.stripe.Subscriptions.Update(c.order.Subscription, p))
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.judge(ctx, t, c, got)
+	if err == nil && v.state == Applied && c.order.Uncancel { // who buys more means to stay
+		_, err = s.renewing(ctx, c.order.Subscription, true, c.Key+":renew")
+	}
+	return v, err
+}
+
+func updates(items []item) []*stripe.SubscriptionItemsParams {
+	var out []*stripe.SubscriptionItemsParams
+	for _, i := range items {
+		p := &stripe.SubscriptionItemsParams{ID: stripe.String(i.ID)}
+		if i.Deleted {
+			p.Deleted = stripe.Bool(true)
+		} else {
+			p.Price, p.Quantity = stripe.String(i.Price), stripe.Int64(i.Quantity)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// schedule puts the swap at the end of the period: the current phase repeated as it is, then one of the new items, then
+// the subscription goes on by itself.
+func (s *Service) schedule(ctx context.Context, c *Change) (*verdict, error) {
+	o := c.order
+	if o.Uncancel {
+		if _, err := s.renewing(ctx, o.Subscription, true, c.Key+":renew"); err != nil {
+			return nil, err
+		}
+	}
+	made, err := asked(s.stripe.SubscriptionSchedules.New(&stripe.SubscriptionScheduleParams{Params: given(ctx, c.Key), FromSubscription: &o.Subscription}))
+	if err != nil {
+		return nil, err
+	}
+	phase := func(items []item) (all []*stripe.SubscriptionSchedulePhaseItemParams) {
+		for _, i := range items {
+			all = append(all, &stripe.SubscriptionSchedulePhaseItemParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
+		}
+		return all
+	}
+	start := o.PeriodStart
+	if len(made.Phases) > 0 { // the phase that runs begins when the schedule says
+		start = made.Phases[0].StartDate
+	}
+	_, err = asked(s.stripe.SubscriptionSchedules.Update(made.ID, &stripe.SubscriptionScheduleParams{
+		Params: given(ctx, c.Key+":phases"), EndBehavior: stripe.String("release"), ProrationBehavior: stripe.String("none"),
+		Phases: []*stripe.SubscriptionSchedulePhaseParams{
+			{StartDate: &start, EndDate: &o.PeriodEnd, Items: phase(o.Current), ProrationBehavior: stripe.String("none")},
+			{Iterations: stripe.Int64(1), Items: phase(o.Items), ProrationBehavior: stripe.String("none")},
+		},
+	}))
+	return &verdict{state: Scheduled, sub: o.Subscription}, err
+}
+
+// release ends a schedule and leaves the subscription as it is; one that has ended is left alone.
+func (s *Service) release(ctx context.Context, schedule, key string) error {
+	_, err := asked(s.stripe.SubscriptionSchedules.Release(schedule, &stripe.SubscriptionScheduleReleaseParams{Params: given(ctx, key)}))
+	if err == nil || sortOf(err) != refused && sortOf(err) != missing {
+		return err
+	}
+	now, look := asked(s.stripe.SubscriptionSchedules.Get(schedule, &stripe.SubscriptionScheduleParams{Params: given(ctx, "")}))
+	if look == nil && now.Status != stripe.SubscriptionScheduleStatusActive && now.Status != stripe.SubscriptionScheduleStatusNotStarted {
+		return nil
+	}
+	return err
+}
+
+// renewing says whether the subscription goes on after its period.
+func (s *Service) renewing(ctx context.Context, sub string, on bool, key string) (*stripe.Subscription, error) {
+	return asked(s.stripe.Subscriptions.Update(sub, &stripe.SubscriptionParams{Params: given(ctx, key), CancelAtPeriodEnd: stripe.Bool(!on)}))
+}

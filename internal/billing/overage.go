@@ -1,0 +1,88 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Overdrawn are the orgs whose client orgs above the plan's number are not what Stripe charges for.
+func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
+	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `
+			SELECT h.org_id FROM stripe_subscription h LEFT JOIN quota q ON q.org_id = h.org_id AND q.feature = $1 AND q.overage
+			WHERE h.live AND h.overage_quantity <> coalesce(greatest(0, q.used - q.cap), 0)`, plans.Clients)
+		if err != nil {
+			return err
+		}
+		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read overage: %w", err)
+	}
+	return orgs, nil
+}
+
+// Overage makes Stripe's quantity of client orgs above the plan's number what it is now: max(0, used - limit). key is
+// the Idempotency-Key of this try; the quantity is absolute, so that a second try under another key sets the same.
+// Stripe prorates what is added or taken away, and invoices it with the period.
+func (s *Service) Overage(ctx context.Context, org id.ID, key string) error {
+	for range tries {
+		err := s.overage(ctx, org, key)
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return errMoved
+}
+
+func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
+	d, err := s.fresh(ctx, org)
+	if err != nil {
+		return err
+	}
+	live := d.live()
+	if live == nil || d.waiting() != nil { // a change in flight moves the items itself; the next look comes soon
+		return nil
+	}
+	var want int64
+	err = s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+		want, err = plans.Overage(ctx, tx)
+		return err
+	})
+	if err != nil || want == live.OverageQuantity {
+		return err
+	}
+	p, sells := d.tariff.current[sold{overage, live.Plan, live.Interval}]
+	change := &stripe.SubscriptionItemsParams{Quantity: stripe.Int64(want)}
+	switch {
+	case live.OverageItem != "":
+		change.ID = stripe.String(live.OverageItem)
+		if sells {
+			change.Price = stripe.String(p.ID)
+		}
+	case sells:
+		change.Price = stripe.String(p.ID)
+	default:
+		return nil // the plan sells none: who has more than its number keeps it and pays nothing
+	}
+	_, err = asked(s.stripe.Subscriptions.Update(live.ID, &stripe.SubscriptionParams{
+		Params: given(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)), Items: []*stripe.SubscriptionItemsParams{change}, ProrationBehavior: stripe.String("create_prorations"),
+	}))
+	if err != nil {
+		return err
+	}
+	_, err = s.Refresh(ctx, org, ours, func(ctx context.Context, tx *postgres.Tx) error {
+		s.Audit(ctx, tx, Act{Action: "billing.overage_synced", Target: "subscription", ID: live.ID, Detail: map[string]any{"from": live.OverageQuantity, "to": want}})
+		return nil
+	})
+	return err
+}

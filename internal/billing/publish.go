@@ -1,0 +1,152 @@
+package billing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Step of Publish: one thing made, or that would be.
+type Published struct {
+	What string // product or price
+	Name string // lookup key
+	Done string // made, renewed, kept
+	ID   string // Stripe's; "" where it is not made yet
+}
+
+// wanted is one price that the catalogue asks for.
+type wanted struct {
+	sold
+	product, name string
+	amount        int64
+}
+
+// lookup is the name that Stripe knows a price by, whichever price that is at the time.
+func (w wanted) lookup() string { return "funnelwork_" + w.Plan + "_" + w.Kind + "_" + w.Interval }
+
+// Publish makes Stripe's products and prices from the catalogue and notes their ids. It may run as often as one likes,
+// also several at once: a price that is there by its lookup key with the right amount is kept; one of another amount is
+// replaced, which leaves those who pay the old one with it. With dry nothing is written anywhere.
+func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err error) {
+	for _, w := range s.catalogue() {
+		one, err := s.publish(ctx, w, dry)
+		if err != nil {
+			return all, fmt.Errorf("publish %s: %w", w.lookup(), redacted(err))
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// catalogue is every price that is to be sold. A year costs what the catalogue says, by its discount.
+func (s *Service) catalogue() (all []wanted) {
+	for i := range s.Catalogue.Plans {
+		p := &s.Catalogue.Plans[i]
+		if !p.Selectable() {
+			continue
+		}
+		all = append(all,
+			wanted{sold{base, p.Key, "month"}, p.Key, p.Name, p.Month},
+			wanted{sold{base, p.Key, "year"}, p.Key, p.Name, p.Year})
+		if p.AllowOverage {
+			name := p.Name + ", further client org"
+			all = append(all,
+				wanted{sold{overage, p.Key, "month"}, p.Key + "_client_org", name, p.OverageMonth},
+				wanted{sold{overage, p.Key, "year"}, p.Key + "_client_org", name, p.OverageYear})
+		}
+	}
+	return all
+}
+
+func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, error) {
+	out := Published{What: "price", Name: w.lookup(), Done: "made"}
+	now, err := s.priced(ctx, w)
+	if err != nil {
+		return out, err
+	}
+	if now != nil && now.UnitAmount == w.amount && string(now.Currency) == s.Catalogue.Currency {
+		out.Done, out.ID = "kept", now.ID
+	} else {
+		if now != nil {
+			out.Done = "renewed"
+		}
+		if dry {
+			return out, nil
+		}
+		if now, err = s.makePrice(ctx, w); err != nil {
+			return out, err
+		}
+		out.ID = now.ID
+	}
+	if dry {
+		return out, nil
+	}
+	return out, s.note(ctx, w, now)
+}
+
+// priced is the price that Stripe knows by the lookup key; nil without one.
+func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
+	p := &stripe.PriceListParams{LookupKeys: []*string{stripe.String(w.lookup())}, Active: stripe.Bool(true)}
+	p.Context, p.Single = ctx, true
+	it := s.stripe.Prices.List(p)
+	var found *stripe.Price
+	for it.Next() {
+		found = it.Price()
+	}
+	_, err := asked(struct{}{}, it.Err())
+	return found, err
+}
+
+// makePrice makes the price, and the product where there is none. The keys say what is asked for, so that two that run
+// at once make one.
+func (s *Service) makePrice(ctx context.Context, w wanted) (*stripe.Price, error) {
+	product := "funnelwork_" + w.product
+	_, err := asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
+	if err != nil && sortOf(err) == missing {
+		_, err = asked(s.stripe.Products.New(&stripe.ProductParams{
+			Params: given(ctx, key("product", product, w.name)), ID: &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
+		}))
+		if err != nil && sortOf(err) == refused { // made meanwhile
+			_, err = asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return asked(s.stripe.Prices.New(&stripe.PriceParams{
+		Params:    given(ctx, key("price", w.lookup(), fmt.Sprint(w.amount), s.Catalogue.Currency, s.Catalogue.Version)),
+		Product:   &product,
+		Currency:  &s.Catalogue.Currency,
+		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),
+		UnitAmount: &w.amount,
+		Recurring:  &stripe.PriceRecurringParams{Interval: stripe.String(w.Interval)},
+		Metadata:   map[string]string{"plan": w.Plan, "kind": w.Kind},
+	}))
+}
+
+// key is an Idempotency-Key that names what is asked.
+func key(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%d %s ", len(p), p)
+	}
+	return parts[0] + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// note keeps a price as the one that is sold.
+func (s *Service) note(ctx context.Context, w wanted, p *stripe.Price) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE billing_price SET replaced = true WHERE plan = $1 AND "interval" = $2 AND kind = $3 AND stripe_id <> $4 AND NOT replaced`, w.Plan, w.Interval, w.Kind, p.ID)
+		tx.Queue(`INSERT INTO billing_price (stripe_id, kind, plan, "interval", amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (stripe_id) DO UPDATE SET replaced = false, amount = excluded.amount, synced_at = now()`,
+			p.ID, w.Kind, w.Plan, w.Interval, p.UnitAmount, string(p.Currency))
+		return nil
+	})
+}
+

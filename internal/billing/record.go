@@ -1,0 +1,182 @@
+package billing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// What a change does.
+const (
+	Start     = "start"      // the first subscription
+	Now       = "now"        // a swap at once, with proration
+	PeriodEnd = "period_end" // a swap when the paid period ends
+	Cancel    = "cancel"     // no subscription from the end of the period on
+)
+
+// How far a change is.
+const (
+	InFlight       = "in_flight"       // Stripe may have been asked
+	ActionRequired = "action_required" // waits for the customer to confirm the payment
+	Scheduled      = "scheduled"       // takes effect at the end of the period
+	Applied        = "applied"
+	Failed         = "failed"
+	Undone         = "undone"
+	Unchanged      = "unchanged" // of an answer alone: there was nothing to do
+)
+
+// Change is one change of plan, as written before Stripe was asked.
+type Change struct {
+	ID                     id.ID
+	Kind, State            string
+	FromPlan, FromInterval string // "" from no subscription
+	ToPlan, ToInterval     string // "" to none
+	Key                    string // Stripe's Idempotency-Key; further requests of the change add to it
+	KeyedAt                time.Time
+	Preview                *id.ID
+	Expected               int64 // what the preview said
+	AmountDue              int64 // what was charged, or waits to be
+	Currency               string
+	Subscription, Invoice  string // Stripe's ids; "" as long as unknown
+	Failure                string // why it failed: a code
+	EffectiveAt            *time.Time
+	CreatedAt, UpdatedAt   time.Time
+
+	order   order
+	version int64 // the customer's, when the change was begun
+}
+
+// order is what Stripe is asked for, and all that is needed to ask again with the same words.
+type order struct {
+	Customer     string `json:"customer"`
+	Subscription string `json:"subscription,omitempty"`
+	Items        []item `json:"items,omitempty"`          // of the subscription, after the change
+	ProratedAt   int64  `json:"prorated_at,omitempty"`    // second; the preview's
+	Pay          string `json:"pay,omitempty"`            // payment_behavior
+	Release      string `json:"release,omitempty"`        // schedule that ends first
+	Uncancel     bool   `json:"uncancel,omitempty"`       // a cancellation that ends with the change
+	PeriodStart  int64  `json:"period_start,omitempty"`   // of the current phase
+	PeriodEnd    int64  `json:"period_end,omitempty"`     //
+	Current      []item `json:"current,omitempty"`        // items of the current phase
+	Invoice      string `json:"latest_invoice,omitempty"` // before the change: the change's own is another
+}
+
+// item is one line of a subscription.
+type item struct {
+	ID       string `json:"id,omitempty"`
+	Price    string `json:"price"`
+	Quantity int64  `json:"quantity"`
+	Deleted  bool   `json:"deleted,omitempty"`
+}
+
+const changeColumns = `id, kind, state, from_plan, from_interval, to_plan, to_interval, params, stripe_key, keyed_at, preview_id,
+	amount_expected, amount_due, currency, subscription_id, invoice_id, failure, effective_at, created_at, updated_at`
+
+func scanChange(row pgx.CollectableRow) (*Change, error) {
+	c := &Change{}
+	var params []byte
+	err := row.Scan(&c.ID, &c.Kind, &c.State, &c.FromPlan, &c.FromInterval, &c.ToPlan, &c.ToInterval, &params, &c.Key, &c.KeyedAt, &c.Preview,
+		&c.Expected, &c.AmountDue, &c.Currency, &c.Subscription, &c.Invoice, &c.Failure, &c.EffectiveAt, &c.CreatedAt, &c.UpdatedAt)
+	if err == nil {
+		err = json.Unmarshal(params, &c.order)
+	}
+	return c, err
+}
+
+// changes reads changes of tx's org by a condition.
+func changes(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Change, error) {
+	rows, err := tx.Query(ctx, "SELECT "+changeColumns+" FROM plan_change WHERE org_id = $1 AND "+where, append([]any{tx.Org()}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scanChange)
+	if err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	return all, nil
+}
+
+// One answers a change of tx's org.
+func One(ctx context.Context, tx *postgres.Tx, change id.ID) (*Change, error) {
+	all, err := changes(ctx, tx, "id = $2", change)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fault.New(fault.NotFound, "There is no such change.")
+	}
+	return all[0], nil
+}
+
+// unsettled are the changes of tx's org that something may still happen to, oldest first.
+func unsettled(ctx context.Context, tx *postgres.Tx) ([]*Change, error) {
+	return changes(ctx, tx, "state IN ('in_flight', 'action_required', 'scheduled') ORDER BY id")
+}
+
+// insert writes a new change.
+func (c *Change) insert(ctx context.Context, tx *postgres.Tx, call Call) error {
+	params, err := json.Marshal(c.order)
+	if err != nil {
+		return fmt.Errorf("encode change: %w", err)
+	}
+	var key *string
+	if call.Key != "" {
+		key = &call.Key
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO plan_change (org_id, `+changeColumns+`, client_key, fingerprint)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		tx.Org(), c.ID, c.Kind, c.State, c.FromPlan, c.FromInterval, c.ToPlan, c.ToInterval, string(params), c.Key, c.KeyedAt, c.Preview,
+		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt, c.UpdatedAt, key, call.Fingerprint)
+	return err
+}
+
+// move brings a change into another state. What has failed or was undone gives the caller's key back, so that the
+// same request may be tried again.
+func (s *Service) move(tx *postgres.Tx, c *Change, state string, detail map[string]any) {
+	c.State, c.UpdatedAt = state, s.now()
+	tx.Queue(`UPDATE plan_change SET state = $3, amount_due = $4, currency = $5, subscription_id = $6, invoice_id = $7, failure = $8, effective_at = $9, updated_at = $10,
+			client_key = CASE WHEN $3 IN ('failed', 'undone') THEN NULL ELSE client_key END
+		WHERE org_id = $1 AND id = $2`,
+		tx.Org(), c.ID, c.State, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.UpdatedAt)
+	s.step(tx, c.ID, state, detail)
+}
+
+
+// step adds to a change's timeline.
+func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[string]any) {
+	b := []byte("{}")
+	if len(detail) > 0 {
+		if enc, err := json.Marshal(detail); err == nil {
+			b = enc
+		}
+	}
+	tx.Queue(`INSERT INTO plan_change_step (org_id, change_id, id, event, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		tx.Org(), change, id.New(), event, string(b), s.now())
+}
+
+// Step is one line of a change's timeline.
+type Step struct {
+	Event  string
+	Detail map[string]any
+	At     time.Time
+}
+
+// Steps is a change's timeline, oldest first.
+func Steps(ctx context.Context, tx *postgres.Tx, change id.ID) ([]Step, error) {
+	rows, err := tx.Query(ctx, `SELECT event, detail, created_at FROM plan_change_step WHERE org_id = $1 AND change_id = $2 ORDER BY id`, tx.Org(), change)
+	if err != nil {
+		return nil, fmt.Errorf("read timeline: %w", err)
+	}
+	steps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Step])
+	if err != nil {
+		return nil, fmt.Errorf("read timeline: %w", err)
+	}
+	return steps, nil
+}

@@ -1,0 +1,237 @@
+package billing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Report is what a sync came to.
+type Report struct {
+	Same, Repaired, Failed int
+	Requests               int
+}
+
+// overlap is how far a look for missed events goes back behind the last one: Stripe lists an event some time after it
+// stamped it.
+const overlap = 5 * time.Minute
+
+// horizon is how far back the first look goes.
+const horizon = 24 * time.Hour
+
+// Missed asks Stripe for the events since the last look and stores those that never came, as if they had. It answers
+// how many it found.
+func (s *Service) Missed(ctx context.Context) (found int, err error) {
+	const name = "events"
+	since, err := s.position(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	now := s.Now()
+	from := now.Add(-horizon)
+	if n, err := strconv.ParseInt(since, 10, 64); err == nil {
+		from = time.Unix(n, 0).Add(-overlap)
+	}
+	known, err := s.known(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	pace := newPace(s.Now, s.Sleep)
+	var last string
+	newest := from.Unix() + int64(overlap/time.Second)
+	for more := true; more; {
+		p := &stripe.EventListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: from.Unix()}}
+		p.Context, p.Limit, p.Single = ctx, stripe.Int64(100), true
+		if last != "" {
+			p.StartingAfter = &last
+		}
+		var page []*stripe.Event
+		err := pace.do(ctx, func() error {
+			it := s.stripe.Events.List(p)
+			page = nil
+			for it.Next() {
+				page = append(page, it.Event())
+			}
+			_, err := asked(struct{}{}, it.Err())
+			if err == nil {
+				more = it.Meta().HasMore
+			}
+			return err
+		})
+		if err != nil {
+			return found, err
+		}
+		for _, e := range page {
+			last, newest = e.ID, max(newest, e.Created)
+			if known[e.ID] {
+				continue
+			}
+			body, err := json.Marshal(map[string]any{"id": e.ID, "type": e.Type, "created": e.Created, "data": map[string]json.RawMessage{"object": e.Data.Raw}})
+			if err != nil {
+				return found, fmt.Errorf("encode event: %w", err)
+			}
+			if err := s.store(ctx, e, body, false, "sync"); err != nil {
+				return found, err
+			}
+			found++
+		}
+		more = more && len(page) > 0
+	}
+	return found, s.reached(ctx, name, strconv.FormatInt(newest, 10))
+}
+
+// known are the ids of the events that came since a moment, by Stripe's clock.
+func (s *Service) known(ctx context.Context, since time.Time) (map[string]bool, error) {
+	out := map[string]bool{}
+	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT id FROM stripe_event WHERE created_at >= $1`, since.Add(-time.Second))
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		for _, one := range ids {
+			out[one] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Service) position(ctx context.Context, name string) (at string, err error) {
+	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT position FROM billing_sync WHERE name = $1`, []any{name}, &at)
+	})
+	if postgres.None(err) {
+		return "", nil
+	}
+	return at, err
+}
+
+func (s *Service) reached(ctx context.Context, name, at string) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO billing_sync (name, position) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`, name, at)
+		return nil
+	})
+}
+
+// pageOf is how many orgs are read at once.
+const pageOf = 500
+
+// Whole reads every customer's subscription anew, within the budget, and mends what differs. One that fails is told of
+// and left for the next time; it stops nobody else's. A walk that was cut short goes on where it was.
+func (s *Service) Whole(ctx context.Context) (Report, error) {
+	const name = "whole"
+	var r Report
+	at, err := s.position(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	after, err := id.Parse(at)
+	if err != nil {
+		after = id.ID{}
+	}
+	pace := newPace(s.Now, s.Sleep)
+	for {
+		orgs, err := s.customers(ctx, after)
+		if err != nil {
+			return r, err
+		}
+		for _, org := range orgs {
+			err := s.visit(ctx, pace, org, &r)
+			if ctx.Err() != nil {
+				return r, ctx.Err()
+			}
+			if err != nil {
+				r.Failed++
+				s.Metrics.repairs.WithLabelValues("failed").Inc()
+				s.Log.ErrorContext(ctx, "a subscription cannot be synced", "org", org.String(), "error", redacted(err))
+			}
+			after = org
+		}
+		if len(orgs) < pageOf {
+			break
+		}
+		if err := s.reached(ctx, name, after.String()); err != nil {
+			return r, err
+		}
+	}
+	for result, n := range map[string]int{"same": r.Same, "repaired": r.Repaired, "failed": r.Failed} {
+		s.Metrics.walked.WithLabelValues(result).Set(float64(n)) //nolint:forbidigo // a count for a gauge, not money
+	}
+	return r, s.reached(ctx, name, "")
+}
+
+// visit is one org's turn.
+func (s *Service) visit(ctx context.Context, pace *pace, org id.ID, r *Report) error {
+	var changed bool
+	err := pace.do(ctx, func() (err error) {
+		r.Requests++
+		changed, err = s.Refresh(ctx, org, found)
+		return err
+	})
+	switch {
+	case err != nil && !errors.Is(err, errMoved):
+		return err
+	case changed:
+		r.Repaired++
+	default:
+		r.Same++
+	}
+	return nil
+}
+
+func (s *Service) customers(ctx context.Context, after id.ID) (orgs []id.ID, err error) {
+	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT org_id FROM billing_customer WHERE org_id > $1 AND stripe_id IS NOT NULL ORDER BY org_id LIMIT $2`, after, pageOf)
+		if err != nil {
+			return err
+		}
+		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read customers: %w", err)
+	}
+	return orgs, nil
+}
+
+// Due refreshes the orgs whose paid period is over by our clock while nobody has told us of the next. It answers how
+// many there were.
+func (s *Service) Due(ctx context.Context) (Report, error) {
+	var r Report
+	var orgs []id.ID
+	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT org_id FROM stripe_subscription WHERE live AND period_end < $1 ORDER BY period_end LIMIT $2`, s.now().Add(-overlap), pageOf)
+		if err != nil {
+			return err
+		}
+		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		return err
+	})
+	if err != nil {
+		return r, fmt.Errorf("read due subscriptions: %w", err)
+	}
+	pace := newPace(s.Now, s.Sleep)
+	for _, org := range orgs {
+		if err := s.visit(ctx, pace, org, &r); err != nil {
+			if ctx.Err() != nil {
+				return r, ctx.Err()
+			}
+			r.Failed++
+			s.Log.ErrorContext(ctx, "a subscription cannot be synced", "org", org.String(), "error", redacted(err))
+		}
+	}
+	return r, nil
+}
