@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -32,6 +33,7 @@ type Deps struct {
 	Plans   *plans.Service // what orgs may use; nil: by the standard catalogue
 	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox.
 	TrialDays int
+	Billing   *billing.Service // changes of plan
 
 	SignupOff bool // strangers may not sign up
 
@@ -91,6 +93,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountContacts, a.mountFields, a.mountScoreModel,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements,
+		a.mountBilling, a.mountStripe,
 	} {
 		mount()
 	}

@@ -87,7 +87,9 @@ func (a *App) changePlan(ctx context.Context, in *changePlanIn) (*changeOut, err
 }
 
 func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) {
-	return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) { return a.Billing.Undo(ctx, who(ctx).Org, in.ID, call) }, showAnswer)
+	return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+		return a.Billing.Undo(ctx, who(ctx).Org, in.ID, call)
+	}, showAnswer)
 }
 
 func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error) {

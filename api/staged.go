@@ -120,4 +120,3 @@ func replay[O any](ctx context.Context, a *App) (out *O, err error) {
 	}
 	return out, nil
 }
-

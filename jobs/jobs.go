@@ -4,6 +4,7 @@ package jobs
 import (
 	"log/slog"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -12,12 +13,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
+	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansettle"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
+	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
@@ -35,6 +40,7 @@ type Deps struct {
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
 	Plans       *plans.Catalogue        // nil: the standard one
+	Billing     *billing.Service
 }
 
 // All is every kind with its work: what a worker runs.
@@ -43,12 +49,16 @@ func All(d Deps) []queue.Handler {
 		d.Plans = plans.Standard()
 	}
 	return []queue.Handler{
+		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 		leadscore.Job{Model: scoring.For}.Handler(),
 		plansettle.Job{Plans: d.Plans}.Handler(),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 		quotaannounce.Handler(),
 		redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
+		overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
+		prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
+		stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
 		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),

@@ -8,7 +8,9 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
+	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
@@ -30,6 +32,15 @@ func Timetable() []Entry {
 	return []Entry{
 		{Name: "plans", Every: time.Minute, Past: 20 * time.Second, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return plansweep.Kind.Add(ctx, tx, plansweep.Args{}, dedupe)
+		}},
+		{Name: "billing-events", Every: 15 * time.Minute, Past: 4 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return prorationsync.Kind.Add(ctx, tx, prorationsync.Args{}, dedupe)
+		}},
+		{Name: "billing-whole", Every: 24 * time.Hour, Past: 3 * time.Hour, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return prorationsync.Kind.Add(ctx, tx, prorationsync.Args{Whole: true}, dedupe)
+		}},
+		{Name: "billing-overage", Every: 20 * time.Second, Missed: Skip, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return overagesync.Kind.Add(ctx, tx, overagesync.Args{}, dedupe)
 		}},
 		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)

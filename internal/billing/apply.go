@@ -15,8 +15,8 @@ import (
 // Why something is applied: it decides what the audit log says.
 const (
 	ours  = "change" // we asked for it
-	told   = "event"  // Stripe told us
-	found  = "sync"   // we looked, and found what nobody had told us
+	told  = "event"  // Stripe told us
+	found = "sync"   // we looked, and found what nobody had told us
 )
 
 // conclude closes a change that Stripe has given its verdict on: TX2. What Stripe holds by now is read once more and
@@ -267,4 +267,3 @@ func (s *Service) settle(tx *postgres.Tx, c *Change, now []*Held) {
 		}
 	}
 }
-

@@ -76,7 +76,7 @@ func (s *Service) weigh(ctx context.Context, t *tariff, c *Change, h *Held) (*ve
 		return v, nil
 	}
 	if c.outstanding(now) {
-		return nil, &wire{fmt.Errorf("change %s was declined and cannot be taken back", c.ID)}
+		return nil, &broken{fmt.Errorf("change %s was declined and cannot be taken back", c.ID)}
 	}
 	return &verdict{state: Failed, failure: string(fault.PaymentDeclined), sub: h.ID, invoice: h.Invoice, err: turnedDown()}, nil
 }

@@ -46,7 +46,9 @@ func (h *Held) Live() bool {
 }
 
 // has tells whether the subscription is of that plan and interval.
-func (h *Held) has(plan, interval string) bool { return h.Live() && h.Plan == plan && h.Interval == interval }
+func (h *Held) has(plan, interval string) bool {
+	return h.Live() && h.Plan == plan && h.Interval == interval
+}
 
 // same tells whether two readings would leave the same rows.
 func (h *Held) same(o *Held) bool {

@@ -149,4 +149,3 @@ func (s *Service) note(ctx context.Context, w wanted, p *stripe.Price) error {
 		return nil
 	})
 }
-

@@ -148,7 +148,6 @@ func (s *Service) move(tx *postgres.Tx, c *Change, state string, detail map[stri
 	s.step(tx, c.ID, state, detail)
 }
 
-
 // step adds to a change's timeline.
 func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[string]any) {
 	b := []byte("{}")

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -72,4 +73,21 @@ func (s *Service) Waiting(ctx context.Context, org id.ID) (bool, error) {
 			[]any{org, s.now().Add(-courtesy)}, &waits)
 	})
 	return waits, err
+}
+
+// Away tells whether err means that the payment processor cannot be asked now: the same may go well later.
+func Away(err error) bool {
+	return fault.Is(err, fault.Unavailable) || lost(err) || isStripe(err) && (sortOf(err) == away || sortOf(err) == busy)
+}
+
+// Patience is how long to wait for the payment processor to come back, since something began to wait for it.
+func Patience(since time.Time) time.Duration {
+	switch waited := time.Since(since); {
+	case waited < 2*time.Minute:
+		return 5 * time.Second
+	case waited < time.Hour:
+		return 30 * time.Second
+	default:
+		return 5 * time.Minute
+	}
 }

@@ -87,6 +87,12 @@ func sortOf(err error) sort {
 	}
 }
 
+// isStripe tells whether Stripe itself answered err.
+func isStripe(err error) bool {
+	var e *stripe.Error
+	return errors.As(err, &e)
+}
+
 // stored tells whether Stripe keeps err as the answer to its Idempotency-Key: asking again answers the same 500 for a
 // day, so that only a look at the object tells what happened.
 func stored(err error) bool {
@@ -132,14 +138,14 @@ func unavailable(err error) error {
 
 // lost tells whether err is a line that broke, rather than an error of our own rows.
 func lost(err error) bool {
-	var w *wire
+	var w *broken
 	return errors.As(err, &w)
 }
 
-// wire marks an error of a request to Stripe that is none of Stripe's own.
-type wire struct{ error }
+// broken marks an error of a request to Stripe that is none of Stripe's own.
+type broken struct{ error }
 
-func (w *wire) Unwrap() error { return w.error }
+func (b *broken) Unwrap() error { return b.error }
 
 // asked marks what a request to Stripe answered, so that its errors are told from those of our own database.
 func asked[T any](v T, err error) (T, error) {
@@ -150,7 +156,7 @@ func asked[T any](v T, err error) (T, error) {
 	if errors.As(err, &e) {
 		return v, err
 	}
-	return v, &wire{err}
+	return v, &broken{err}
 }
 
 // redacted is err without what Stripe may have echoed: its kind, code and request id.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -60,4 +61,13 @@ func (t *tariff) find(kind, plan, interval string) (price, error) {
 		return p, f.Because(fmt.Errorf("no %s price of %s by the %s: run `funnelwork billing sync`", kind, plan, interval))
 	}
 	return p, nil
+}
+
+// tariff reads the prices.
+func (s *Service) tariff(ctx context.Context, org id.ID) (t *tariff, err error) {
+	err = s.App.View(ctx, org, func(tx *postgres.Tx) error {
+		t, err = readTariff(ctx, tx)
+		return err
+	})
+	return t, err
 }

@@ -87,7 +87,7 @@ var catalogue = []Type{
 	of(live, "user.joined", sampleMember, "an invitation was accepted"),
 	of(live, "user.removed", sampleMember, "a membership ended"),
 	change(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),
-	change(reserved, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
+	change(live, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
 	of(live, "quota.reached", sampleQuota, "80 or 100 percent of a quota was used"),
 	of(reserved, "social_account.connected", sampleAccount, "a social account was connected or connected anew"),
 	of(reserved, "social_account.reauth_required", sampleAccount, "a social account needs its owner to log in again"),

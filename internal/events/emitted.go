@@ -102,6 +102,18 @@ func (WebhookDisabled) Type() string { return "webhook.disabled" }
 // Data is the endpoint with its disabled_reason.
 func (e WebhookDisabled) Data() (object, previous any) { return e.Endpoint, nil }
 
+// PlanChanged is plan.changed, once for each change that took effect.
+type PlanChanged struct {
+	Plan     Plan
+	Previous map[string]any // plan, interval or status, those that changed
+}
+
+// Type is the name on the wire.
+func (PlanChanged) Type() string { return "plan.changed" }
+
+// Data is the plan after the change and what changed.
+func (e PlanChanged) Data() (object, previous any) { return e.Plan, fields(e.Previous) }
+
 // fields keeps a nil map out of an interface, so that it becomes null.
 func fields(m map[string]any) any {
 	if m == nil {

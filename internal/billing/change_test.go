@@ -1,0 +1,267 @@
+package billing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+)
+
+func price(t *testing.T, plan, interval string) int64 {
+	t.Helper()
+	p, ok := plans.Standard().Plan(plan)
+	if !ok {
+		t.Fatalf("no plan %s", plan)
+	}
+	return p.Price(interval)
+}
+
+func TestTheTrialBecomesASubscription(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.org()
+	w.want(org, "trial trialing")
+	a := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	w.want(org, "solo_pro month active")
+	want := price(t, "solo_pro", "month")
+	if sum, times := w.charged(org); a.AmountDue != want || sum != want || times != 1 {
+		t.Errorf("due %d, charged %d in %d, want %d once", a.AmountDue, sum, times, want)
+	}
+	if n := w.planChanged(org); n != 1 {
+		t.Errorf("%d plan.changed, want 1", n)
+	}
+	w.told()
+	if n := w.planChanged(org); n != 1 {
+		t.Errorf("%d plan.changed after Stripe told us as well, want 1", n)
+	}
+	if a := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Unchanged); a.Change != nil {
+		t.Error("nothing to do made a change")
+	}
+}
+
+func TestAnUpgradeIsAtOnceAndADowngradeAtTheEnd(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	w.pass(10 * day)
+	up := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.want(org, "agency_growth month active")
+	diff := price(t, "agency_growth", "month") - price(t, "solo_pro", "month")
+	if up.AmountDue <= 0 || up.AmountDue >= diff {
+		t.Errorf("charged %d for 21 of 31 days of a difference of %d", up.AmountDue, diff)
+	}
+	down := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	w.want(org, "agency_growth month active then solo_starter")
+	if want := noon.AddDate(0, 1, 0); !down.EffectiveAt.Equal(want) {
+		t.Errorf("effective at %s, want %s", down.EffectiveAt, want)
+	}
+	if again := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled); again.Change.ID != down.Change.ID {
+		t.Error("asking again made another change")
+	}
+	w.pass(22 * day)
+	w.told()
+	w.want(org, "solo_starter month active")
+	if n := w.planChanged(org); n != 3 {
+		t.Errorf("%d plan.changed, want 3", n)
+	}
+	w.pass(31 * day)
+	w.told()
+	w.want(org, "solo_starter month active")
+}
+
+func TestWhatIsScheduledIsUndoneAndSuperseded(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("agency_growth", "month")
+	down := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	for range 2 { // twice is as good as once
+		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, billing.Call{}); err != nil || a.Status != billing.Undone {
+			t.Fatalf("undo: %+v, %v", a, err)
+		}
+	}
+	w.want(org, "agency_growth month active")
+	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled) // another takes its place
+	w.want(org, "agency_growth month active then solo_starter")
+	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied) // an upgrade ends what was scheduled
+	w.want(org, "agency_scale month active")
+	w.pass(32 * day)
+	w.told()
+	w.want(org, "agency_scale month active")
+}
+
+func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	down := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	before, _ := w.charged(org)
+	w.card(org, stripe.Decline)
+	w.refused(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, fault.PaymentDeclined)
+	w.want(org, "solo_pro month active then solo_starter")
+	w.card(org, stripe.Works)
+	w.pass(3 * day)
+	w.told()
+	w.want(org, "solo_pro month active then solo_starter")
+	if after, _ := w.charged(org); after != before {
+		t.Errorf("charged %d for a declined change", after-before)
+	}
+	if got := w.state(org); got != "solo_pro month active then solo_starter" || down == nil {
+		t.Error(got)
+	}
+	w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+}
+
+func TestADeclinedFirstPaymentLeavesTheTrial(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.org()
+	if _, err := w.billing.Preview(t.Context(), org, billing.Wish{Plan: "solo_pro", Interval: "year"}, nil); err != nil {
+		t.Fatal(err) // makes the customer
+	}
+	w.card(org, stripe.Decline)
+	w.refused(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, fault.PaymentDeclined)
+	w.told()
+	w.want(org, "trial trialing")
+	w.card(org, stripe.Works)
+	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+	w.want(org, "solo_pro year active")
+	if sum, times := w.charged(org); times != 1 || sum != price(t, "solo_pro", "year") {
+		t.Errorf("charged %d in %d", sum, times)
+	}
+}
+
+func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []string{"confirmed", "refused", "left", "undone"} {
+		t.Run(ends, func(t *testing.T) {
+			t.Parallel()
+			w := begin(t)
+			org := w.on("solo_pro", "month")
+			paid, _ := w.charged(org)
+			w.card(org, stripe.ThreeDS)
+			a := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
+			if a.ClientSecret == "" || a.HostedURL == "" || a.Until == nil {
+				t.Fatalf("no way to confirm: %+v", a)
+			}
+			again := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
+			if again.Change.ID != a.Change.ID || again.ClientSecret != a.ClientSecret {
+				t.Error("asking again is another change")
+			}
+			w.refused(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
+			w.told()
+			w.want(org, "solo_pro month active action_required")
+			intent, _, _ := cut(a.ClientSecret)
+			switch ends {
+			case "confirmed":
+				if err := w.box.Confirm(t.Context(), intent, true); err != nil {
+					t.Fatal(err)
+				}
+				w.told()
+				w.want(org, "agency_growth month active")
+				if sum, _ := w.charged(org); sum-paid != a.AmountDue || a.AmountDue <= 0 {
+					t.Errorf("charged %d, said %d", sum-paid, a.AmountDue)
+				}
+				return
+			case "refused":
+				if err := w.box.Confirm(t.Context(), intent, false); err != nil {
+					t.Fatal(err)
+				}
+				w.told()
+				w.pass(24 * time.Hour)
+			case "left":
+				w.pass(24 * time.Hour)
+			case "undone":
+				if got, err := w.billing.Undo(t.Context(), org, a.Change.ID, billing.Call{}); err != nil || got.Status != billing.Undone {
+					t.Fatalf("%+v, %v", got, err)
+				}
+			}
+			w.told()
+			w.want(org, "solo_pro month active")
+			if sum, _ := w.charged(org); sum != paid {
+				t.Errorf("charged %d for what was never confirmed", sum-paid)
+			}
+			w.card(org, stripe.Works)
+			w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+		})
+	}
+}
+
+// cut takes the intent out of its client secret.
+func cut(secret string) (intent, rest string, ok bool) {
+	for i := range secret {
+		if i > 3 && secret[i:] != "" && len(secret[i:]) > 8 && secret[i:i+8] == "_secret_" {
+			return secret[:i], secret[i+8:], true
+		}
+	}
+	return secret, "", false
+}
+
+func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	a, err := w.billing.Cancel(t.Context(), org, billing.Call{})
+	if err != nil || a.Status != billing.Scheduled || a.Plan != "solo_pro" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if again, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil || again.Change.ID != a.Change.ID {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	w.want(org, "solo_pro month active ends then")
+	if a, err = w.billing.Resume(t.Context(), org, billing.Call{}); err != nil || a.Status != billing.Undone {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	w.want(org, "solo_pro month active")
+	if a, err = w.billing.Resume(t.Context(), org, billing.Call{}); err != nil || a.Status != billing.Unchanged {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if _, err = w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(30 * day)
+	w.told()
+	w.want(org, "solo_pro month active ends then")
+	w.pass(2 * day)
+	w.told()
+	w.want(org, "solo_pro month canceled")
+	w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Applied) // and it may begin anew
+	w.want(org, "solo_starter month active")
+}
+
+func TestAnUpgradeTakesACancellationBack(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+		t.Fatal(err)
+	}
+	w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.want(org, "agency_growth month active")
+}
+
+func TestWhatCannotBeChosen(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	w.refused(org, billing.Wish{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
+	w.refused(org, billing.Wish{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
+	w.refused(org, billing.Wish{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
+	if _, err := w.billing.Cancel(t.Context(), w.org(), billing.Call{}); !fault.Is(err, fault.NoSubscription) {
+		t.Error(err)
+	}
+}
+
+func TestThereIsNoProrationOnAnUnpaidInvoice(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	w.card(org, stripe.Decline)
+	w.pass(32 * day)
+	w.told()
+	w.want(org, "solo_pro month past_due")
+	w.refused(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
+}

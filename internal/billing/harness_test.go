@@ -1,0 +1,330 @@
+package billing_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// world is a database and a Stripe of the test's own, with a clock that stands until it is moved.
+type world struct {
+	testing.TB
+	*testkit.Database
+	box     *stripe.Sandbox
+	billing *billing.Service
+	sql     *pgx.Conn // superuser
+	secret  string
+
+	mu     sync.Mutex
+	at     time.Time
+	crash  func(point string) error // nil: no crash
+	hooks  []string                 // ids of events whose job was asked for
+	audits []billing.Act
+}
+
+var errCrash = errors.New("the process died")
+
+// noon is when every world begins: a month of 31 days that is neither the first nor the last of its quarter.
+var noon = time.Date(2026, 8, 3, 12, 0, 0, 0, time.UTC)
+
+// hookURL is where the sandbox sends what happens; tests carry it themselves.
+const hookURL = "http://funnelwork.test/billing/stripe/webhook"
+
+func begin(t testing.TB) *world {
+	t.Helper()
+	w := &world{TB: t, Database: testkit.DB(t), at: noon}
+	w.sql = testkit.Pgx(t, w.URL)
+	w.box = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: testkit.Log(t), Now: w.now})
+	t.Cleanup(w.box.Close)
+	var err error
+	if w.secret, err = w.box.Ensure(t.Context(), hookURL, false); err != nil {
+		t.Fatal(err)
+	}
+	w.billing = w.service(nil)
+	if _, err := w.billing.Publish(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// service is a further process's billing.
+func (w *world) service(change func(*billing.Options)) *billing.Service {
+	o := billing.Options{
+		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: "whsec_connect", Log: testkit.Log(w.TB),
+		Account: billing.Account{Key: "sk_test_world", URL: "http://stripe.test", HTTP: &http.Client{Transport: w.box.Transport()}, Log: testkit.Log(w.TB)},
+		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
+		Arrived: func(_ context.Context, _ *postgres.Tx, event string) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.hooks = append(w.hooks, event)
+			return nil
+		},
+		Audit: func(_ context.Context, _ *postgres.Tx, act billing.Act) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.audits = append(w.audits, act)
+		},
+		Now: w.now,
+		At: func(_ context.Context, point string) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.crash == nil {
+				return nil
+			}
+			return w.crash(point)
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	return billing.New(o)
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+// pass lets time go by, here and at Stripe, with all that is due on the way.
+func (w *world) pass(d time.Duration) {
+	w.Helper()
+	w.mu.Lock()
+	w.at = w.at.Add(d)
+	w.mu.Unlock()
+	if err := w.box.Tick(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// dies lets the process die at a point, once.
+func (w *world) dies(at string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crash = func(point string) error {
+		if point != at {
+			return nil
+		}
+		w.crash = nil
+		return errCrash
+	}
+}
+
+// org makes an org on the trial.
+func (w *world) org() id.ID {
+	w.Helper()
+	org := id.New()
+	if _, err := w.sql.Exec(w.Context(), "INSERT INTO org (id, name) VALUES ($1, 'Test')", org); err != nil {
+		w.Fatal(err)
+	}
+	return org
+}
+
+// on makes an org that has paid for a plan.
+func (w *world) on(plan, interval string) id.ID {
+	w.Helper()
+	org := w.org()
+	w.change(org, billing.Wish{Plan: plan, Interval: interval}, billing.Applied)
+	return org
+}
+
+// change asks for a plan and wants it to come to a status.
+func (w *world) change(org id.ID, wish billing.Wish, status string) *billing.Answer {
+	w.Helper()
+	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
+	if err != nil {
+		w.Fatalf("change to %s by the %s: %v", wish.Plan, wish.Interval, err)
+	}
+	if a.Status != status {
+		w.Fatalf("change to %s by the %s came to %s, want %s", wish.Plan, wish.Interval, a.Status, status)
+	}
+	return a
+}
+
+// refused asks for a plan and wants a fault.
+func (w *world) refused(org id.ID, wish billing.Wish, code fault.Code) {
+	w.Helper()
+	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
+	if !fault.Is(err, code) {
+		w.Fatalf("change to %s: %+v, %v; want %s", wish.Plan, a, err, code)
+	}
+}
+
+// state is an org's subscription in words: plan, interval, status, and what is to come.
+func (w *world) state(org id.ID) string {
+	w.Helper()
+	var s *billing.Subscription
+	err := w.App.View(w.Context(), org, func(tx *postgres.Tx) (err error) {
+		s, err = billing.Read(w.Context(), tx)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	out := []string{s.Rights.Plan, s.Rights.Interval, string(s.Rights.Status)}
+	if s.Rights.CancelAtPeriodEnd {
+		out = append(out, "ends")
+	}
+	if s.Open != nil {
+		out = append(out, s.Open.State)
+	}
+	if s.Scheduled != nil {
+		out = append(out, "then "+s.Scheduled.ToPlan)
+	}
+	return strings.Join(strings.Fields(strings.Join(out, " ")), " ")
+}
+
+func (w *world) want(org id.ID, state string) {
+	w.Helper()
+	if got := w.state(org); got != state {
+		w.Errorf("the org is %q, want %q", got, state)
+	}
+}
+
+// count answers a number by SQL.
+func (w *world) count(sql string, args ...any) (n int64) {
+	w.Helper()
+	if err := w.sql.QueryRow(w.Context(), sql, args...).Scan(&n); err != nil {
+		w.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// customer is the org's at Stripe.
+func (w *world) customer(org id.ID) (cus string) {
+	w.Helper()
+	if err := w.sql.QueryRow(w.Context(), "SELECT stripe_id FROM billing_customer WHERE org_id = $1", org).Scan(&cus); err != nil {
+		w.Fatal(err)
+	}
+	return cus
+}
+
+// charged is what an org has paid in all, and in how many charges.
+func (w *world) charged(org id.ID) (sum int64, times int) {
+	w.Helper()
+	all, err := w.box.Ledger(w.Context(), "", w.customer(org))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, m := range all {
+		if m.Kind == "charge" {
+			sum, times = sum+m.Amount, times+1
+		}
+	}
+	return sum, times
+}
+
+// card makes the org's card do something else.
+func (w *world) card(org id.ID, c stripe.Conduct) {
+	w.Helper()
+	if err := w.box.SetCard(w.Context(), w.customer(org), c); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// recover does what the jobs of changes do that were left in flight.
+func (w *world) recover() {
+	w.Helper()
+	rows, err := w.sql.Query(w.Context(), "SELECT org_id, id FROM plan_change WHERE state = 'in_flight'")
+	if err != nil {
+		w.Fatal(err)
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Org, Change id.ID }])
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, c := range open {
+		if err := w.billing.Recover(w.Context(), c.Org, c.Change); err != nil {
+			w.Fatalf("recover: %v", err)
+		}
+	}
+}
+
+// outbox takes what Stripe has to tell.
+func (w *world) outbox() (all []stripe.Outgoing) {
+	w.Helper()
+	for {
+		some, err := w.box.Outbox(w.Context(), 100)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if len(some) == 0 {
+			return all
+		}
+		all = append(all, some...)
+		for _, o := range some {
+			if err := w.box.Sent(w.Context(), o, 200, ""); err != nil {
+				w.Fatal(err)
+			}
+		}
+	}
+}
+
+// deliver hands events to the intake.
+func (w *world) deliver(all ...stripe.Outgoing) {
+	w.Helper()
+	for _, o := range all {
+		if err := w.billing.Intake(w.Context(), o.Body, stripe.Sign(w.secret, w.now(), o.Body), false); err != nil {
+			w.Fatalf("%s: %v", o.Type, err)
+		}
+	}
+}
+
+// work does the jobs of the events that have arrived.
+func (w *world) work() {
+	w.Helper()
+	w.mu.Lock()
+	todo := w.hooks
+	w.hooks = nil
+	w.mu.Unlock()
+	for _, event := range todo {
+		var org id.ID
+		if err := w.sql.QueryRow(w.Context(), "SELECT org_id FROM stripe_event WHERE id = $1", event).Scan(&org); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.billing.Work(w.Context(), org, event); err != nil {
+			w.Fatalf("work %s: %v", event, err)
+		}
+	}
+}
+
+// told carries all that Stripe has to tell, in order.
+func (w *world) told() {
+	w.Helper()
+	w.deliver(w.outbox()...)
+	w.work()
+}
+
+// acts are the audited actions.
+func (w *world) acts() (out []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.audits {
+		out = append(out, a.Action)
+	}
+	return slices.Clone(out)
+}
+
+// planChanged is how often an org was told of another plan.
+func (w *world) planChanged(org id.ID) int64 {
+	w.Helper()
+	return w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'plan.changed'", org)
+}
+
+// day is a day.
+const day = 24 * time.Hour

@@ -1,0 +1,34 @@
+package overagesync
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job is what the work needs.
+type Job struct {
+	Billing *billing.Service
+	System  *postgres.DB
+}
+
+// Work sets one agency's quantity under the job's id, or, for the platform, asks for those that are off. One that is
+// asked for already is not asked for twice.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	if !run.Org.IsZero() {
+		return j.Billing.Overage(ctx, run.Org, "ov:"+run.ID.String())
+	}
+	orgs, err := j.Billing.Overdrawn(ctx)
+	if err != nil {
+		return err
+	}
+	for _, org := range orgs {
+		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error { return Kind.Add(ctx, tx, Args{}, queue.Dedupe("billing.overage")) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

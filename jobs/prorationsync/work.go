@@ -1,0 +1,33 @@
+package prorationsync
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job is what the work needs.
+type Job struct {
+	Billing *billing.Service
+	Log     *slog.Logger
+}
+
+// Work makes one comparison.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	if run.Args.Whole {
+		r, err := j.Billing.Whole(ctx)
+		j.Log.InfoContext(ctx, "billing synced as a whole", "same", r.Same, "repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
+		return err
+	}
+	missed, err := j.Billing.Missed(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := j.Billing.Due(ctx)
+	if missed+r.Repaired+r.Failed > 0 {
+		j.Log.InfoContext(ctx, "billing synced", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
+	}
+	return err
+}

@@ -1,0 +1,30 @@
+package stripeevent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job is what the work needs.
+type Job struct{ Billing *billing.Service }
+
+// courtesy is how long an event leaves a change to the request that is closing it.
+const courtesy = 2 * time.Second
+
+// Work applies the event. While a change is in flight, or the payment processor is away, it waits without spending a
+// try.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	err := j.Billing.Work(ctx, run.Org, run.Args.Event)
+	switch {
+	case errors.Is(err, billing.ErrLater):
+		return queue.Snooze(courtesy)
+	case err != nil && billing.Away(err):
+		return queue.Snooze(billing.Patience(run.CreatedAt))
+	default:
+		return err
+	}
+}
