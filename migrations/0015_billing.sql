@@ -65,7 +65,7 @@ CREATE TABLE billing_preview (
     id             uuid        NOT NULL,
     plan           text        NOT NULL,
     "interval"     text        NOT NULL,
-    timing         text        NOT NULL CHECK (timing IN ('now', 'period_end')),
+    timing         text        NOT NULL CHECK (timing IN ('start', 'now', 'period_end')),
     base           text        NOT NULL, -- what it was computed from; another base makes it stale
     amount_due     bigint      NOT NULL,
     total          bigint      NOT NULL, -- negative: a credit

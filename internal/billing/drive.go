@@ -34,10 +34,31 @@ func (s *Service) carry(ctx context.Context, org id.ID, c *Change, call Call) (*
 	if err != nil {
 		return nil, err // in flight: the job goes on
 	}
+	if v.state == Failed && c.order.Release != "" {
+		if err := s.restore(ctx, org, c); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.At(ctx, "asked"); err != nil {
 		return nil, err
 	}
 	return s.conclude(ctx, org, c, v, call)
+}
+
+// restore schedules anew what was scheduled before a change that came to nothing.
+func (s *Service) restore(ctx context.Context, org id.ID, failed *Change) error {
+	d, err := s.desk(ctx, org)
+	if err != nil {
+		return err
+	}
+	c := d.scheduled()
+	if c == nil || c.Kind != PeriodEnd {
+		return nil
+	}
+	again := *c
+	again.Key, again.order.Uncancel = failed.Key+":restore", false
+	_, err = s.schedule(ctx, &again)
+	return err
 }
 
 // drive asks Stripe for what the change wants, under the change's keys. An error means that what came of it is not

@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -328,3 +329,45 @@ func (w *world) planChanged(org id.ID) int64 {
 
 // day is a day.
 const day = 24 * time.Hour
+
+// post asks Stripe for something that the product never does.
+func (w *world) post(path, form string) (body map[string]any) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://stripe.test"+path, strings.NewReader(form))
+	if err != nil {
+		w.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return w.ask(req)
+}
+
+// get reads an object of Stripe.
+func (w *world) get(path string) (body map[string]any) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "http://stripe.test"+path, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.ask(req)
+}
+
+func (w *world) ask(req *http.Request) (body map[string]any) {
+	w.Helper()
+	req.Header.Set("Authorization", "Bearer sk_test_world")
+	res, err := (&http.Client{Transport: w.box.Transport()}).Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil || res.StatusCode != http.StatusOK {
+		w.Fatalf("%s %s: %d %v %v", req.Method, req.URL.Path, res.StatusCode, body, err)
+	}
+	return body
+}
+
+// credit is what Stripe owes the org.
+func (w *world) credit(org id.ID) int64 {
+	w.Helper()
+	balance, _ := w.get("/v1/customers/" + w.customer(org))["balance"].(float64)
+	return -int64(balance)
+}

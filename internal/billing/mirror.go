@@ -54,7 +54,7 @@ func (h *Held) has(plan, interval string) bool {
 func (h *Held) same(o *Held) bool {
 	a, b := *h, *o
 	for _, x := range []*Held{&a, &b} {
-		x.invoice, x.change = nil, ""
+		x.invoice, x.change, x.Customer = nil, "", "" // these are not mirrored
 		x.PeriodStart, x.PeriodEnd = x.PeriodStart.UTC(), x.PeriodEnd.UTC()
 	}
 	if (a.PendingUntil == nil) != (b.PendingUntil == nil) || a.PendingUntil != nil && !a.PendingUntil.Equal(*b.PendingUntil) {

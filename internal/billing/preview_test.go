@@ -1,0 +1,145 @@
+package billing_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// histories is how many random changes and histories are tried in all; the long form is -histories=10000.
+var histories = flag.Int("histories", 600, "random changes and histories to try")
+
+var (
+	keys      = []string{"solo_starter", "solo_pro", "agency_growth", "agency_scale", "white_label_pro"}
+	intervals = []string{"month", "year"}
+)
+
+func (w *world) preview(org id.ID, wish billing.Wish) *billing.Preview {
+	w.Helper()
+	p, err := w.billing.Preview(w.Context(), org, wish, nil)
+	if err != nil {
+		w.Fatalf("preview of %s by the %s: %v", wish.Plan, wish.Interval, err)
+	}
+	return p
+}
+
+func TestExactlyThePreviewedAmountIsCharged(t *testing.T) {
+	t.Parallel()
+	const workers = 4
+	for n := range workers {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			w, r := begin(t), rand.New(rand.NewPCG(uint64(n), 7))
+			for tried := 0; tried < *histories/workers; {
+				org, charged := w.org(), int64(0)
+				for range 1 + r.IntN(8) {
+					wish := billing.Wish{Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)], When: billing.Now}
+					p := w.preview(org, wish)
+					if r.IntN(2) == 0 { // agreed to at some later moment
+						w.pass(time.Duration(r.IntN(590)) * time.Second)
+					}
+					wish.Preview = &p.ID
+					a, err := w.billing.Change(t.Context(), org, wish, billing.Call{})
+					if err != nil {
+						t.Fatalf("%+v: %v", wish, err)
+					}
+					if a.Status == billing.Unchanged {
+						continue
+					}
+					tried++
+					sum, _ := w.charged(org)
+					if sum-charged != p.AmountDue || a.AmountDue != p.AmountDue {
+						t.Fatalf("%s by the %s: previewed %d, said %d, charged %d", wish.Plan, wish.Interval, p.AmountDue, a.AmountDue, sum-charged)
+					}
+					charged = sum
+					w.pass(time.Duration(r.IntN(9*24*3600)) * time.Second)
+				}
+			}
+		})
+	}
+}
+
+func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
+	t.Parallel()
+	up := billing.Wish{Plan: "agency_growth", Interval: "month"}
+	for name, spoil := range map[string]func(w *world, org id.ID, wish *billing.Wish){
+		"another plan":     func(_ *world, _ id.ID, wish *billing.Wish) { wish.Plan = "agency_scale" },
+		"another interval": func(_ *world, _ id.ID, wish *billing.Wish) { wish.Interval = "year" },
+		"another time":     func(_ *world, _ id.ID, wish *billing.Wish) { wish.When = billing.PeriodEnd },
+		"too late":         func(w *world, _ id.ID, _ *billing.Wish) { w.pass(10 * time.Minute) },
+		"another base":     func(w *world, org id.ID, _ *billing.Wish) { w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month", When: billing.Now}, billing.Applied) },
+		"somebody else's":  func(w *world, _ id.ID, wish *billing.Wish) { p := w.preview(w.on("solo_pro", "month"), up); wish.Preview = &p.ID },
+		"none at all":      func(_ *world, _ id.ID, wish *billing.Wish) { x := id.New(); wish.Preview = &x },
+		"a credit has come": func(w *world, org id.ID, _ *billing.Wish) {
+			w.post("/v1/customers/"+w.customer(org)+"/balance_transactions", "amount=-500&currency=usd")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := begin(t)
+			org := w.on("solo_pro", "month")
+			w.pass(3 * day)
+			p, wish := w.preview(org, up), up
+			wish.Preview = &p.ID
+			before, _ := w.charged(org)
+			spoil(w, org, &wish)
+			state := w.state(org)
+			w.refused(org, wish, fault.PreviewStale)
+			if after, _ := w.charged(org); after != before {
+				t.Errorf("charged %d by a stale preview", after-before)
+			}
+			w.want(org, state)
+		})
+	}
+}
+
+func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro", "month")
+	paid, _ := w.charged(org)
+	w.pass(11*day + 3*time.Hour + 17*time.Second)
+	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month", When: billing.Now}, billing.Applied)
+	sum, _ := w.charged(org)
+	if credit := w.credit(org); sum-paid != credit {
+		t.Errorf("paid %d and has a credit of %d for nothing", sum-paid, credit)
+	}
+}
+
+// TestChainedChangesConserveMoney holds the money of a chain of changes within one period against the exact rational
+// price of the time that each plan was had for: half a unit for each of a change's two lines.
+func TestChainedChangesConserveMoney(t *testing.T) {
+	t.Parallel()
+	w, r := begin(t), rand.New(rand.NewPCG(3, 5))
+	for range max(*histories/20, 5) {
+		plan := keys[r.IntN(len(keys))]
+		org := w.on(plan, "month")
+		begun, changes := w.now(), int64(0)
+		period := int64(begun.AddDate(0, 1, 0).Sub(begun) / time.Second)
+		left, exact := period, int64(0) // exact: sum of price x seconds
+		for range 1 + r.IntN(8) {
+			d := int64(r.IntN(int(left / 2)))
+			exact += price(t, plan, "month") * d
+			left -= d
+			w.pass(time.Duration(d) * time.Second)
+			next := keys[r.IntN(len(keys))]
+			if next == plan {
+				continue
+			}
+			w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
+			plan, changes = next, changes+1
+		}
+		exact += price(t, plan, "month") * left
+		sum, _ := w.charged(org)
+		net := sum - w.credit(org)
+		if off := net*period - exact; off > changes*period || off < -changes*period {
+			t.Errorf("%d changes: net %d for an exact %d/%d", changes, net, exact, period)
+		}
+	}
+}
