@@ -132,7 +132,8 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 			if next == plan {
 				continue
 			}
-			w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
+			a := w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
+			t.Logf("DBG %s after %d of %d: %s -> %s due %d credit %d", org, period-left, period, plan, next, a.AmountDue, w.credit(org))
 			plan, changes = next, changes+1
 		}
 		exact += price(t, plan, "month") * left
