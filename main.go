@@ -22,6 +22,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -44,6 +46,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -71,6 +74,10 @@ type settings struct {
 	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
 	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
 	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
+	StripeKey    string    `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one billing runs on a sandbox of ours, whose page is on the ops listener."`
+	StripeHook   string    `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
+	StripeOthers string    `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
+	StripeURL    string    `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
 	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
 	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
 	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
@@ -85,15 +92,16 @@ type settings struct {
 type cli struct {
 	settings `group:"Settings"`
 
-	Up        up        `cmd:"" help:"Run everything in one process, with private servers where none are given."`
-	API       role      `cmd:"" name:"api" help:"Run the API."`
-	Worker    role      `cmd:"" help:"Run jobs."`
-	Scheduler reminder  `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
-	Migrate   migrate   `cmd:"" help:"Bring the database to this version's schema."`
-	User      userGroup `cmd:"" help:"People."`
-	Keys      keysGroup `cmd:"" help:"Keys that sign and seal."`
-	OpenAPI   openapi   `cmd:"" name:"openapi" help:"Print the API's document."`
-	Events    catalogue `cmd:"" help:"Print the types of events with their schemas and samples."`
+	Up        up           `cmd:"" help:"Run everything in one process, with private servers where none are given."`
+	API       role         `cmd:"" name:"api" help:"Run the API."`
+	Worker    role         `cmd:"" help:"Run jobs."`
+	Scheduler reminder     `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
+	Migrate   migrate      `cmd:"" help:"Bring the database to this version's schema."`
+	User      userGroup    `cmd:"" help:"People."`
+	Keys      keysGroup    `cmd:"" help:"Keys that sign and seal."`
+	Billing   billingGroup `cmd:"" help:"Plans and payments."`
+	OpenAPI   openapi      `cmd:"" name:"openapi" help:"Print the API's document."`
+	Events    catalogue    `cmd:"" help:"Print the types of events with their schemas and samples."`
 }
 
 func main() {
@@ -156,6 +164,8 @@ type process struct {
 	hooks             *webhooks.Service
 	slots             api.Slots // the worker's, in a process that has one
 	plans             *plans.Catalogue
+	billing           *billing.Service
+	stripe            *stripe.Sandbox // nil where there is a key
 	tasks             []func(context.Context) error
 	undo              []func(context.Context) error
 }
@@ -279,12 +289,72 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
 
+// bill opens billing, on the sandbox where no key is set. public and ops are this process's listeners; nil where it has
+// none. The process that serves the API gets the sandbox's webhooks; those that run jobs let its time go by.
+func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
+	o := billing.Options{
+		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers, Log: p.log, Metrics: billing.NewMetrics(p.metrics),
+		Account: billing.Account{Key: p.StripeKey, URL: p.StripeURL, Log: p.log},
+	}
+	if p.StripeKey == "" {
+		page := stripe.Path
+		if ops != nil {
+			page = base(ops) + stripe.Path
+		}
+		p.stripe = stripe.New(stripe.Options{Store: stripe.Postgres{System: p.system}, Log: p.log, PageURL: page})
+		p.atEnd(func(context.Context) error { p.stripe.Close(); return nil })
+		o.Account = billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log}
+		o.Now = clock(p.stripe)
+		if public != nil {
+			hook := base(public) + "/billing/stripe/"
+			if o.Secret, err = p.stripe.Ensure(ctx, hook+"webhook", false); err != nil {
+				return err
+			}
+			if o.ConnectSecret, err = p.stripe.Ensure(ctx, hook+"connect-webhook", true); err != nil {
+				return err
+			}
+		}
+		p.log.InfoContext(ctx, "no STRIPE_SECRET_KEY: billing runs on a sandbox, and no money moves", "page", page)
+	}
+	if p.billing = jobs.Billing(o); p.stripe == nil || public == nil {
+		return nil
+	}
+	_, err = p.billing.Publish(ctx, false)
+	return err
+}
+
+// clock is the sandbox's, looked up once a second: who operates it may move it.
+func clock(s *stripe.Sandbox) func() time.Time {
+	var (
+		mu    sync.Mutex
+		ahead time.Duration
+		until time.Time
+	)
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if now.After(until) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			if there, err := s.Now(ctx); err == nil {
+				ahead = there.Sub(now.Truncate(time.Second))
+			}
+			until = now.Add(time.Second)
+		}
+		return now.Add(ahead)
+	}
+}
+
 // serve adds the API on ln.
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
-		Plans: plans.NewService(p.app, p.plans),
+		Plans: plans.NewService(p.app, p.plans), Billing: p.billing,
+	}
+	if p.stripe == nil { // on the sandbox the trial has no end
+		d.TrialDays = p.plans.Trial().TrialDays
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -304,7 +374,7 @@ func (p *process) serve(ln net.Listener) {
 func (p *process) work() (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
-		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans,
+		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -316,6 +386,9 @@ func (p *process) work() (err error) {
 	})
 	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
+	if p.stripe != nil {
+		p.tasks = append(p.tasks, p.stripe.Run)
+	}
 	return nil
 }
 
@@ -400,6 +473,9 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if err = p.open(ctx); err != nil {
 		return err
 	}
+	if err = p.bill(ctx, public, ops); err != nil {
+		return err
+	}
 	switch p.name {
 	case "api":
 		p.serve(public) //nolint:contextcheck // a request has its own
@@ -473,6 +549,9 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		return err
 	}
 	if err = p.open(ctx); err != nil {
+		return err
+	}
+	if err = p.bill(ctx, public, ops); err != nil {
 		return err
 	}
 	if u.SeedPassword == "" {
@@ -553,6 +632,39 @@ func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 	default:
 		return nil
 	}
+}
+
+type billingGroup struct {
+	Sync billingSync `cmd:"" help:"Make the payment processor's products and prices from the list of plans. May run as often as one likes."`
+}
+
+type billingSync struct {
+	DryRun bool `help:"Say what would be made, and make nothing."`
+}
+
+// Run is kong's.
+func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
+	p := s.process("billing", log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	if err = p.bill(ctx, nil, nil); err != nil {
+		return err
+	}
+	published, err := p.billing.Publish(ctx, b.DryRun)
+	for _, one := range published {
+		if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency, one.ID); say != nil {
+			return say
+		}
+	}
+	if err == nil && b.DryRun {
+		_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
+	}
+	return err
 }
 
 type keysGroup struct {

@@ -36,6 +36,8 @@ type Options struct {
 	Metrics *Metrics
 	// Now is the clock; nil: time.Now. It is Stripe's where that is a sandbox with a clock of its own.
 	Now func() time.Time
+	// Wall is the real time, which signatures go by; nil: time.Now.
+	Wall func() time.Time
 	// Sleep waits between requests of a sync; nil: for real.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// At is called between the steps of a change; an error ends the change there, as the end of the process would.
@@ -61,6 +63,9 @@ type Service struct {
 func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Wall == nil {
+		o.Wall = time.Now
 	}
 	if o.At == nil {
 		o.At = func(context.Context, string) error { return nil }

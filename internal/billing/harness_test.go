@@ -80,7 +80,7 @@ func (w *world) service(change func(*billing.Options)) *billing.Service {
 			defer w.mu.Unlock()
 			w.audits = append(w.audits, act)
 		},
-		Now: w.now,
+		Now: w.now, Wall: w.now,
 		At: func(_ context.Context, point string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -43,14 +43,14 @@ func (s *Service) Intake(ctx context.Context, body []byte, signature string, con
 	return s.store(ctx, e, body, connect, "webhook")
 }
 
-// verify is the library's check, with a bound on the future that it does not have, by our clock.
+// verify is the library's check, with a bound on the future that it does not have, by the real clock.
 func (s *Service) verify(body []byte, signature, key string) (*stripe.Event, error) {
 	forged := fault.New(fault.InvalidSignature, "The signature does not fit the body.")
 	at, ok := stamped(signature)
 	if key == "" || !ok {
 		return nil, forged
 	}
-	if age := s.Now().Sub(at); age > past || age < -future {
+	if age := s.Wall().Sub(at); age > past || age < -future {
 		return nil, fault.New(fault.InvalidSignature, "The signature's time is too far from now.")
 	}
 	if err := webhook.ValidatePayloadIgnoringTolerance(body, signature, key); err != nil {

@@ -72,9 +72,14 @@ func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 		"another interval": func(_ *world, _ id.ID, wish *billing.Wish) { wish.Interval = "year" },
 		"another time":     func(_ *world, _ id.ID, wish *billing.Wish) { wish.When = billing.PeriodEnd },
 		"too late":         func(w *world, _ id.ID, _ *billing.Wish) { w.pass(10 * time.Minute) },
-		"another base":     func(w *world, org id.ID, _ *billing.Wish) { w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month", When: billing.Now}, billing.Applied) },
-		"somebody else's":  func(w *world, _ id.ID, wish *billing.Wish) { p := w.preview(w.on("solo_pro", "month"), up); wish.Preview = &p.ID },
-		"none at all":      func(_ *world, _ id.ID, wish *billing.Wish) { x := id.New(); wish.Preview = &x },
+		"another base": func(w *world, org id.ID, _ *billing.Wish) {
+			w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month", When: billing.Now}, billing.Applied)
+		},
+		"somebody else's": func(w *world, _ id.ID, wish *billing.Wish) {
+			p := w.preview(w.on("solo_pro", "month"), up)
+			wish.Preview = &p.ID
+		},
+		"none at all": func(_ *world, _ id.ID, wish *billing.Wish) { x := id.New(); wish.Preview = &x },
 		"a credit has come": func(w *world, org id.ID, _ *billing.Wish) {
 			w.post("/v1/customers/"+w.customer(org)+"/balance_transactions", "amount=-500&currency=usd")
 		},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -12,12 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Step of Publish: one thing made, or that would be.
+// Published is a price that Publish has looked after.
 type Published struct {
-	What string // product or price
-	Name string // lookup key
-	Done string // made, renewed, kept
-	ID   string // Stripe's; "" where it is not made yet
+	Name     string // lookup key
+	Done     string // made, renewed or kept; in a dry run, what would be done
+	ID       string // Stripe's; "" where it is not made yet
+	Amount   int64  // minor units
+	Currency string
 }
 
 // wanted is one price that the catalogue asks for.
@@ -65,7 +67,8 @@ func (s *Service) catalogue() (all []wanted) {
 }
 
 func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, error) {
-	out := Published{What: "price", Name: w.lookup(), Done: "made"}
+	out := Published{Name: w.lookup(), Done: "made", Amount: w.amount, Currency: s.Catalogue.Currency}
+	before := ""
 	now, err := s.priced(ctx, w)
 	if err != nil {
 		return out, err
@@ -74,12 +77,12 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, e
 		out.Done, out.ID = "kept", now.ID
 	} else {
 		if now != nil {
-			out.Done = "renewed"
+			out.Done, before = "renewed", now.ID
 		}
 		if dry {
 			return out, nil
 		}
-		if now, err = s.makePrice(ctx, w); err != nil {
+		if now, err = s.makePrice(ctx, w, before); err != nil {
 			return out, err
 		}
 		out.ID = now.ID
@@ -103,9 +106,9 @@ func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 	return found, err
 }
 
-// makePrice makes the price, and the product where there is none. The keys say what is asked for, so that two that run
-// at once make one.
-func (s *Service) makePrice(ctx context.Context, w wanted) (*stripe.Price, error) {
+// makePrice makes the price in the place of the one before, and the product where there is none. The keys say what is
+// asked for, so that two that run at once make one.
+func (s *Service) makePrice(ctx context.Context, w wanted, before string) (*stripe.Price, error) {
 	product := "funnelwork_" + w.product
 	_, err := asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
 	if err != nil && sortOf(err) == missing {
@@ -120,7 +123,7 @@ func (s *Service) makePrice(ctx context.Context, w wanted) (*stripe.Price, error
 		return nil, err
 	}
 	return asked(s.stripe.Prices.New(&stripe.PriceParams{
-		Params:    given(ctx, key("price", w.lookup(), fmt.Sprint(w.amount), s.Catalogue.Currency, s.Catalogue.Version)),
+		Params:    given(ctx, key("price", w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)),
 		Product:   &product,
 		Currency:  &s.Catalogue.Currency,
 		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),

@@ -8,6 +8,9 @@ func upcoming(tx *tx, c *call) (any, *problem) {
 	expand := expanding(c.texts("expand"))
 	id := c.text("subscription")
 	cus := c.text("customer")
+	if id == "" && c.has("subscription_items") {
+		return first(tx, c)
+	}
 	if id == "" {
 		live := all[subscription](tx, Query{All: []string{mark("customer", c.need("customer")), "live=true"}, Limit: 2})
 		if len(live) == 0 {
