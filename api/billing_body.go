@@ -145,8 +145,8 @@ type subscriptionBody struct {
 	CurrentPeriodEnd   *wire.Time   `json:"current_period_end" format:"date-time" doc:"null while nothing is paid"`
 	TrialEndsAt        *wire.Time   `json:"trial_ends_at" format:"date-time" doc:"null for a trial without end, and without a trial"`
 	EntitlementVersion int64        `json:"entitlement_version"`
-	OpenChange         *PlanChange  `json:"open_change" doc:"A change that is in flight or waits for the customer; null without one"`
-	ScheduledChange    *PlanChange  `json:"scheduled_change" doc:"A change that takes effect at the end of the period; null without one"`
+	OpenChange         *PlanChange  `json:"open_change,omitempty" doc:"A change that is in flight or waits for the customer, where there is one"`
+	ScheduledChange    *PlanChange  `json:"scheduled_change,omitempty" doc:"A change that takes effect at the end of the period, where there is one"`
 }
 
 func showSubscription(s *billing.Subscription) *subscriptionOut {

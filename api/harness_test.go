@@ -18,15 +18,19 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs"
 )
 
 // service is a whole API on a TCP listener, over servers of the test's own. Every answer that its callers get
@@ -37,6 +41,10 @@ type service struct {
 	Deps api.Deps
 	DB   *testkit.Database
 	URL  string
+	// Stripe stands in for the payment processor; its events are signed with StripeSecret, and tests carry them.
+	Stripe       *stripe.Sandbox
+	StripeSecret string
+
 	spec *openapi3.T
 	find routers.Router
 }
@@ -79,6 +87,15 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test", Hooks: &webhooks.Service{Box: box},
 		Auth: auth.New(auth.Options{System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test", Redis: client, Log: log, Unlimited: true}),
 	}
+	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log})
+	t.Cleanup(s.Stripe.Close)
+	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
+		t.Fatal(err)
+	}
+	s.Deps.Billing = jobs.Billing(billing.Options{
+		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.StripeSecret, Log: log,
+		Account: billing.Account{Key: "sk_test_api", URL: "http://stripe.test", HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log},
+	})
 	for _, c := range change {
 		c(&s.Deps)
 	}

@@ -94,6 +94,7 @@ var wellKnown = map[string]func(n int) any{
 	"key":        func(n int) any { return fmt.Sprintf("key_%d", n) },
 	"attributes": func(int) any { return map[string]any{"shoe_size": 42} },
 	"role":       func(int) any { return "viewer" },
+	"plan":       func(int) any { return "solo_pro" },
 	"from":       func(int) any { return time.Now().Add(-time.Hour) },
 	"to":         func(int) any { return time.Now() },
 }

@@ -125,8 +125,7 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 	for range max(*histories/20, 5) {
 		plan := keys[r.IntN(len(keys))]
 		org := w.on(plan, "month")
-		begun, changes := w.now(), int64(0)
-		period := int64(begun.AddDate(0, 1, 0).Sub(begun) / time.Second)
+		period, changes := w.count("SELECT extract(epoch FROM period_end - period_start)::bigint FROM stripe_subscription WHERE org_id = $1", org), int64(0)
 		left, exact := period, int64(0) // exact: sum of price x seconds
 		for range 1 + r.IntN(8) {
 			d := int64(r.IntN(int(left / 2)))
@@ -137,8 +136,7 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 			if next == plan {
 				continue
 			}
-			a := w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
-			t.Logf("DBG %s after %d of %d: %s -> %s due %d credit %d", org, period-left, period, plan, next, a.AmountDue, w.credit(org))
+			w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
 			plan, changes = next, changes+1
 		}
 		exact += price(t, plan, "month") * left
