@@ -4,6 +4,10 @@
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
+billing_customer (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, version bigint not null default 0)
+billing_preview (org_id uuid not null, id uuid not null, plan text not null, interval text not null, timing text not null, base text not null, amount_due bigint not null, total bigint not null, currency text not null, lines json not null, proration_date timestamp with time zone not null, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
+billing_price (stripe_id text not null, kind text not null, plan text not null, interval text not null, amount bigint not null, currency text not null, replaced boolean not null default false, synced_at timestamp with time zone not null default now())
+billing_sync (name text not null, position text not null, updated_at timestamp with time zone not null default now())
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -33,6 +37,8 @@ CASE
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 partitioned (name text not null, keep_days integer not null)
 plan_addon (org_id uuid not null, id uuid not null, feature text not null, amount bigint, created_at timestamp with time zone not null default now())
+plan_change (org_id uuid not null, id uuid not null, kind text not null, state text not null, from_plan text not null, from_interval text not null, to_plan text not null, to_interval text not null, params json not null, stripe_key text not null, keyed_at timestamp with time zone not null, preview_id uuid, amount_expected bigint not null, amount_due bigint not null default 0, currency text not null, subscription_id text not null default ''::text, invoice_id text not null default ''::text, failure text not null default ''::text, client_key text, fingerprint bytea, effective_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
+plan_change_step (org_id uuid not null, change_id uuid not null, id uuid not null, event text not null, detail json not null, created_at timestamp with time zone not null)
 plan_override (org_id uuid not null, feature text not null, value json not null, source text not null, expires_at timestamp with time zone, created_at timestamp with time zone not null default now())
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
@@ -45,6 +51,8 @@ segment (org_id uuid not null, id uuid not null, key text not null, name text no
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
 staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone)
+stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
+stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
@@ -62,6 +70,14 @@ api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::
 app_user: app_user_email_folded_key UNIQUE (email_folded)
 app_user: app_user_pkey PRIMARY KEY (id)
 audit_log: audit_log_pkey PRIMARY KEY (org_id, id)
+billing_customer: billing_customer_pkey PRIMARY KEY (org_id)
+billing_customer: billing_customer_stripe_id_key UNIQUE (stripe_id)
+billing_preview: billing_preview_pkey PRIMARY KEY (org_id, id)
+billing_preview: billing_preview_timing_check CHECK ((timing = ANY (ARRAY['start'::text, 'now'::text, 'period_end'::text])))
+billing_price: billing_price_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
+billing_price: billing_price_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'overage'::text])))
+billing_price: billing_price_pkey PRIMARY KEY (stripe_id)
+billing_sync: billing_sync_pkey PRIMARY KEY (name)
 client_org: client_org_id_fkey FOREIGN KEY (id) REFERENCES org(id)
 client_org: client_org_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 client_org: client_org_pkey PRIMARY KEY (org_id, id)
@@ -116,6 +132,11 @@ org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, lev
 org: org_pkey PRIMARY KEY (id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 plan_addon: plan_addon_pkey PRIMARY KEY (org_id, id)
+plan_change: plan_change_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'now'::text, 'period_end'::text, 'cancel'::text])))
+plan_change: plan_change_pkey PRIMARY KEY (org_id, id)
+plan_change: plan_change_state_check CHECK ((state = ANY (ARRAY['in_flight'::text, 'action_required'::text, 'scheduled'::text, 'applied'::text, 'failed'::text, 'undone'::text])))
+plan_change: plan_change_stripe_key_key UNIQUE (stripe_key)
+plan_change_step: plan_change_step_pkey PRIMARY KEY (org_id, change_id, id)
 plan_override: plan_override_pkey PRIMARY KEY (org_id, feature)
 plan_override: plan_override_source_check CHECK ((source = ANY (ARRAY['override'::text, 'allocation'::text])))
 quota: quota_pkey PRIMARY KEY (org_id, feature)
@@ -135,6 +156,11 @@ signing_key: signing_key_pkey PRIMARY KEY (kid)
 staff_access: staff_access_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 staff_access: staff_access_pkey PRIMARY KEY (org_id, id)
 staff_access: staff_access_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text])))
+stripe_event: stripe_event_id_key UNIQUE (id)
+stripe_event: stripe_event_pkey PRIMARY KEY (org_id, id)
+stripe_event: stripe_event_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'sync'::text])))
+stripe_subscription: stripe_subscription_pkey PRIMARY KEY (org_id, stripe_id)
+stripe_subscription: stripe_subscription_stripe_id_key UNIQUE (stripe_id)
 subscription: subscription_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
 subscription: subscription_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 subscription: subscription_pkey PRIMARY KEY (org_id)
@@ -159,6 +185,7 @@ webhook_replay: webhook_replay_pkey PRIMARY KEY (org_id, id)
 webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'stopped'::text])))
 
 -- indexes
+CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
@@ -191,6 +218,8 @@ CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
 CREATE INDEX staff_access_age ON public.staff_access USING btree (expires_at)
+CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
+CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
@@ -208,6 +237,12 @@ CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
 CREATE UNIQUE INDEX app_user_pkey ON public.app_user USING btree (id)
 CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (org_id, id)
+CREATE UNIQUE INDEX billing_customer_pkey ON public.billing_customer USING btree (org_id)
+CREATE UNIQUE INDEX billing_customer_stripe_id_key ON public.billing_customer USING btree (stripe_id)
+CREATE UNIQUE INDEX billing_preview_pkey ON public.billing_preview USING btree (org_id, id)
+CREATE UNIQUE INDEX billing_price_current ON public.billing_price USING btree (plan, "interval", kind) WHERE (NOT replaced)
+CREATE UNIQUE INDEX billing_price_pkey ON public.billing_price USING btree (stripe_id)
+CREATE UNIQUE INDEX billing_sync_pkey ON public.billing_sync USING btree (name)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
@@ -234,6 +269,12 @@ CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
 CREATE UNIQUE INDEX plan_addon_pkey ON public.plan_addon USING btree (org_id, id)
+CREATE UNIQUE INDEX plan_change_client_key ON public.plan_change USING btree (org_id, client_key) WHERE (client_key IS NOT NULL)
+CREATE UNIQUE INDEX plan_change_open ON public.plan_change USING btree (org_id) WHERE (state = ANY (ARRAY['in_flight'::text, 'action_required'::text]))
+CREATE UNIQUE INDEX plan_change_pkey ON public.plan_change USING btree (org_id, id)
+CREATE UNIQUE INDEX plan_change_scheduled ON public.plan_change USING btree (org_id) WHERE (state = 'scheduled'::text)
+CREATE UNIQUE INDEX plan_change_step_pkey ON public.plan_change_step USING btree (org_id, change_id, id)
+CREATE UNIQUE INDEX plan_change_stripe_key_key ON public.plan_change USING btree (stripe_key)
 CREATE UNIQUE INDEX plan_override_pkey ON public.plan_override USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
@@ -249,6 +290,11 @@ CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (or
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
 CREATE UNIQUE INDEX staff_access_pkey ON public.staff_access USING btree (org_id, id)
+CREATE UNIQUE INDEX stripe_event_id_key ON public.stripe_event USING btree (id)
+CREATE UNIQUE INDEX stripe_event_pkey ON public.stripe_event USING btree (org_id, id)
+CREATE UNIQUE INDEX stripe_subscription_live ON public.stripe_subscription USING btree (org_id) WHERE live
+CREATE UNIQUE INDEX stripe_subscription_pkey ON public.stripe_subscription USING btree (org_id, stripe_id)
+CREATE UNIQUE INDEX stripe_subscription_stripe_id_key ON public.stripe_subscription USING btree (stripe_id)
 CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (stripe_customer_id) WHERE (stripe_customer_id IS NOT NULL)
 CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
@@ -269,6 +315,10 @@ app_user: colleagues for SELECT to funnelwork_app using ((EXISTS ( SELECT 1
 app_user: system for ALL to funnelwork_system using (true) check (true) forced
 audit_log: system for ALL to funnelwork_system using (true) check (true) forced
 audit_log: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+billing_customer: system for ALL to funnelwork_system using (true) check (true) forced
+billing_customer: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+billing_preview: system for ALL to funnelwork_system using (true) check (true) forced
+billing_preview: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -292,6 +342,9 @@ member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_settin
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_addon: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+plan_change: system for ALL to funnelwork_system using (true) check (true) forced
+plan_change: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+plan_change_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_override: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -305,6 +358,10 @@ segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
 staff_access: system for ALL to funnelwork_system using (true) check (true) forced
 staff_access: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+stripe_event: system for ALL to funnelwork_system using (true) check (true) forced
+stripe_event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+stripe_subscription: system for ALL to funnelwork_system using (true) check (true) forced
+stripe_subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 subscription: system for ALL to funnelwork_system using (true) check (true) forced
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
@@ -327,6 +384,17 @@ app_user: funnelwork_system may INSERT, SELECT, UPDATE
 audit_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 audit_log: funnelwork_app may INSERT, SELECT
 audit_log: funnelwork_system may DELETE, INSERT, SELECT
+billing_customer: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+billing_customer: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+billing_customer: funnelwork_system may SELECT
+billing_preview: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+billing_preview: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+billing_preview: funnelwork_system may DELETE, SELECT
+billing_price: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+billing_price: funnelwork_app may SELECT
+billing_price: funnelwork_system may INSERT, SELECT, UPDATE
+billing_sync: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+billing_sync: funnelwork_system may INSERT, SELECT, UPDATE
 client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -380,6 +448,11 @@ org: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 plan_addon: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 plan_addon: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+plan_change: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+plan_change: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+plan_change: funnelwork_system may SELECT
+plan_change_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+plan_change_step: funnelwork_app may INSERT, SELECT
 plan_override: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 plan_override: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -409,6 +482,12 @@ signing_key: funnelwork_system may DELETE, INSERT, SELECT
 staff_access: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 staff_access: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 staff_access: funnelwork_system may DELETE, SELECT
+stripe_event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+stripe_event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+stripe_event: funnelwork_system may DELETE, INSERT, SELECT
+stripe_subscription: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+stripe_subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+stripe_subscription: funnelwork_system may SELECT
 subscription: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 subscription: funnelwork_system may INSERT, SELECT, UPDATE
