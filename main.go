@@ -716,7 +716,7 @@ func (openapi) Run(log *slog.Logger, out io.Writer) error {
 
 type catalogue struct{}
 
-// Run is kong's.
+// Run is kong's. The last object counts the types.
 func (catalogue) Run(out io.Writer) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
@@ -729,5 +729,6 @@ func (catalogue) Run(out io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	live, all := events.Count()
+	return e.Encode(map[string]any{"types": all, "live": live, "reserved": all - live})
 }

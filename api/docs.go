@@ -31,6 +31,7 @@ const docsPage = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
+<p><a href="/docs/webhooks">Webhooks: how to verify them, and every type of event</a></p>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
@@ -47,6 +48,7 @@ func (a *App) mountDocs() {
 	page := func(kind, text string) fiber.Handler {
 		return a.file(func(*fiber.Ctx) (string, []byte) { return kind, []byte(text) })
 	}
+	a.documentWebhooks()
 	doc := a.Document()
 	sum := sha256.Sum256(doc)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
@@ -55,6 +57,7 @@ func (a *App) mountDocs() {
 		return "application/json", doc
 	}))
 	a.fiber.Get("/docs", page("text/html; charset=utf-8", docsPage))
+	a.fiber.Get("/docs/webhooks", page("text/html; charset=utf-8", webhooksPage()))
 	a.fiber.Get("/docs/start.js", page("text/javascript; charset=utf-8", docsStart))
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",

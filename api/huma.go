@@ -35,7 +35,7 @@ var hookHuma = sync.OnceFunc(func() {
 func humaConfig() huma.Config {
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
-	cfg.Info.Description = about
+	cfg.Info.Description = about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks."
 	components(cfg.Components)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}

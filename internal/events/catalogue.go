@@ -111,6 +111,16 @@ var byName = func() map[string]*Type {
 // Catalogue is every type, in the published order.
 func Catalogue() []Type { return append([]Type(nil), catalogue...) }
 
+// Count is how many types are live, and how many there are.
+func Count() (live, all int) {
+	for _, t := range catalogue {
+		if t.Live {
+			live++
+		}
+	}
+	return live, len(catalogue)
+}
+
 // Lookup finds a type by its name.
 func Lookup(name string) (Type, bool) {
 	t, ok := byName[name]

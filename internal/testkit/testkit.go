@@ -41,7 +41,8 @@ type cluster struct {
 	next  atomic.Int64
 }
 
-// DB makes a migrated database, dropped when the test ends.
+// DB makes a migrated database, dropped when the test ends. Every event that the test let be announced in it, and
+// every test send, is held to the schema of its type then.
 func DB(t testing.TB) *Database {
 	t.Helper()
 	c, err := server()
@@ -58,7 +59,9 @@ func DB(t testing.TB) *Database {
 			t.Errorf("testkit: %v", err)
 		}
 	})
-	d := &Database{URL: strings.Replace(c.url, "/funnelwork?", "/"+name+"?", 1)}
+	url := strings.Replace(c.url, "/funnelwork?", "/"+name+"?", 1)
+	t.Cleanup(func() { holdEvents(t, url) })
+	d := &Database{URL: url}
 	d.App, d.System = Open(t, d.URL, postgres.App), Open(t, d.URL, postgres.System)
 	return d
 }

@@ -2,6 +2,8 @@ package testkit_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,5 +57,33 @@ func TestARedisStopsHangsAndComesBackWithItsContents(t *testing.T) {
 	s.Start()
 	if v, err := c.Get(ctx, "k").Result(); err != nil || v != "v" {
 		t.Errorf("after the restart: %q, %v", v, err)
+	}
+}
+
+// witness takes down what would have failed a test.
+type witness struct {
+	testing.TB
+	said []string
+}
+
+func (w *witness) Errorf(format string, args ...any) {
+	w.said = append(w.said, fmt.Sprintf(format, args...))
+}
+
+func TestAnEventThatDoesNotMeetItsSchemaFailsTheTestThatEmitsIt(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	t.Run("a test", func(t *testing.T) {
+		w.TB = t
+		conn := testkit.Pgx(t, testkit.DB(w).URL)
+		for n, data := range []string{`{}`, `{"object":{"id":"0190a8b0-0000-7000-8000-000000000000"},"previous":null}`, `{"object":{"id":"0190a8b0-0000-7000-8000-000000000000","surprise":1},"previous":null}`} {
+			if _, err := conn.Exec(t.Context(), `INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
+				VALUES (gen_random_uuid(), uuidv7_at(now()), $1, 'contact.purged', 'system', $2, now())`, n, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if len(w.said) != 1 || !strings.Contains(w.said[0], "surprise") {
+		t.Errorf("%q, want one complaint about what is not declared", w.said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,33 +35,44 @@ func Violation(envelope []byte) error {
 	if err := json.Unmarshal(envelope, &value); err != nil {
 		return err
 	}
-	t, ok := events.Lookup(head.Type)
+	all, err := compiled()
+	if err != nil {
+		return err
+	}
+	schema, ok := all[head.Type]
 	if !ok {
 		return fmt.Errorf("%q is not in the catalogue", head.Type)
-	}
-	raw, err := json.Marshal(closed(t.Schema()))
-	if err != nil {
-		return err
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	c.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: sixDigits})
-	if err := c.AddResource(head.Type, doc); err != nil {
-		return fmt.Errorf("schema of %s: %w", head.Type, err)
-	}
-	schema, err := c.Compile(head.Type)
-	if err != nil {
-		return fmt.Errorf("schema of %s: %w", head.Type, err)
 	}
 	if err := schema.Validate(value); err != nil {
 		return fmt.Errorf("%s: %w", head.Type, err)
 	}
 	return nil
 }
+
+// compiled are the schemas by type, closed.
+var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
+	all := map[string]*jsonschema.Schema{}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: sixDigits})
+	for _, t := range events.Catalogue() {
+		raw, err := json.Marshal(closed(t.Schema()))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.AddResource(t.Name, doc); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+		}
+		if all[t.Name], err = c.Compile(t.Name); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+		}
+	}
+	return all, nil
+})
 
 // sixDigits is the one form of times on the wire, narrower than the format's name says.
 func sixDigits(v any) error {
