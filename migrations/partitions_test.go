@@ -1,6 +1,7 @@
 package migrations_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,5 +73,39 @@ func TestOldDaysAndOldStraysAreDroppedAndTheRestStays(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"default", "its day"}, where(t, conn)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testkit.DB(t).URL)
+	for _, table := range []string{"webhook_delivery", "webhook_attempt"} {
+		for _, back := range []int{40, 32, 31, 30, 2} { // yesterday's and today's are there
+			exec(t, conn, `DO $$ BEGIN EXECUTE format('CREATE TABLE %I PARTITION OF `+table+` FOR VALUES FROM (%L) TO (%L)', '`+table+`_' || to_char(d, 'YYYYMMDD'), uuid_floor(d), uuid_floor(d + interval '1 day'))
+				FROM (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => `+strconv.Itoa(back)+`) AS d) AS day; END $$`)
+		}
+	}
+	for _, back := range []int{40, 32, 31, 30, 2, 1, 0} {
+		exec(t, conn, `INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, attempts, created_at, updated_at)
+			SELECT gen_random_uuid(), uuidv7_at(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => $1) + interval '12 hours'), gen_random_uuid(), gen_random_uuid(), 'x', $1, now(), now() FROM generate_series(1, 100)`, back)
+		exec(t, conn, `INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, started_at)
+			SELECT org_id, id, id, $1, 'event', '{}', now() FROM webhook_delivery WHERE attempts = $1`, back)
+	}
+	var dropped int
+	if err := conn.QueryRow(t.Context(), "SELECT drop_partitions()").Scan(&dropped); err != nil || dropped != 4 {
+		t.Errorf("%d dropped, %v; want two days of two tables", dropped, err)
+	}
+	for what, sql := range map[string]string{
+		"deliveries": "SELECT string_agg(attempts || ':' || n, ' ' ORDER BY attempts) FROM (SELECT attempts, count(*) AS n FROM webhook_delivery GROUP BY 1) d",
+		"attempts":   "SELECT string_agg(number || ':' || n, ' ' ORDER BY number) FROM (SELECT number, count(*) AS n FROM webhook_attempt GROUP BY 1) a",
+	} {
+		var got string
+		if err := conn.QueryRow(t.Context(), sql).Scan(&got); err != nil || got != "0:100 1:100 2:100 30:100 31:100" {
+			t.Errorf("%s by age: %s, %v", what, got, err)
+		}
+	}
+	var left int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE relname ~ '^webhook_(delivery|attempt)_\d{8}$' AND right(relname, 8)::date < (now() AT TIME ZONE 'UTC')::date - 31 AND relkind = 'r'`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d old partitions are left, %v", left, err)
 	}
 }

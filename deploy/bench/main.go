@@ -3,6 +3,8 @@
 //	go run ./deploy/bench score      a lead score with its reasons
 //	go run ./deploy/bench limiter    one rate decision, against redis_rate's
 //	go run ./deploy/bench api        the service, against the same SQL in a bare loop
+//	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
+//	                                 the first run builds them, in minutes; webhooklog=100000 is a small try
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
 // run: contenders take turns in short slices of random order, each ratio is made of two slices of one round,
@@ -18,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -35,18 +38,32 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api")
+// toBuild is the time for a bench that builds something big first.
+const toBuild = time.Hour
+
+var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errUsage
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{"score": score, "limiter": limiter, "api": service}
+	limit := atMost
+	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
+		n := 5_000_000
+		if size != "" {
+			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < logDays {
+				return errUsage
+			}
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return webhookLog(ctx, log, n) }
+	}
 	bench, ok := benches[args[0]]
 	if !ok {
 		return errUsage
 	}
-	ctx, cancel := context.WithTimeout(ctx, atMost)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", args[0], runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339))
 	return bench(ctx, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
