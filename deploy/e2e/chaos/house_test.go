@@ -301,6 +301,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
+	if !*long { // they wait more than they work
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	if binary.dir != "" {
 		_ = os.RemoveAll(binary.dir)

@@ -103,7 +103,7 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	h := open(t)
 	before, away, perSecond := sized(4*time.Second, 30*time.Second), sized(5*time.Second, 60*time.Second), 50
 	seeding := h.api("seeding", "FUNNELWORK_RATE_LIMIT=off")
-	keys := h.orgs(seeding.url, 40, true) // so many that none reaches its limit
+	keys := h.orgs(seeding.url, sized(20, 40), true) // so many that none reaches its limit
 	seeding.kill(9)
 	api, worker := h.api("api"), h.worker("worker", 10)
 	f := h.drive([]string{api.url}, keys, int((before+away+4*time.Second).Seconds())*perSecond, 16)
@@ -125,9 +125,11 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	backlog := h.open()
 	effectsBefore := h.count("SELECT count(*) FROM effect")
 	h.redis.Start()
+	back := time.Now()
 	drains := h.until(20*time.Second, "the backlog drains", func() bool { return h.count("SELECT count(*) FROM effect") > effectsBefore })
 	f.let()
 	f.settled(2 * time.Minute)
+	done := time.Since(back)
 
 	with, n := f.p99(time.Second, from)
 	without, m := f.p99(gone, to)
@@ -136,6 +138,7 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	h.figure("p99 without", "+ 10 ms", "%.1f ms of %d", ms(without), m)
 	h.figure("backlog at Redis's return", "", "%d", backlog)
 	h.figure("first run after it", "2 s", "%.2f s", drains.Seconds())
+	h.figure("all done after it, 4 s of requests included", "", "%.1f s", done.Seconds())
 	h.figure("worker's processors while Redis was away", "0.1", "%.3f", used)
 	if len(f.statuses) != 1 || f.statuses[201] != f.total {
 		t.Errorf("answers %v, want 201 alone", f.statuses)
