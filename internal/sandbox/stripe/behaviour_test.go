@@ -16,13 +16,10 @@ import (
 
 func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
 	t.Parallel()
-	for name, store := range map[string]func() stripe.Store{
-		"memory":   func() stripe.Store { return stripe.NewMemory() },
-		"postgres": func() stripe.Store { return stripe.Postgres{System: testkit.DB(t).System} },
-	} {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldOn(t, store())
+			w := worldOn(t, store(t))
 			cus := w.customer()
 			s := w.subscribe(cus.ID, w.price(2000, "month"))
 			end := time.Unix(s.CurrentPeriodEnd, 0)
@@ -44,6 +41,14 @@ func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
 				t.Errorf("a year later %d were paid", got)
 			}
 		})
+	}
+}
+
+// stores are the two places where the state can be.
+func stores() map[string]func(*testing.T) stripe.Store {
+	return map[string]func(*testing.T) stripe.Store{
+		"memory":   func(*testing.T) stripe.Store { return stripe.NewMemory() },
+		"postgres": func(t *testing.T) stripe.Store { return stripe.Postgres{System: testkit.DB(t).System} },
 	}
 }
 

@@ -142,7 +142,7 @@ func (tx *tx) about(a *account, before shown) {
 
 // SetAccount moves a connected account to one of the states, as onboarding or the bank would.
 func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
-	return s.operate(ctx, func(tx *tx) {
+	return s.operate(ctx, "", func(tx *tx) {
 		a := get[account](tx, "account", id)
 		before := tx.show(a, nil)
 		a.Own.State = state
@@ -159,7 +159,7 @@ func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
 
 // Disconnect is the account's owner taking the platform's access away: nothing of it can be read any more.
 func (s *Sandbox) Disconnect(ctx context.Context, id string) error {
-	return s.operate(ctx, func(tx *tx) {
+	return s.operate(ctx, "", func(tx *tx) {
 		a := get[account](tx, "account", id)
 		tx.in(a.ID, func() {
 			tx.emitShown("account.application.deauthorized", shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
@@ -188,7 +188,7 @@ func createAccountLink(tx *tx, c *call) (any, *problem) {
 	c.word("collect", "currently_due", "eventually_due")
 	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Expires: tx.now + 300}
 	tx.put(link)
-	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.s.o.PageURL + "onboarding/" + link.ID}, nil
+	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.page("onboarding/" + link.ID)}, nil
 }
 
 // accountLink leads to the onboarding page once.
@@ -240,16 +240,13 @@ func (f *fee) wire(_ *tx, w shown, _ expansion) {
 	w["refunds"] = page("/v1/application_fees/"+f.ID+"/refunds", false, nil)
 }
 
-// feeOf moves a charge's money on: the platform's fee of a direct charge, the transfer of a destination charge.
+// feeOf moves a charge's money on: a destination charge goes to its account whole, and the platform's fee comes back
+// from the account that was paid.
 func (tx *tx) feeOf(ch *charge, pi *intent) {
 	payer := tx.account
 	if pi.Transfer != nil {
 		payer = pi.Transfer.Destination
-		amount := ch.Amount
-		if pi.Fee != nil {
-			amount -= *pi.Fee
-		}
-		tx.transfer(amount, ch.Currency, payer, ch.ID)
+		tx.transfer(ch.Amount, ch.Currency, payer, ch.ID)
 	}
 	if payer == "" || pi.Fee == nil || *pi.Fee == 0 {
 		return
@@ -259,7 +256,7 @@ func (tx *tx) feeOf(ch *charge, pi *intent) {
 	tx.put(ch)
 	tx.in("", func() {
 		tx.put(f)
-		tx.book(Movement{At: tx.now, Kind: "application_fee", Amount: f.Amount, Currency: f.Currency, Account: payer, Object: f.ID})
+		tx.across(Movement{At: tx.now, Kind: "application_fee", Amount: f.Amount, Currency: f.Currency, Account: payer, Object: f.ID})
 		tx.emit("application_fee.created", f, nil)
 	})
 }
@@ -278,7 +275,7 @@ func refundFee(tx *tx, c *call) (any, *problem) {
 	f.IsRefunded = f.Refunded == f.Amount
 	tx.put(f)
 	id := newID("fr")
-	tx.book(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
+	tx.across(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
 	tx.emit("application_fee.refunded", f, before)
 	return shown{"id": id, "object": "fee_refund", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": f.Currency, "fee": f.ID, "metadata": c.metadata(nil)}, nil
 }
@@ -310,7 +307,7 @@ func (t *transfer) wire(_ *tx, w shown, _ expansion) {
 func (tx *tx) transfer(amount int64, currency, to, source string) *transfer {
 	t := &transfer{head: head{ID: newID("tr")}, Amount: amount, Currency: currency, Destination: to, Source: text(source), Payment: text(newID("py"))}
 	tx.put(t)
-	tx.book(Movement{At: tx.now, Kind: "transfer", Amount: -amount, Currency: currency, Account: to, Object: t.ID})
+	tx.across(Movement{At: tx.now, Kind: "transfer", Amount: -amount, Currency: currency, Account: to, Object: t.ID})
 	tx.emit("transfer.created", t, nil)
 	return t
 }
@@ -347,7 +344,7 @@ func reverseTransfer(tx *tx, c *call) (any, *problem) {
 	t.IsReversed = t.Reversed == t.Amount
 	tx.put(t)
 	id := newID("trr")
-	tx.book(Movement{At: tx.now, Kind: "transfer_reversal", Amount: amount, Currency: t.Currency, Account: t.Destination, Object: id})
+	tx.across(Movement{At: tx.now, Kind: "transfer_reversal", Amount: amount, Currency: t.Currency, Account: t.Destination, Object: id})
 	tx.emit("transfer.reversed", t, before)
 	return shown{"id": id, "object": "transfer_reversal", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": t.Currency, "destination_payment_refund": nil, "metadata": c.metadata(nil), "source_refund": nil, "transfer": t.ID}, nil
 }

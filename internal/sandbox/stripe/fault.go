@@ -18,7 +18,7 @@ const (
 	InUse       FaultKind = "in_use"       // 409 idempotency_key_in_use, nothing done
 	Internal    FaultKind = "internal"     // 500, nothing done, stored
 	ActedError  FaultKind = "acted_error"  // 500, done, stored
-	Slow        FaultKind = "slow"         // answers after Delay, before acting
+	Slow        FaultKind = "slow"         // acts after Delay; meanwhile its key is in use
 	SlowAnswer  FaultKind = "slow_answer"  // acts at once and answers after Delay
 	CutBefore   FaultKind = "cut_before"   // the connection ends, nothing done
 	CutAfter    FaultKind = "cut_after"    // the connection ends, done
@@ -34,7 +34,8 @@ type Fault struct {
 	// Times is how often it strikes, 1 when 0; negative is always.
 	Times int
 	Delay time.Duration
-	// Struck is called when it strikes, after acting where it acts; tests kill processes there. May be nil.
+	// Struck is called when it strikes, after acting where it acts and after Delay where it is Slow; tests kill
+	// processes there, or wait. May be nil.
 	Struck func()
 }
 
@@ -93,7 +94,7 @@ func (s *strike) is(kinds ...FaultKind) bool {
 }
 
 // before is what is answered without acting; nil goes on.
-func (s *strike) before(ctx, caller context.Context) *answer {
+func (s *strike) before() *answer {
 	switch {
 	case s.is(RateLimited):
 		s.tell()
@@ -107,11 +108,16 @@ func (s *strike) before(ctx, caller context.Context) *answer {
 	case s.is(CutBefore):
 		s.tell()
 		panic(http.ErrAbortHandler)
-	case s.is(Slow):
-		wait(ctx, caller, s.Delay)
-		s.tell()
 	}
 	return nil
+}
+
+// hold delays the work, when its key is in use already.
+func (s *strike) hold(ctx context.Context) {
+	if s.is(Slow) {
+		wait(ctx, ctx, s.Delay)
+		s.tell()
+	}
 }
 
 // instead is a refusal in place of the work, under its key.

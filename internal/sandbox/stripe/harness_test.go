@@ -34,6 +34,8 @@ func worldOn(t *testing.T, store stripe.Store) *world {
 	return &world{T: t, s: s, sc: clientOf(s.Transport(), "https://api.stripe.com")}
 }
 
+type clientAPI = client.API
+
 // clientOf tries nothing twice, so that tests see each answer.
 func clientOf(way http.RoundTripper, url string) *client.API {
 	backend := api.GetBackendWithConfig(api.APIBackend, &api.BackendConfig{

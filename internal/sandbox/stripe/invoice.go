@@ -208,7 +208,7 @@ func (tx *tx) finalise(inv *invoice) {
 	tx.put(cus)
 	inv.Before, inv.After, inv.Due, inv.Remaining = st.before, &st.after, st.due, st.due
 	inv.Status, inv.Transitions.Finalized, inv.Effective, inv.Told = "open", moment(tx.now), moment(tx.now), moment(tx.now)
-	inv.Hosted = text(tx.s.o.PageURL + "invoices/" + inv.ID)
+	inv.Hosted = tx.page("invoices/" + inv.ID)
 	if inv.Collection == "send_invoice" {
 		if s := find[subscription](tx, string(inv.Sub)); s != nil {
 			inv.DueDate = moment(tx.now + int64(s.Days)*86400)

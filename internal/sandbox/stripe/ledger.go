@@ -14,7 +14,7 @@ type Movement struct {
 	Currency string `json:"currency"`
 	Customer string `json:"customer,omitempty"`
 	Invoice  string `json:"invoice,omitempty"`
-	Account  string `json:"account,omitempty"` // the other side of fees and transfers
+	Account  string `json:"account,omitempty"` // the other side of fees and transfers; "" is the platform
 	Object   string `json:"object"`
 }
 
@@ -30,6 +30,14 @@ func (e *entry) marks() []string {
 }
 
 func (tx *tx) book(m Movement) { tx.put(&entry{head: head{ID: newID("mv")}, Movement: m}) }
+
+// across books what moves between the platform and an account, in both ledgers.
+func (tx *tx) across(m Movement) {
+	tx.book(m)
+	account := m.Account
+	m.Account, m.Amount = "", -m.Amount
+	tx.in(account, func() { tx.book(m) })
+}
 
 // Ledger is every movement of money of an account, "" for the platform's own, the oldest first. With a customer,
 // only those of it.

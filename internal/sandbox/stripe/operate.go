@@ -4,9 +4,18 @@ import "context"
 
 // What follows is what a customer, a bank or an operator does outside of the API: the page's buttons, and tests.
 
+// On is one account's part of the sandbox, "" for the platform's own.
+func (s *Sandbox) On(account string) Part { return Part{s, account} }
+
+// Part is where a customer lives.
+type Part struct {
+	s       *Sandbox
+	account string
+}
+
 // operate is do with a refusal as an error.
-func (s *Sandbox) operate(ctx context.Context, fn func(*tx)) error {
-	refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+func (s *Sandbox) operate(ctx context.Context, account string, fn func(*tx)) error {
+	refused, err := s.do(ctx, account, origin{}, func(tx *tx) *problem {
 		fn(tx)
 		return nil
 	})
@@ -21,9 +30,24 @@ func last4(c Conduct) string {
 	return map[Conduct]string{Works: "4242", Decline: "0002", ThreeDS: "3184"}[c]
 }
 
-// SetCard has a customer's usual card do something else from now on.
+// SetCard is On("")'s.
 func (s *Sandbox) SetCard(ctx context.Context, cus string, to Conduct) error {
-	return s.operate(ctx, func(tx *tx) {
+	return s.On("").SetCard(ctx, cus, to)
+}
+
+// Confirm is On("")'s.
+func (s *Sandbox) Confirm(ctx context.Context, intentID string, yes bool) error {
+	return s.On("").Confirm(ctx, intentID, yes)
+}
+
+// Pay is On("")'s.
+func (s *Sandbox) Pay(ctx context.Context, invoiceID string) error {
+	return s.On("").Pay(ctx, invoiceID)
+}
+
+// SetCard has a customer's usual card do something else from now on.
+func (p Part) SetCard(ctx context.Context, cus string, to Conduct) error {
+	return p.s.operate(ctx, p.account, func(tx *tx) {
 		if last4(to) == "" {
 			refuse(invalid("card", "", "A card is ok, decline or 3ds."))
 		}
@@ -41,13 +65,13 @@ func (s *Sandbox) SetCard(ctx context.Context, cus string, to Conduct) error {
 }
 
 // Confirm answers the bank's question about a payment that requires action.
-func (s *Sandbox) Confirm(ctx context.Context, intentID string, yes bool) error {
-	return s.operate(ctx, func(tx *tx) { tx.authenticate(get[intent](tx, "intent", intentID), yes) })
+func (p Part) Confirm(ctx context.Context, intentID string, yes bool) error {
+	return p.s.operate(ctx, p.account, func(tx *tx) { tx.authenticate(get[intent](tx, "intent", intentID), yes) })
 }
 
 // Pay is the customer paying an open invoice on its page. A card that declines is no error; the invoice stays open.
-func (s *Sandbox) Pay(ctx context.Context, invoiceID string) error {
-	return s.operate(ctx, func(tx *tx) {
+func (p Part) Pay(ctx context.Context, invoiceID string) error {
+	return p.s.operate(ctx, p.account, func(tx *tx) {
 		inv := get[invoice](tx, "invoice", invoiceID)
 		if inv.Status != "open" {
 			refuse(invalid("", "", "The invoice is %s.", inv.Status))

@@ -36,7 +36,7 @@ func (p *intent) marks() []string {
 func (p *intent) wire(tx *tx, w shown, _ expansion) {
 	w["next_action"] = nil
 	if p.Status == "requires_action" {
-		w["next_action"] = shown{"type": "redirect_to_url", "redirect_to_url": shown{"url": tx.s.o.PageURL + "payments/" + p.ID, "return_url": nil}}
+		w["next_action"] = shown{"type": "redirect_to_url", "redirect_to_url": shown{"url": tx.page("payments/" + p.ID), "return_url": nil}}
 	}
 	if p.Error != nil && p.Card != "" {
 		e := shown{}

@@ -18,7 +18,7 @@ func (p *portal) wire(_ *tx, w shown, _ expansion) { delete(w, "metadata") }
 func createPortal(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.need("customer"))
 	p := &portal{head: head{ID: newID("bps")}, Customer: cus.ID, Return: text(c.text("return_url")), Config: "bpc_sandbox"}
-	p.URL = tx.s.o.PageURL + "customers/" + cus.ID
+	p.URL = string(tx.page("customers/" + cus.ID))
 	tx.put(p)
 	return p, nil
 }

@@ -1,9 +1,6 @@
 package stripe
 
-import (
-	"net/http"
-	"strings"
-)
+import "net/http"
 
 // table is every call that the sandbox knows. Another one is a 404 that names it.
 func (s *Sandbox) table() *http.ServeMux {
@@ -134,8 +131,3 @@ func listItems(tx *tx, c *call) (any, *problem) {
 	c.number("limit")
 	return page("/v1/subscription_items", false, tx.items(s.ID, s.Own.Items, expanding(c.texts("expand"))["data"])), nil
 }
-
-// Path is where Handler's page is mounted.
-const Path = "/sandbox/stripe/"
-
-var _ = strings.TrimPrefix

@@ -57,8 +57,9 @@ func (s *Sandbox) handle(route string, h handler) http.HandlerFunc {
 		ctx := context.WithoutCancel(r.Context())
 		c.ctx = ctx
 		struck := s.faults.take(r)
-		a := struck.before(ctx, r.Context())
+		a := struck.before()
 		if a == nil && r.Method == http.MethodGet {
+			struck.hold(ctx)
 			a = s.get(c, h)
 		} else if a == nil {
 			a = s.change(c, h, struck)
@@ -202,6 +203,7 @@ func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 
 // work runs the handler and, with a key, keeps its answer or lets the key go.
 func (s *Sandbox) work(c *call, h handler, struck *strike) *answer {
+	struck.hold(c.ctx)
 	var a *answer
 	keep := func(tx *tx) {
 		if c.key == "" {

@@ -56,6 +56,7 @@ func createSubscription(tx *tx, c *call) (any, *problem) {
 	tx.finalise(inv)
 	if inv.Status == "open" && behaviour != "default_incomplete" && s.Collection == "charge_automatically" {
 		if refused := tx.collect(inv, "", false); refused != nil && behaviour == "error_if_incomplete" {
+			refused.kept = false // nothing of it has happened
 			return nil, refused
 		}
 	}
@@ -205,7 +206,7 @@ func updateSubscription(tx *tx, c *call) (any, *problem) {
 	tx.finalise(inv)
 	if inv.Status == "open" && s.Collection == "charge_automatically" && behaviour != "default_incomplete" {
 		if refused := tx.collect(inv, "", false); refused != nil && behaviour == "error_if_incomplete" {
-			refused.kept = false
+			refused.kept = false // nothing of it has happened
 			return nil, refused
 		}
 	}
