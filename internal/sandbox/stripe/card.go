@@ -45,9 +45,8 @@ func (*card) kind() kind { return kindCard }
 
 func (m *card) marks() []string { return []string{mark("customer", m.Customer), mark("type", "card")} }
 
-func (m *card) wire(tx *tx, w shown, _ expansion) {
-	details := shown{}
-	tx.overlay(details, shapes()[kindCard]["card"])
+func (m *card) wire(_ *tx, w shown, _ expansion) {
+	details := nested(shapes()[kindCard], "card")
 	details["last4"] = m.Own.Last4
 	w["card"] = details
 }

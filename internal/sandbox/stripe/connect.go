@@ -44,15 +44,14 @@ const (
 
 func (*account) kind() kind { return kindAccount }
 
-func (a *account) wire(tx *tx, w shown, _ expansion) {
+func (a *account) wire(_ *tx, w shown, _ expansion) {
 	status := map[string]string{Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active"}[a.Own.State]
 	capabilities := shown{}
 	for _, name := range a.Own.Asked {
 		capabilities[name] = status
 	}
 	w["capabilities"] = capabilities
-	needs := shown{}
-	tx.overlay(needs, shapes()[kindAccount]["requirements"])
+	needs := nested(shapes()[kindAccount], "requirements")
 	switch a.Own.State {
 	case Onboarding:
 		due := []string{"business_profile.url", "external_account", "tos_acceptance.date", "tos_acceptance.ip"}
@@ -64,8 +63,7 @@ func (a *account) wire(tx *tx, w shown, _ expansion) {
 		needs["currently_due"], needs["past_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, due, "requirements.past_due"
 	}
 	w["requirements"] = needs
-	profile := shown{}
-	tx.overlay(profile, shapes()[kindAccount]["business_profile"])
+	profile := nested(shapes()[kindAccount], "business_profile")
 	profile["name"], profile["url"] = a.Own.Profile.Name, a.Own.Profile.URL
 	w["business_profile"] = profile
 	if a.Type != "standard" {
@@ -137,7 +135,7 @@ func deleteAccount(tx *tx, c *call) (any, *problem) {
 // about tells of a changed account, as an event of that account.
 func (tx *tx) about(a *account, before shown) {
 	now := tx.show(a, nil)
-	tx.in(a.ID, func() { tx.emitShown("account.updated", now, tx.differences(before, now)) })
+	tx.in(a.ID, func() { tx.emitShown("account.updated", now, differences(before, now)) })
 }
 
 // SetAccount moves a connected account to one of the states, as onboarding or the bank would.

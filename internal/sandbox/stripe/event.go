@@ -19,8 +19,8 @@ type event struct {
 	Account text   `json:"account,omitempty"`
 	Version string `json:"api_version"`
 	Data    struct {
-		Object   shown `json:"object"`
-		Previous any   `json:"previous_attributes,omitempty"`
+		Object   json.RawMessage `json:"object"`
+		Previous json.RawMessage `json:"previous_attributes,omitempty"`
 	} `json:"data"`
 	Pending int64  `json:"pending_webhooks"`
 	Request origin `json:"request"`
@@ -45,18 +45,22 @@ func (e *event) wire(_ *tx, w shown, _ expansion) {
 // emit writes an event about an object as it is now; before is what it was shown as, nil for what is new.
 func (tx *tx) emit(name string, o object, before shown) {
 	now := tx.show(o, nil)
-	var previous any
+	var previous map[string]any
 	if before != nil {
-		if diff := tx.differences(before, now); len(diff) > 0 {
-			previous = diff
-		}
+		previous = differences(before, now)
 	}
 	tx.emitShown(name, now, previous)
 }
 
-func (tx *tx) emitShown(name string, now shown, previous any) {
+func (tx *tx) emitShown(name string, now shown, previous map[string]any) {
 	e := &event{head: head{ID: newID("evt"), Created: tx.now}, Account: text(tx.account), Version: Version, Request: tx.request, Type: name}
-	e.Data.Object, e.Data.Previous = now, previous
+	var err error
+	e.Data.Object, err = json.Marshal(now)
+	tx.try(err)
+	if len(previous) > 0 {
+		e.Data.Previous, err = json.Marshal(previous)
+		tx.try(err)
+	}
 	for _, to := range tx.endpoints() {
 		if to.wants(name, tx.account != "") {
 			e.Pending++
@@ -159,17 +163,4 @@ func listEvents(tx *tx, c *call) (any, *problem) {
 		q.All = append(q.All, mark("delivery_success", c.yes("delivery_success")))
 	}
 	return listed[event](tx, c, "/v1/events", q, nil), nil
-}
-
-// UnmarshalJSON keeps the members of what is shown as they are written.
-func (s *shown) UnmarshalJSON(b []byte) error {
-	raw := map[string]json.RawMessage{}
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return err
-	}
-	*s = shown{}
-	for k, v := range raw {
-		(*s)[k] = v
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package stripe
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 )
@@ -106,7 +105,7 @@ func (tx *tx) lines(inv string, lines []line, expand expansion) []shown {
 	data := make([]shown, 0, len(lines))
 	for _, l := range lines {
 		w := shape("line_item")
-		tx.overlay(w, l)
+		overlay(w, l)
 		w["object"], w["livemode"], w["invoice"], w["price"], w["plan"] = "line_item", false, inv, nil, nil
 		w["amount_excluding_tax"] = l.Amount
 		unit := l.Amount
@@ -317,8 +316,7 @@ func paged(c *call, path string, lines []shown) shown {
 	}
 	if after := c.text("starting_after"); after != "" {
 		for i, l := range lines {
-			var id string
-			if raw, ok := l["id"].(json.RawMessage); ok && json.Unmarshal(raw, &id) == nil && id == after {
+			if l["id"] == after {
 				lines = lines[i+1:]
 				break
 			}

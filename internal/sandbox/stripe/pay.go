@@ -40,7 +40,7 @@ func (p *intent) wire(tx *tx, w shown, _ expansion) {
 	}
 	if p.Error != nil && p.Card != "" {
 		e := shown{}
-		tx.overlay(e, p.Error)
+		overlay(e, p.Error)
 		e["payment_method"] = tx.show(get[card](tx, "", string(p.Card)), nil)
 		w["last_payment_error"] = e
 	}
@@ -77,10 +77,8 @@ func (c *charge) marks() []string {
 
 func (c *charge) wire(tx *tx, w shown, _ expansion) {
 	if m := find[card](tx, string(c.Card)); m != nil {
-		details := shown{}
-		tx.overlay(details, shapes()[kindCharge]["payment_method_details"])
-		inner := shown{}
-		tx.overlay(inner, details["card"])
+		details := nested(shapes()[kindCharge], "payment_method_details")
+		inner := nested(details, "card")
 		inner["last4"] = m.Own.Last4
 		details["card"] = inner
 		w["payment_method_details"] = details

@@ -1,9 +1,11 @@
 package stripe
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 )
@@ -19,9 +21,11 @@ var shapesSource []byte
 type shown map[string]any
 
 // shapes is parsed once; its members are shared and never changed.
-var shapes = sync.OnceValue(func() map[kind]map[string]json.RawMessage {
-	all := map[kind]map[string]json.RawMessage{}
-	if err := json.Unmarshal(shapesSource, &all); err != nil {
+var shapes = sync.OnceValue(func() map[kind]shown {
+	all := map[kind]shown{}
+	d := json.NewDecoder(bytes.NewReader(shapesSource))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil {
 		panic(err) // it is embedded and tested
 	}
 	return all
@@ -29,11 +33,13 @@ var shapes = sync.OnceValue(func() map[kind]map[string]json.RawMessage {
 
 // shape is a fresh copy of a kind's keys.
 func shape(k kind) shown {
-	w := shown{}
-	for key, v := range shapes()[k] {
-		w[key] = v
-	}
-	return w
+	return maps.Clone(shapes()[k])
+}
+
+// nested is a fresh copy of what a key of a shape, or of a part of one, holds.
+func nested(in shown, key string) shown {
+	part, _ := in[key].(map[string]any)
+	return maps.Clone(part)
 }
 
 // expansion is the tree of expand[] paths.
@@ -60,7 +66,7 @@ func expanding(paths []string) expansion {
 // show renders an object with the references that expand names replaced by what they refer to.
 func (tx *tx) show(o object, expand expansion) shown {
 	w := shape(o.kind())
-	tx.overlay(w, o)
+	overlay(w, o)
 	w["object"] = string(o.kind())
 	w["livemode"] = false
 	if _, has := shapes()[o.kind()]["livemode"]; !has {
@@ -73,16 +79,41 @@ func (tx *tx) show(o object, expand expansion) shown {
 	return w
 }
 
-// overlay lays the JSON members of v over w.
-func (tx *tx) overlay(w shown, v any) {
-	body, err := json.Marshal(v)
-	tx.try(err)
-	state := map[string]json.RawMessage{}
-	tx.try(json.Unmarshal(body, &state))
-	delete(state, "_")
-	for key, value := range state {
-		w[key] = value
+// overlay lays the JSON members of the struct v over w, except "_". They are taken as they are: what is kept of w
+// beyond the work, such as an event, is marshalled at once.
+func overlay(w shown, v any) {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	for _, m := range membersOf(value.Type()) {
+		f := value.FieldByIndex(m.index)
+		if !m.omitEmpty || !f.IsZero() {
+			w[m.name] = f.Interface()
+		}
 	}
+}
+
+// member is a field of a struct as JSON has it.
+type member struct {
+	name      string
+	omitEmpty bool
+	index     []int
+}
+
+// known are the members of types that were asked for before.
+var known sync.Map //nolint:gochecknoglobals // a cache of what the program's types are
+
+func membersOf(t reflect.Type) []member {
+	if all, ok := known.Load(t); ok {
+		return all.([]member)
+	}
+	var all []member
+	for _, f := range reflect.VisibleFields(t) {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" && !strings.HasPrefix(name, "_") && f.IsExported() {
+			all = append(all, member{name, option == "omitempty", f.Index})
+		}
+	}
+	known.Store(t, all)
+	return all
 }
 
 // expand replaces one reference. Lists and embedded objects have expanded theirs themselves.
@@ -93,14 +124,13 @@ func (tx *tx) expand(w shown, name string, below expansion) {
 	}
 	id := ""
 	switch v := value.(type) {
-	case json.RawMessage:
-		if json.Unmarshal(v, &id) != nil || id == "" {
-			return // null, or an object that is shown whole
-		}
+	case text:
+		id = string(v)
 	case string:
 		id = v
-	default:
-		return
+	}
+	if id == "" {
+		return // null, or an object that is shown whole
 	}
 	o := tx.any(id)
 	if name == "product" { // whose ids may be anything
@@ -168,17 +198,11 @@ func nullIf(empty bool, v any) ([]byte, error) {
 }
 
 // differences are the top members of before that after has otherwise, as an event's previous_attributes.
-func (tx *tx) differences(before, after shown) map[string]any {
-	old, now := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	for from, to := range map[*map[string]json.RawMessage]shown{&old: before, &now: after} {
-		body, err := json.Marshal(to)
-		tx.try(err)
-		tx.try(json.Unmarshal(body, from))
-	}
+func differences(before, after shown) map[string]any {
 	diff := map[string]any{}
-	for key := range maps.Keys(now) {
-		if string(old[key]) != string(now[key]) {
-			diff[key] = old[key]
+	for key, now := range after {
+		if !reflect.DeepEqual(before[key], now) {
+			diff[key] = before[key]
 		}
 	}
 	return diff

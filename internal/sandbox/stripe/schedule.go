@@ -46,12 +46,12 @@ func (s *schedule) wire(tx *tx, w shown, expand expansion) {
 	phases := make([]shown, 0, len(s.Own.Phases))
 	for _, p := range s.Own.Phases {
 		one := shape("phase")
-		tx.overlay(one, p)
+		overlay(one, p)
 		delete(one, "_items")
 		items := []shown{}
 		for _, it := range p.Kept {
 			i := shape("phase_item")
-			tx.overlay(i, it)
+			overlay(i, it)
 			i["plan"] = it.Price
 			if below, ok := expand["phases"]["items"]["price"]; ok {
 				i["price"] = tx.show(get[price](tx, "", it.Price), below)

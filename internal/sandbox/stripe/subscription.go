@@ -144,7 +144,7 @@ func (tx *tx) items(sub string, items []item, expand expansion) []shown {
 	data := make([]shown, 0, len(items))
 	for _, it := range items {
 		w := shape("subscription_item")
-		tx.overlay(w, it)
+		overlay(w, it)
 		p := get[price](tx, "", it.Price)
 		w["object"], w["subscription"], w["price"], w["plan"] = "subscription_item", sub, tx.show(p, expand["price"]), p.plan()
 		if it.Metadata == nil {
@@ -177,7 +177,7 @@ func (tx *tx) cycleOf(items []item) cycle { return get[price](tx, "", items[0].P
 // changed puts a subscription whose former state was before, and tells about it.
 func (tx *tx) changed(s *subscription, before shown) {
 	tx.put(s)
-	if len(tx.differences(before, tx.show(s, nil))) > 0 {
+	if len(differences(before, tx.show(s, nil))) > 0 {
 		tx.emit("customer.subscription.updated", s, before)
 	}
 }
