@@ -103,9 +103,36 @@ func deleteCustomer(tx *tx, c *call) (any, *problem) {
 			tx.cancel(sub, "cancellation_requested", false)
 		}
 	}
+	for _, inv := range all[invoice](tx, Query{All: []string{mark("customer", cus.ID)}}) {
+		switch inv.Status {
+		case "open":
+			tx.void(inv)
+		case "draft":
+			inv.Auto = false
+			tx.put(inv)
+		}
+	}
 	tx.emit("customer.deleted", cus, nil)
 	tx.drop(cus)
-	return shown{"id": cus.ID, "object": string(kindCustomer), "deleted": true}, nil
+	stub := &former{head: head{ID: cus.ID}}
+	tx.put(stub)
+	return stub.shown(), nil
+}
+
+// former is what is left of a customer who was deleted.
+type former struct{ head }
+
+func (*former) kind() kind { return "sandbox.former_customer" }
+
+func (f *former) shown() shown {
+	return shown{"id": f.ID, "object": string(kindCustomer), "deleted": true}
+}
+
+func getCustomer(tx *tx, c *call) (any, *problem) {
+	if f := find[former](tx, c.id1()); f != nil {
+		return f.shown(), nil
+	}
+	return get[customer](tx, "id", c.id1()), nil
 }
 
 // balanceEntry is one movement of a customer's balance.

@@ -78,6 +78,8 @@ func (i *invoice) due() int64 {
 		return 0
 	case i.Status == "draft":
 		return i.Created + draftAge
+	case i.Status == "open" && i.Collection == "send_invoice":
+		return int64(i.DueDate)
 	case i.Status == "open":
 		return int64(i.NextTry)
 	default:

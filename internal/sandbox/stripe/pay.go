@@ -216,7 +216,7 @@ func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 	tx.feeOf(ch, pi)
 	tx.emit("charge.succeeded", ch, nil)
 	tx.emit("payment_intent.succeeded", pi, nil)
-	if inv := find[invoice](tx, string(pi.Invoice)); inv != nil && inv.Status == "open" {
+	if inv := find[invoice](tx, string(pi.Invoice)); inv != nil && (inv.Status == "open" || inv.Status == "uncollectible") {
 		inv.Charge = text(ch.ID)
 		tx.settled(inv)
 	}

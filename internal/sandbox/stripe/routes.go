@@ -9,7 +9,7 @@ func (s *Sandbox) table() *http.ServeMux {
 		"POST /v1/customers":                           createCustomer,
 		"GET /v1/customers":                            list[customer]("/v1/customers", "email"),
 		"GET /v1/customers/search":                     searchCustomers,
-		"GET /v1/customers/{id}":                       retrieve[customer],
+		"GET /v1/customers/{id}":                       getCustomer,
 		"POST /v1/customers/{id}":                      updateCustomer,
 		"DELETE /v1/customers/{id}":                    deleteCustomer,
 		"POST /v1/customers/{id}/balance_transactions": createBalance,

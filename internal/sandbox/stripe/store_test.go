@@ -55,7 +55,7 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 				if err := errors.Join(tx.Put(ctx, r), tx.Put(ctx, row("", "t9", 1, 1, "all=1")), tx.Delete(ctx, "", "thing", "t2")); err != nil {
 					return err
 				}
-				if got := found(t, ctx, tx, stripe.Query{All: []string{"all=1"}}); got != "t9 t5 t4 t3 t0" {
+				if got := found(ctx, t, tx, stripe.Query{All: []string{"all=1"}}); got != "t9 t5 t4 t3 t0" {
 					t.Errorf("within the work: %s", got)
 				}
 				return undone
@@ -91,14 +91,14 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 					{stripe.Query{Since: 102, Until: 104}, "t4 t3 t2"},
 					{stripe.Query{All: []string{"none=1"}}, ""},
 				} {
-					if got := found(t, ctx, tx, c.q); got != c.want {
+					if got := found(ctx, t, tx, c.q); got != c.want {
 						t.Errorf("%+v: %q, want %q", c.q, got, c.want)
 					}
 				}
-				if got := due(t, ctx, tx, 48, 10); got != "t5 t4 t3 t2" {
+				if got := due(ctx, t, tx, 48, 10); got != "t5 t4 t3 t2" {
 					t.Errorf("due: %s", got)
 				}
-				if got := due(t, ctx, tx, 48, 2); got != "t5 t4" {
+				if got := due(ctx, t, tx, 48, 2); got != "t5 t4" {
 					t.Errorf("due: %s", got)
 				}
 				r, err := tx.Get(ctx, "", "thing", "t5")
@@ -109,10 +109,10 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 				if err := errors.Join(tx.Put(ctx, r), tx.Delete(ctx, "", "thing", "t4")); err != nil {
 					return err
 				}
-				if got := due(t, ctx, tx, 49, 10); got != "t3 t2 t5 t1" && got != "t3 t2 t1 t5" {
+				if got := due(ctx, t, tx, 49, 10); got != "t3 t2 t5 t1" && got != "t3 t2 t1 t5" {
 					t.Errorf("due: %s", got)
 				}
-				if got := found(t, ctx, tx, stripe.Query{All: []string{"all=1"}}) + "/" + found(t, ctx, tx, stripe.Query{All: []string{"new=1"}}); got != "t3 t2 t1 t0/t5" {
+				if got := found(ctx, t, tx, stripe.Query{All: []string{"all=1"}}) + "/" + found(ctx, t, tx, stripe.Query{All: []string{"new=1"}}); got != "t3 t2 t1 t0/t5" {
 					t.Errorf("after a change of marks: %s", got)
 				}
 				return nil
@@ -121,13 +121,13 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 	}
 }
 
-func found(t *testing.T, ctx context.Context, tx stripe.Tx, q stripe.Query) string {
+func found(ctx context.Context, t *testing.T, tx stripe.Tx, q stripe.Query) string {
 	t.Helper()
 	q.Kind = "thing"
 	return names(must(tx.Find(ctx, q))(t))
 }
 
-func due(t *testing.T, ctx context.Context, tx stripe.Tx, by int64, limit int) string {
+func due(ctx context.Context, t *testing.T, tx stripe.Tx, by int64, limit int) string {
 	t.Helper()
 	return names(must(tx.Due(ctx, "clock", by, limit))(t))
 }

@@ -182,8 +182,8 @@ func (tx *tx) changed(s *subscription, before shown) {
 	}
 }
 
-// cancel ends a subscription now. Drafts and open invoices of it are left, as Stripe leaves them; what waits to
-// be invoiced stays waiting, unless it is to be invoiced now.
+// cancel ends a subscription now. What waits to be invoiced is invoiced, or else its prorations are forgotten. Open
+// invoices stay and are not collected any more.
 func (tx *tx) cancel(s *subscription, reason text, invoiceNow bool) {
 	if s.Own.Pending != nil {
 		tx.dropPending(s)
@@ -204,10 +204,17 @@ func (tx *tx) cancel(s *subscription, reason text, invoiceNow bool) {
 	}
 	tx.put(s)
 	tx.emit("customer.subscription.deleted", s, nil)
+	tx.hold(s)
 	if invoiceNow && len(tx.waiting(s)) > 0 {
 		tx.bill(s, "subscription_cycle", tx.sweep(s), tx.now, tx.now)
+		return
 	}
-	tx.hold(s)
+	for _, i := range tx.waiting(s) {
+		if i.Proration && i.Sub == text(s.ID) {
+			tx.emit("invoiceitem.deleted", i, nil)
+			tx.drop(i)
+		}
+	}
 }
 
 // hold stops collecting the open invoices of a subscription that has ended.
