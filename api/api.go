@@ -92,7 +92,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
 		a.mountContacts, a.mountFields, a.mountScoreModel,
 		a.mountWebhooks, a.mountEvents,
-		a.mountPlans, a.mountEntitlements,
+		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe,
 	} {
 		mount()

@@ -88,6 +88,9 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 	if role == "" {
 		role = auth.Member
 	}
+	if !w.Staff.IsZero() {
+		return nil, fault.New(fault.Forbidden, "An agency's staff makes no keys here: they would outlive its access.")
+	}
 	if !w.Role.Includes(role) {
 		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than who makes it.")
 	}

@@ -11,7 +11,7 @@ import (
 // entitlement is what an org may do with one feature.
 type entitlement struct {
 	Type      plans.Type   `json:"type" enum:"boolean,limit,text"`
-	Value     any          `json:"value" doc:"true or false, a number or null for no limit, or a word"`
+	Value     featureValue `json:"value" doc:"true or false, a number or null for no limit, or a word"`
 	Used      *int64       `json:"used,omitempty" doc:"Of a limit that is counted"`
 	OverLimit bool         `json:"over_limit,omitempty" doc:"More is used than the limit allows: nothing is taken away, and nothing can be added"`
 	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation" doc:"Where the value comes from"`
@@ -42,7 +42,7 @@ func (a *App) myEntitlements(ctx context.Context, _ *struct{}) (*entitlementsOut
 func showEntitlements(now *plans.Standing) entitlements {
 	e := entitlements{Plan: now.Plan, Status: now.Status, Version: now.Version, Features: make(map[string]entitlement, len(now.Features))}
 	for key, right := range now.Features {
-		one := entitlement{Type: right.Value.Type, Value: right.Value, Source: right.Source}
+		one := entitlement{Type: right.Value.Type, Value: featureValue{right.Value}, Source: right.Source}
 		if used, ok := now.Used[key]; ok {
 			one.Used = &used
 			one.OverLimit = used > right.Value.Max && (key != plans.Clients || !now.Overage)

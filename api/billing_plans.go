@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
 
@@ -18,17 +20,39 @@ type featureLine struct {
 
 // planColumn is a plan. Amounts are in minor units of the catalogue's currency.
 type planColumn struct {
-	Key           string         `json:"key"`
-	Name          string         `json:"name"`
-	Archetype     string         `json:"billing_archetype" enum:"solo_smb,agency,white_label"`
-	Discount      int64          `json:"annual_discount_pct" doc:"What a year costs less than 12 months, in percent"`
-	MaxClientOrgs *int64         `json:"max_client_orgs" doc:"null: no limit"`
-	AllowOverage  bool           `json:"allow_overage" doc:"More client orgs may be made, and are paid for"`
-	CustomPricing bool           `json:"custom_pricing" doc:"Agreed with each buyer: ask for it"`
-	Selectable    bool           `json:"selectable" doc:"Whether one may change to it"`
-	Prices        planPrices     `json:"prices" doc:"In minor units of the currency"`
-	Overage       planPrices     `json:"overage_prices" doc:"Of each client org above max_client_orgs; null where none is allowed"`
-	Values        map[string]any `json:"values" nullable:"false" doc:"Every feature's value: true or false, a number or null for no limit, or a word"`
+	Key           string                  `json:"key"`
+	Name          string                  `json:"name"`
+	Archetype     string                  `json:"billing_archetype" enum:"solo_smb,agency,white_label"`
+	Discount      int64                   `json:"annual_discount_pct" doc:"What a year costs less than 12 months, in percent"`
+	MaxClientOrgs *int64                  `json:"max_client_orgs" doc:"null: no limit"`
+	AllowOverage  bool                    `json:"allow_overage" doc:"More client orgs may be made, and are paid for"`
+	CustomPricing bool                    `json:"custom_pricing" doc:"Agreed with each buyer: ask for it"`
+	Selectable    bool                    `json:"selectable" doc:"Whether one may change to it"`
+	Prices        planPrices              `json:"prices" doc:"In minor units of the currency"`
+	Overage       planPrices              `json:"overage_prices" doc:"Of each client org above max_client_orgs; null where none is allowed"`
+	Values        map[string]featureValue `json:"values" nullable:"false" doc:"Every feature's value: true or false, a number or null for no limit, or a word"`
+}
+
+// featureValue is a value of any of the three types, as it is shown and as it is sent.
+type featureValue struct{ plans.Value }
+
+// UnmarshalJSON reads back what was shown, for a stored answer.
+func (f *featureValue) UnmarshalJSON(b []byte) (err error) {
+	t := plans.Limit
+	switch b[0] {
+	case 't', 'f':
+		t = plans.Boolean
+	case '"':
+		t = plans.Text
+	}
+	f.Value, err = plans.ParseValue(t, b)
+	return err
+}
+
+// Schema says so.
+func (featureValue) Schema(huma.Registry) *huma.Schema {
+	none := 0.0
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeBoolean}, {Type: huma.TypeInteger, Format: "int64", Minimum: &none, Nullable: true}, {Type: huma.TypeString}}}
 }
 
 type planPrices struct {
@@ -68,7 +92,7 @@ func tableOf(c *plans.Catalogue) *planTable {
 		p := &c.Plans[i]
 		column := planColumn{
 			Key: p.Key, Name: p.Name, Archetype: p.Archetype, Discount: p.AnnualDiscount, AllowOverage: p.AllowOverage,
-			CustomPricing: p.CustomPricing, Selectable: p.Selectable(), Values: map[string]any{},
+			CustomPricing: p.CustomPricing, Selectable: p.Selectable(), Values: map[string]featureValue{},
 		}
 		if p.MaxClientOrgs != plans.Unlimited {
 			column.MaxClientOrgs = &p.MaxClientOrgs
@@ -80,7 +104,7 @@ func tableOf(c *plans.Catalogue) *planTable {
 			column.Overage = planPrices{&p.OverageMonth, &p.OverageYear}
 		}
 		for key, v := range p.Values {
-			column.Values[key] = v
+			column.Values[key] = featureValue{v}
 		}
 		t.Plans = append(t.Plans, column)
 	}

@@ -27,6 +27,15 @@ func (c *caller) state(s plans.State) {
 	}
 }
 
+// settle is what a job does when the clock or an operator has changed something.
+func (c *caller) settle() {
+	c.Helper()
+	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error { return plans.Standard().Settle(c.Context(), tx) })
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
 // rights is the answer of my-entitlements.
 type rights struct {
 	Plan, Status string

@@ -10,18 +10,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
 
 const contactsPath = "/api/v1/crm/contacts"
 
 func (a *App) mountContacts() {
-	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score"}}, a.createContact)
+	quota := quotaannounce.Kind.Name()
+	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota}}, a.createContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"}, a.listContacts)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "lead.score"}}, a.batchContacts)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "lead.score", quota}}, a.batchContacts)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts", Title: "Get a contact"}, a.getContact)
 	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "lead.score"}}, a.patchContact)
 	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score"}}, a.restoreContact)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota}}, a.restoreContact)
 	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent, Writes: []string{"contact.purged"}}, a.purgeContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts", Title: "Everything held on a contact"}, a.exportContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts", Title: "Explain a contact's lead score"}, a.explainScore)

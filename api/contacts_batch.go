@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -19,6 +20,9 @@ type rowError struct {
 	Detail     string        `json:"detail"`
 	Errors     []fault.Field `json:"errors,omitempty"`
 	ExistingID string        `json:"existing_id,omitempty" format:"uuid"`
+	Limit      *int64        `json:"limit,omitempty" doc:"Of plan_limit_reached"`
+	Used       *int64        `json:"used,omitempty" doc:"Of plan_limit_reached"`
+	UpgradeTo  string        `json:"upgrade_to,omitempty" doc:"The next plan that has more"`
 }
 
 // batchResult is what one row came to.
@@ -41,8 +45,26 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer
 	if err != nil {
 		return nil, err
 	}
+	var out *batchAnswer
+	for range roomTries {
+		out, err = a.upsert(ctx, rows)
+		if a.Plans.Refused(err) == nil {
+			break
+		}
+	}
+	return out, err
+}
+
+// roomTries is how often a batch is done again because others took the room that it had seen.
+const roomTries = 4
+
+func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*batchAnswer, error) {
-		outcomes, made, altered, err := contacts.UpsertAll(ctx, tx, rows, scoring.For(tx.Org()).Rate)
+		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
+		if err != nil {
+			return nil, err
+		}
+		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, scoring.For(tx.Org()).Rate, &contacts.Room{Left: space.Left, Full: space.Full})
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +104,11 @@ func showOutcome(index int, o *contacts.Outcome) batchResult {
 	r := batchResult{Index: index, Result: o.Result}
 	if o.Fault != nil {
 		r.Error = &rowError{Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields, ExistingID: o.Fault.ExistingID}
+		if limit, ok := o.Fault.More["limit"].(int64); ok {
+			used, _ := o.Fault.More["used"].(int64)
+			r.Error.Limit, r.Error.Used = &limit, &used
+			r.Error.UpgradeTo, _ = o.Fault.More["upgrade_to"].(string)
+		}
 		return r
 	}
 	r.ID, r.LeadScore = &o.ID, &o.LeadScore

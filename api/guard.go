@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
@@ -48,6 +49,14 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 		if err := r.op.Need.check(r); err != nil {
 			return nil, err
 		}
+		if err := a.mayWrite(c, r); err != nil {
+			return nil, err
+		}
+		if r.op.Feature != "" {
+			if err := a.Plans.Need(c.UserContext(), r.who.Org, r.op.Feature); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := address(c, r); err != nil {
 		return nil, err
@@ -82,6 +91,30 @@ func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 	kind, ident := w.Actor()
 	c.SetUserContext(events.WithOrigin(c.UserContext(), events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
 	return nil
+}
+
+// mayWrite refuses to change an org that is only read from: its trial has ended, or its agency has paused it. What was
+// remembered of it is asked again before it is refused, so that whoever has just paid is not.
+func (a *App) mayWrite(c *fiber.Ctx, r *request) error {
+	if r.who.Closed == auth.Open || r.op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead || strings.HasPrefix(r.op.Path, "/billing/") {
+		return nil
+	}
+	_, token, _ := strings.Cut(c.Get("Authorization"), " ")
+	w, err := a.Auth.Again(c.UserContext(), strings.TrimLeft(token, " "))
+	if err != nil {
+		return err
+	}
+	switch r.who = w; w.Closed {
+	case auth.TrialEnded:
+		return &fault.Fault{
+			Code: fault.TrialEnded, Detail: "The trial has ended. Everything can be read and exported; choose a plan to go on writing.",
+			More: map[string]any{"upgrade_to": a.Plans.Next()},
+		}
+	case auth.Paused:
+		return fault.New(fault.OrgPaused, "The agency has paused this organization. Everything can be read; nothing can be changed.")
+	default:
+		return nil
+	}
 }
 
 // check holds the principal to what the operation needs.

@@ -16,7 +16,9 @@ type me struct {
 	APIKey *keyName   `json:"api_key,omitempty" doc:"Left out for a person"`
 	Org    orgName    `json:"org"`
 	Role   auth.Role  `json:"role" enum:"viewer,member,admin,owner"`
-	Plan   string     `json:"plan" doc:"the plan's key"`
+	Plan   string     `json:"plan" doc:"the plan's key; client for an org that an agency keeps"`
+
+	StaffOf *id.ID `json:"staff_of,omitempty" format:"uuid" doc:"The agency on whose behalf one acts in its client's org"`
 }
 
 type keyName struct {
@@ -46,7 +48,16 @@ func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 			out.Body.APIKey = &keyName{k.ID, k.Name}
 			return out, nil
 		}
-		m, err := org.OneMember(ctx, tx, w.User)
+		home := w.Org
+		if !w.Staff.IsZero() {
+			home = w.Staff
+			out.Body.StaffOf = &home
+		}
+		var m *org.Member
+		err = tx.In(ctx, home, func() (err error) {
+			m, err = org.OneMember(ctx, tx, w.User)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

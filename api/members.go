@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
@@ -69,7 +70,7 @@ func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
 	route(a, op{
 		Method: http.MethodPost, Path: membersPath, Need: persons(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
-		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
+		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
 	route(a, op{Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag, Title: "Read a member"}, a.readMember)
 	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: persons(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)

@@ -38,7 +38,7 @@ func (a *App) mountOrg() {
 	}, a.patchOrg)
 }
 
-func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: etag(o.Edit, 0), Body: *o} }
+func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: etag(o.Edit, o.Computed), Body: *o} }
 
 func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {
@@ -63,6 +63,11 @@ func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.check)
 		if err != nil {
 			return nil, err
+		}
+		if o.Name != now.Name && !o.Agency.IsZero() {
+			if err := org.TellAgency(ctx, tx, o); err != nil {
+				return nil, err
+			}
 		}
 		return showOrg(o), nil
 	})

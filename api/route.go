@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -41,6 +42,8 @@ type op struct {
 	Writes       []string // event types and job kinds that it may write; see testdata/effects.golden
 	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64    // bytes; 1 MiB when 0
+	Open         bool     // not refused though the org is only read from: it changes nothing of the org's
+	Feature      string   // a feature of the plan that the org must have; else 402 feature_not_in_plan
 	ByRow        bool     // the handler holds the body to the document, not huma
 	Signed       bool     // public, and its callers sign what they send: they are not counted by address
 
@@ -131,6 +134,7 @@ func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 // transaction of the caller's org. Every POST, PATCH, PUT and DELETE of an org's data goes through it, exactly
 // once per request. The answer of a replay is the stored one; O must survive a round trip through JSON.
 func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+	fn = witnessed(ctx, fn)
 	if r := requestOf(ctx); r.key != "" {
 		return once(ctx, a, r, fn)
 	}
@@ -143,6 +147,21 @@ func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, err
 		return nil, err
 	}
 	return out, nil
+}
+
+// witnessed is fn with an entry in the org's log where its agency's staff acts.
+func witnessed[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O, error) {
+	r := requestOf(ctx)
+	if r.who.Staff.IsZero() {
+		return fn
+	}
+	return func(tx *postgres.Tx) (*O, error) {
+		out, err := fn(tx)
+		if err == nil {
+			org.Audit(ctx, tx, org.Entry{Action: "staff.acted", Target: "request", ID: r.op.Method + " " + r.op.Path, Detail: map[string]any{"agency": r.who.Staff, "path": r.scope}})
+		}
+		return out, err
+	}
 }
 
 // read runs fn over one org's rows; see postgres.DB.View.

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
@@ -21,13 +22,14 @@ const (
 )
 
 func (a *App) mountWebhooks() {
+	quota := []string{quotaannounce.Kind.Name()}
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
-	route(a, op{Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook", Status: http.StatusCreated, Secret: true}, a.createHook)
+	route(a, op{Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook", Status: http.StatusCreated, Secret: true, Writes: quota}, a.createHook)
 	route(a, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
 	route(a, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
 	route(a, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Change a webhook"}, a.patchHook)
 	route(a, op{Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook", Status: http.StatusNoContent}, a.archiveHook)
-	route(a, op{Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag, Title: "Restore an archived webhook"}, a.restoreHook)
+	route(a, op{Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag, Title: "Restore an archived webhook", Writes: quota}, a.restoreHook)
 	route(a, op{
 		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event", Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)

@@ -57,9 +57,9 @@ func (s *Service) lookUpKey(ctx context.Context, org id.ID, sum digest) (Who, er
 		tx.Queue(`UPDATE api_key SET last_used_at = now()
 			WHERE org_id = $1 AND hash = $2 AND revoked_at IS NULL
 			  AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`, org, sum[:])
-		return tx.QueryRow(ctx, `SELECT k.id, k.role, coalesce(o.rate_per_minute, 0) FROM api_key k JOIN org o ON o.id = k.org_id
+		return tx.QueryRow(ctx, `SELECT k.id, k.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM api_key k JOIN org o ON o.id = k.org_id
 			WHERE k.org_id = $1 AND k.hash = $2 AND k.revoked_at IS NULL`,
-			[]any{org, sum[:]}, &who.Key, &who.Role, &who.RatePerMinute)
+			[]any{org, sum[:]}, &who.Key, &who.Role, &who.RatePerMinute, &who.Closed)
 	})
 	switch {
 	case postgres.None(err):

@@ -16,6 +16,7 @@ import (
 // the token; what counts is the role of the moment.
 type token struct {
 	org, user, session id.ID
+	staff              id.ID     // the agency whose staff acts in org; else zero
 	expires            time.Time // leeway included
 }
 
@@ -25,6 +26,7 @@ type claims struct {
 	Org     string `json:"org"`
 	Role    Role   `json:"role"`
 	Session string `json:"sid"`
+	Staff   string `json:"staff_of,omitempty"` // an agency, where its staff acts in a client's org
 }
 
 const (
@@ -38,6 +40,10 @@ func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, e
 	if err != nil {
 		return "", err
 	}
+	staff := ""
+	if !who.Staff.IsZero() {
+		staff = who.Staff.String()
+	}
 	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    s.Issuer,
@@ -47,7 +53,7 @@ func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, e
 			IssuedAt:  jwt.NewNumericDate(now),
 			ExpiresAt: jwt.NewNumericDate(now.Add(accessLife)),
 		},
-		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(),
+		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(), Staff: staff,
 	})
 	t.Header["typ"], t.Header["kid"] = tokenType, key.kid
 	text, err := t.SignedString(key.private)
@@ -94,10 +100,13 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 		return token{}, errToken
 	}
 	t := token{expires: c.ExpiresAt.Add(leeway)}
-	var bad [3]error
+	var bad [4]error
 	t.org, bad[0] = id.Parse(c.Org)
 	t.user, bad[1] = id.Parse(c.Subject)
 	t.session, bad[2] = id.Parse(c.Session)
+	if c.Staff != "" {
+		t.staff, bad[3] = id.Parse(c.Staff)
+	}
 	if errors.Join(bad[:]...) != nil || c.IssuedAt == nil || c.ID == "" {
 		s.Metrics.parsed.WithLabelValues("refused").Inc()
 		return token{}, errToken

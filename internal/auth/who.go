@@ -32,7 +32,24 @@ type Who struct {
 	Session id.ID
 	// RatePerMinute is what the org's plan raised its request rate to; 0 for the default.
 	RatePerMinute int
+	// Closed says why the org is only read from at the moment.
+	Closed Closed
+	// Staff is the agency on whose behalf the user acts in a client's org; zero for everybody else.
+	Staff id.ID
 }
+
+// Closed is a reason why an org is only read from.
+type Closed string
+
+// The reasons.
+const (
+	Open       Closed = ""            // it is not
+	TrialEnded Closed = "trial_ended" // and nothing is paid yet
+	Paused     Closed = "paused"      // by its agency
+)
+
+// closedSQL is the reason for org o.
+const closedSQL = `CASE WHEN o.paused_at IS NOT NULL THEN 'paused' WHEN o.writes_until <= now() THEN 'trial_ended' ELSE '' END`
 
 // IsKey tells an API key from a person. A key never has rights over members and keys.
 func (w Who) IsKey() bool { return !w.Key.IsZero() }

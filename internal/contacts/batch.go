@@ -54,11 +54,26 @@ var errRaced = errors.New("another transaction was quicker")
 // It reads everything at once, works in memory and writes everything at once. What another transaction does in
 // between is seen as a violation and the batch is done again, at most five times.
 func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (out []Outcome, made, changed []Change, err error) {
+	return UpsertWithin(ctx, tx, in, rate, nil)
+}
+
+// Room is how many contacts may still be made, and what is wrong with one more.
+type Room struct {
+	Left int64
+	Full *fault.Fault
+}
+
+// UpsertWithin is UpsertAll where there is no room for more than so many new contacts; nil is any number.
+func UpsertWithin(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate, room *Room) (out []Outcome, made, changed []Change, err error) {
 	for range 5 {
 		var b *batch
 		err = tx.Savepoint(ctx, func() error {
 			if b, err = load(ctx, tx, in, rate); err != nil {
 				return err
+			}
+			if room != nil {
+				left := *room
+				b.room = &left
 			}
 			for i := range in {
 				b.outcomes[i] = b.row(i, &in[i])
@@ -89,6 +104,7 @@ type entry struct {
 type batch struct {
 	tx       *postgres.Tx
 	rate     Rate
+	room     *Room // what is left of it; nil: no end
 	outcomes []Outcome
 	byID     map[id.ID]*entry
 	byEmail  map[string]*entry
@@ -236,8 +252,14 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 	if err := invalid(wrong); err != nil {
 		return failed(err)
 	}
+	if b.room != nil && b.room.Left <= 0 {
+		return Outcome{Result: Failed, Fault: b.room.Full}
+	}
 	if f := b.allowed(&Contact{Stage: DefaultStage}, &c, path); f != nil {
 		return Outcome{Result: Failed, Fault: f}
+	}
+	if b.room != nil {
+		b.room.Left--
 	}
 	c.LeadScore, c.Score = b.rate(&c)
 	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}

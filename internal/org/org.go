@@ -25,6 +25,10 @@ type Org struct {
 	events.Organization
 	Plan string `json:"plan" doc:"the plan's key"`
 	Edit int64  `json:"-"`
+	// Computed moves with the plan.
+	Computed int64 `json:"-"`
+	// Agency is the org that keeps this one as its client; zero for any other.
+	Agency id.ID `json:"-"`
 }
 
 // Lengths and counts that the API holds names and settings to.
@@ -52,7 +56,8 @@ func Create(tx *postgres.Tx, name string, owner id.ID) {
 	tx.Queue(`INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')`, tx.Org(), owner)
 }
 
-const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at, edit FROM org WHERE id = $1`
+const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at, edit, computed,
+	coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`
 
 // Read answers tx's org.
 func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return read(ctx, tx, readSQL) }
@@ -63,7 +68,7 @@ func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 		settings []byte
 		stages   []string
 	)
-	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt, &o.UpdatedAt, &o.Edit)
+	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt, &o.UpdatedAt, &o.Edit, &o.Computed, &o.Agency)
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such organization.")
 	}

@@ -201,6 +201,16 @@ func (r *Rights) cap(agency *Rights) {
 	r.Features[Clients] = Right{Value{Type: Limit}, FromAgency}
 }
 
+// Next is the first plan that can be chosen: where a trial may end.
+func (c *Catalogue) Next() string {
+	for i := range c.Plans {
+		if c.Plans[i].Selectable() {
+			return c.Plans[i].Key
+		}
+	}
+	return ""
+}
+
 // Upgrade is the first plan above the org's that has more of the feature than limit (for a boolean: has it); "" where
 // there is none, and for a client, whose agency decides.
 func (c *Catalogue) Upgrade(from string, open bool, feature string, limit int64) string {

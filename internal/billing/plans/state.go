@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -67,6 +68,8 @@ var errNoPlan = errors.New("there is no such plan in the catalogue")
 // the same transaction. A State that is so already writes nothing, so it may be set as often as one likes; calls about
 // one org wait for each other. tx is of the App role.
 //
+// A client's plan is its agency's matter: fault.Conflict. Look at Read's Parent before money moves.
+//
 // Set announces nothing: whoever changed the plan tells of it.
 func (c *Catalogue) Set(ctx context.Context, tx *postgres.Tx, s State) (before *Stored, err error) {
 	if _, ok := c.byKey[s.Plan]; !ok {
@@ -75,6 +78,9 @@ func (c *Catalogue) Set(ctx context.Context, tx *postgres.Tx, s State) (before *
 	before, err = readState(ctx, tx, stateSQL+` FOR UPDATE OF s`)
 	if err != nil {
 		return nil, err
+	}
+	if !before.Parent.IsZero() {
+		return nil, fault.New(fault.Conflict, "This organization has its rights from its agency, which subscribes to plans.")
 	}
 	if before.State.same(&s) {
 		return before, nil

@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+const (
+	clientTag   = "Client orgs"
+	clientsPath = "/api/v1/orgs/clients"
+)
+
+// clientDetail is a client with what its agency has allotted to it.
+type clientDetail struct {
+	org.ClientOrg
+	Features map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
+}
+
+type clientOut struct {
+	Location string `header:"Location"`
+	Tagged
+	Body clientDetail
+}
+
+type clientsOut struct{ Body list[org.ClientOrg] }
+
+// ClientID is the path of a client org.
+type ClientID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type newClientIn struct {
+	Body struct {
+		Name       string         `json:"name" minLength:"1" maxLength:"200"`
+		OwnerEmail string         `json:"owner_email,omitempty" required:"false" maxLength:"254" doc:"Invited as its owner"`
+		Features   map[string]any `json:"features,omitempty" required:"false" doc:"What it may have of the agency's features: a number or null for no limit, true or false, a word"`
+	}
+}
+
+type clientPatchIn struct {
+	ClientID
+	IfMatch
+	Body struct {
+		Name      optional[string]         `json:"name" required:"false"`
+		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged feature by feature; null takes an allocation back"`
+		ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
+		Status    optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
+		CreatedBy optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
+		CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
+		UpdatedAt optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+		PausedAt  optional[string]         `json:"paused_at" required:"false" doc:"Cannot be changed here"`
+	}
+}
+
+func (a *App) mountClients() {
+	const one = clientsPath + "/{id}"
+	settles := []string{plans.SettleKind.Name()}
+	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"}, a.listClients)
+	route(a, op{
+		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org", Status: http.StatusCreated,
+		Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+	}, a.createClient)
+	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Read a client org"}, a.readClient)
+	route(a, op{Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag, Title: "Rename a client org, or change what it may use", Writes: settles}, a.patchClient)
+	route(a, op{Method: http.MethodPost, Path: one + "/pause", Need: admin, Tag: clientTag, Title: "Pause a client org: it is only read from"}, a.pauseClient)
+	route(a, op{Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag, Title: "End a client org's pause"}, a.resumeClient)
+	route(a, op{Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag, Title: "Make a client org one of its own", Writes: settles}, a.detachClient)
+	route(a, op{
+		Method: http.MethodPost, Path: one + "/token", Need: persons(auth.Admin), Tag: clientTag, Title: "Act in a client org for a quarter of an hour", Secret: true,
+	}, a.enterClient)
+}
+
+func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) (*clientOut, error) {
+	out := &clientOut{Tagged: etag(c.Edit, 0), Body: clientDetail{ClientOrg: *c, Features: map[string]featureValue{}}}
+	return out, tx.In(ctx, c.ID, func() error {
+		values, err := a.Plans.Allotted(ctx, tx)
+		for name, v := range values {
+			out.Body.Features[name] = featureValue{v}
+		}
+		return err
+	})
+}
+
+func (a *App) listClients(ctx context.Context, in *pageIn) (*clientsOut, error) {
+	from, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*clientsOut, error) {
+		rows, err := org.Clients(ctx, tx, orZero(from), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.Page, rows, func(c org.ClientOrg) org.ClientOrg { return c }, func(c org.ClientOrg) id.ID { return c.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, org.CountClients)
+		}
+		return &clientsOut{l}, err
+	})
+}
+
+func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		c, err := org.Client(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return showClient(ctx, a, tx, c)
+	})
+}
+
+// createClient looks for room before it writes an org that would then be thrown away; the commit decides.
+func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, error) {
+	w, b := who(ctx), &in.Body
+	if b.OwnerEmail != "" {
+		if w.IsKey() {
+			return nil, fault.New(fault.Forbidden, "API keys have no rights over members: a person invites the owner.")
+		}
+		if err := auth.CheckEmail("owner_email", strings.TrimSpace(b.OwnerEmail)); err != nil {
+			return nil, err
+		}
+	}
+	by := w.User
+	if w.IsKey() {
+		by = w.Key
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		space, err := a.Plans.Room(ctx, tx, plans.Clients)
+		if err != nil {
+			return nil, err
+		}
+		if space.Left <= 0 {
+			return nil, space.Full
+		}
+		c, err := org.AddClient(ctx, tx, b.Name, by)
+		if err != nil {
+			return nil, err
+		}
+		err = tx.In(ctx, c.ID, func() error {
+			if err := a.Plans.Join(ctx, tx); err != nil {
+				return err
+			}
+			if err := a.allot(ctx, tx, b.Features); err != nil {
+				return err
+			}
+			return a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w.User)
+		})
+		if err != nil {
+			return nil, err
+		}
+		out, err := showClient(ctx, a, tx, c)
+		if err == nil {
+			out.Location = clientsPath + "/" + c.ID.String()
+		}
+		return out, err
+	})
+}
+
+// allot writes what a client may have, in its own org.
+func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
+	if len(features) == 0 {
+		return nil
+	}
+	raw := make(map[string]json.RawMessage, len(features))
+	for name, v := range features {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		raw[name] = b
+	}
+	return a.Plans.Allot(ctx, tx, "features", raw)
+}
+
+func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by id.ID) error {
+	email = strings.TrimSpace(email)
+	if email == "" {
+		return nil
+	}
+	token, hash := auth.NewInvitation(tx.Org())
+	_, err := org.Invite(ctx, tx, org.Acting{User: by, IsOwner: true}, org.Invitation{
+		Email: email, Folded: auth.FoldEmail(email), Role: string(auth.Owner), TokenHash: hash, By: by,
+	})
+	if err != nil {
+		return err
+	}
+	return a.post(ctx, tx, mail.Invite(email, a.PublicURL, token, name))
+}
+
+func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, error) {
+	b := &in.Body
+	if b.Name.Null {
+		return nil, notNull("name")
+	}
+	if b.Features.Null {
+		return nil, notNull("features")
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		c, err := org.LockClient(ctx, tx, in.ID, in.check)
+		if err != nil {
+			return nil, err
+		}
+		if err := kept(c, map[string]optional[string]{
+			"id": b.ID, "status": b.Status, "created_by": b.CreatedBy, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "paused_at": b.PausedAt,
+		}); err != nil {
+			return nil, err
+		}
+		renamed := b.Name.Set && b.Name.Value != c.Name
+		if renamed {
+			if err := org.RenameClient(ctx, tx, c, b.Name.Value); err != nil {
+				return nil, err
+			}
+		}
+		if len(b.Features.Value) > 0 {
+			if err := tx.In(ctx, c.ID, func() error { return a.reallot(ctx, tx, b.Features.Value) }); err != nil {
+				return nil, err
+			}
+		}
+		if renamed || len(b.Features.Value) > 0 {
+			org.TouchClient(ctx, tx, c, "client_org.updated", map[string]any{"name": c.Name, "features": b.Features.Value})
+		}
+		return showClient(ctx, a, tx, c)
+	})
+}
+
+// reallot is allot for a merge patch, where null takes an allocation back.
+func (a *App) reallot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
+	raw := make(map[string]json.RawMessage, len(features))
+	for name, v := range features {
+		if v == nil {
+			raw[name] = nil
+			continue
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		raw[name] = b
+	}
+	return a.Plans.Allot(ctx, tx, "features", raw)
+}
+
+func (a *App) pauseClient(ctx context.Context, in *ClientID) (*clientOut, error) {
+	return a.setPause(ctx, in.ID, true)
+}
+
+func (a *App) resumeClient(ctx context.Context, in *ClientID) (*clientOut, error) {
+	return a.setPause(ctx, in.ID, false)
+}
+
+func (a *App) setPause(ctx context.Context, client id.ID, pause bool) (*clientOut, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		c, err := org.LockClient(ctx, tx, client, func(int64) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		if _, err := org.PauseClient(ctx, tx, c, pause); err != nil {
+			return nil, err
+		}
+		return showClient(ctx, a, tx, c)
+	})
+}
+
+func (a *App) detachClient(ctx context.Context, in *ClientID) (*clientOut, error) {
+	agency := who(ctx).Org
+	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		c, err := org.LockClient(ctx, tx, in.ID, func(int64) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		if err := org.DetachClient(ctx, tx, c); err != nil {
+			return nil, err
+		}
+		err = tx.In(ctx, c.ID, func() error {
+			auth.Withdraw(tx, agency)
+			return a.Plans.Leave(ctx, tx, a.TrialDays)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return showClient(ctx, a, tx, c)
+	})
+}

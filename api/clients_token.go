@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+type enterIn struct {
+	ClientID
+	Body *struct {
+		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin" default:"admin" doc:"What to act as"`
+	} `required:"false"`
+}
+
+// staffToken lets its holder act in a client's org. It cannot be refreshed.
+type staffToken struct {
+	AccessToken string    `json:"access_token"`
+	TokenType   string    `json:"token_type" enum:"Bearer"`
+	ExpiresIn   int       `json:"expires_in" doc:"Seconds until the token ends"`
+	AccessID    id.ID     `json:"access_id" format:"uuid" doc:"What the client's audit log calls this access"`
+	Org         orgName   `json:"org" doc:"The client's"`
+	Role        auth.Role `json:"role" enum:"viewer,member,admin"`
+}
+
+type staffTokenOut struct{ Body staffToken }
+
+// enterClient lends a token. The client's log says so, and holds every act by it.
+func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, error) {
+	w, role := who(ctx), auth.Admin
+	if !w.Staff.IsZero() {
+		return nil, fault.New(fault.Forbidden, "Staff of an agency enters its clients from the agency.")
+	}
+	if in.Body != nil && in.Body.Role != "" {
+		role = auth.Role(in.Body.Role)
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*staffTokenOut, error) {
+		c, err := org.Client(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		out := &staffTokenOut{staffToken{TokenType: "Bearer", Org: orgName{c.ID, c.Name}, Role: role}}
+		err = tx.In(ctx, c.ID, func() error {
+			token, access, life, err := a.Auth.Lend(ctx, tx, w.User, w.Org, role)
+			if err != nil {
+				return err
+			}
+			out.Body.AccessToken, out.Body.AccessID, out.Body.ExpiresIn = token, access, int(life.Seconds())
+			org.Audit(ctx, tx, org.Entry{
+				Action: "staff.entered", Target: "staff_access", ID: access.String(),
+				Detail: map[string]any{"agency": w.Org, "role": role, "seconds": out.Body.ExpiresIn},
+			})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		org.Audit(ctx, tx, org.Entry{Action: "client_org.entered", Target: "client_org", ID: c.ID.String(), Detail: map[string]any{"access": out.Body.AccessID, "role": role}})
+		return out, nil
+	})
+}
