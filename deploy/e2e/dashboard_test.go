@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -117,10 +116,10 @@ func (d *desk) add(n int) {
 	}
 }
 
-func (d *desk) ask(sql string, args ...any) string {
+func (d *desk) ask(sql string) string {
 	d.Helper()
 	var said *string
-	if err := d.sql.QueryRow(d.Context(), "SELECT ("+sql+")::text", args...).Scan(&said); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err := d.sql.QueryRow(d.Context(), "SELECT ("+sql+")::text").Scan(&said); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		d.Fatalf("%s: %v", sql, err)
 	}
 	if said == nil {
@@ -163,46 +162,42 @@ func TestAJobArchivedInTheDashboardWhileItIsDeliveredIsListedAsDead(t *testing.T
 	d := newDesk(t)
 	d.call(http.MethodGet, "/queues/api/queues", "")
 	d.add(1)
-	// Delivered, and not yet claimed: asynq has the task active, the row is as free as before.
 	task := d.ask(`SELECT id FROM job`) + ":0"
+	job, err := id.Parse(task[:36])
+	if err != nil {
+		t.Fatal(err)
+	}
 	client, err := redisx.Open(d.redis.URL, redisx.Worker)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	job, _ := id.Parse(d.ask(`SELECT id FROM job`))
-	claiming, archived := make(chan struct{}), make(chan struct{})
-	srv := asynq.NewServerFromRedisClient(client, asynq.Config{Concurrency: 1, Queues: map[string]int{"default": 1}, LogLevel: asynq.FatalLevel, TaskCheckInterval: 50 * time.Millisecond})
-	ledger := queue.NewLedger(d.db.App, d.db.System)
-	err = srv.Start(asynq.HandlerFunc(func(ctx context.Context, _ *asynq.Task) error {
-		close(claiming)
-		<-archived
-		if _, err := ledger.Claim(ctx, d.org, job); !errors.Is(err, queue.ErrMissed) {
-			t.Errorf("the archived job was claimed: %v", err)
-		}
-		why, _, _, dead, err := ledger.Dead(ctx, d.org, job)
-		if !dead || err != nil {
-			t.Errorf("it is not dead: %v", err)
-		}
-		return fmt.Errorf("%s: %w", why, asynq.SkipRetry)
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Shutdown)
 	for _, err := range queue.NewEnqueuer(client).Enqueue(t.Context(), queue.Ref{ID: job, Org: d.org, Kind: "test.odd", Lane: queue.Default, MaxAttempts: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	<-claiming
+	// Delivered, and not yet claimed: asynq has the task active, the row is as free as before.
+	move := func(from, to string) {
+		t.Helper()
+		at := "asynq:{default}:"
+		if err := errors.Join(client.LMove(t.Context(), at+from, at+to, "RIGHT", "LEFT").Err(), client.HSet(t.Context(), at+"t:"+task, "state", to).Err()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move("pending", "active")
 	// The page that the operator sees may be from a moment ago, so that the act is that of a pending task.
 	if status := d.call(http.MethodPost, "/queues/api/queues/default/pending_tasks/"+task+":archive", ""); status != 204 {
 		t.Errorf("archive: %d", status)
 	}
-	close(archived)
+	if active := d.listed("active"); len(active) != 1 {
+		t.Errorf("active: %v, want the delivery undisturbed", active)
+	}
+	// Now the delivery reaches a worker.
+	move("active", "pending")
+	stop := d.work()
 	d.until("it is listed under Archived", func() bool { l := d.listed("archived"); return len(l) == 1 && l[0] == task })
-	srv.Shutdown()
+	stop()
 	if state := d.ask(`SELECT state FROM job`); state != "dead" {
 		t.Errorf("the row is %s", state)
 	}
