@@ -58,14 +58,18 @@ func OpenHome(dir string) (*Home, error) {
 // Path is the place of a file of the home.
 func (h *Home) Path(name string) string { return filepath.Join(h.Dir, name) }
 
-const databaseURL = "database.url"
+// The files by which other processes of the same user learn how to reach the private servers.
+const (
+	databaseURL = "database.url"
+	redisURL    = "redis.url"
+)
 
-// publish tells other processes of the same user, by a file of the home, how to reach the private Postgres.
-func (h *Home) publish(address string) error {
-	return os.WriteFile(h.Path(databaseURL), []byte(address), 0o600)
+// publish tells others, by a file of the home, how to reach a private server.
+func (h *Home) publish(file, address string) error {
+	return os.WriteFile(h.Path(file), []byte(address), 0o600)
 }
 
-func (h *Home) withdraw() error { return os.Remove(h.Path(databaseURL)) }
+func (h *Home) withdraw(file string) error { return os.Remove(h.Path(file)) }
 
 // Inhabited tells whether dir is a home in which a private Postgres has been made.
 func Inhabited(dir string) bool {
@@ -78,8 +82,8 @@ func Inhabited(dir string) bool {
 }
 
 // published is what the process that has the home in dir has published.
-func published(dir string) (string, error) {
-	address, err := os.ReadFile(filepath.Join(dir, databaseURL))
+func published(dir, file string) (string, error) {
+	address, err := os.ReadFile(filepath.Join(dir, file))
 	return string(address), err
 }
 

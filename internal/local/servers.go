@@ -26,14 +26,17 @@ type Servers struct {
 }
 
 // Start takes the home and starts what is wanted and not given, Postgres first. On an error nothing is left
-// running. Where another process has the home and nothing but a database is wanted, its database is answered.
+// running. Where another process has the home and nothing but a database is wanted, its database is answered, and
+// its Redis where it has a private one.
 func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	s := &Servers{DatabaseURL: w.DatabaseURL, RedisURL: w.RedisURL}
 	var err error
 	if s.home, err = OpenHome(w.Home); err != nil {
 		if errors.Is(err, ErrInUse) && w.NoRedis {
-			if address, unknown := published(w.Home); unknown == nil && w.DatabaseURL == "" {
-				s.DatabaseURL = address
+			for file, to := range map[string]*string{databaseURL: &s.DatabaseURL, redisURL: &s.RedisURL} {
+				if address, unknown := published(w.Home, file); unknown == nil && *to == "" {
+					*to = address
+				}
 			}
 			if s.DatabaseURL != "" {
 				return s, nil
@@ -44,12 +47,13 @@ func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	if s.DatabaseURL == "" {
 		if s.postgres, err = StartPostgres(ctx, PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
 			s.DatabaseURL = s.postgres.URL
-			err = s.home.publish(s.DatabaseURL)
+			err = s.home.publish(databaseURL, s.DatabaseURL)
 		}
 	}
 	if err == nil && s.RedisURL == "" && !w.NoRedis {
 		if s.redis, err = StartRedis(ctx, RedisOptions{Home: s.home.Dir, Log: w.Log}); err == nil {
 			s.RedisURL = s.redis.URL
+			err = s.home.publish(redisURL, s.RedisURL)
 		}
 	}
 	if err != nil {
@@ -81,10 +85,10 @@ func (s *Servers) Watch(ctx context.Context) error {
 func (s *Servers) Close(ctx context.Context) error {
 	var errs []error
 	if s.redis != nil {
-		errs = append(errs, s.redis.Stop(ctx))
+		errs = append(errs, s.home.withdraw(redisURL), s.redis.Stop(ctx))
 	}
 	if s.postgres != nil {
-		errs = append(errs, s.home.withdraw(), s.postgres.Stop(ctx))
+		errs = append(errs, s.home.withdraw(databaseURL), s.postgres.Stop(ctx))
 	}
 	if s.home != nil {
 		errs = append(errs, s.home.Close())
