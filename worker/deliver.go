@@ -126,7 +126,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 	case err == nil:
 	case errors.Is(err, queue.ErrFenced):
 		outcome, told = fenced, nil
-	case workErr == nil && absent(err), stopped:
+	case workErr == nil && absent(err), stopped, postgres.Lost(err) && !errors.Is(workErr, errTimeLimit):
 		// Either the commit's answer was lost or nothing was written and the row is free.
 		outcome, told = letGo, later{in: away, why: "postgres is away"}
 	default:

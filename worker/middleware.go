@@ -15,6 +15,8 @@ import (
 // overrun is how long after its time limit a run is reported that does not end.
 const overrun = 5 * time.Second
 
+var errTimeLimit = errors.New("time limit")
+
 // work calls the kind's code: within its time limit, in the platform's name, and with its panics caught.
 func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do func(context.Context) error) (err error) {
 	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "system"})
@@ -32,9 +34,9 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do
 		}
 	}()
 	err = do(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) && !queue.IsDrop(err) {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !queue.IsDrop(err) {
 		if _, snoozed := queue.SnoozeOf(err); !snoozed {
-			err = fmt.Errorf("time limit of %s: %w", h.Options.Timeout, err)
+			err = fmt.Errorf("%w of %s: %w", errTimeLimit, h.Options.Timeout, err)
 		}
 	}
 	return err

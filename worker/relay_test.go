@@ -100,7 +100,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	var refs []queue.Ref
-	for range 30 {
+	for range 250 { // 10,000 jobs
 		h.org = id.New()
 		h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 40)...)
 	}

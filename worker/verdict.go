@@ -9,6 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -70,6 +71,9 @@ func judge(c *queue.Claimed, o queue.Options, err error) queue.Verdict {
 	}
 	if d, ok := queue.SnoozeOf(err); ok {
 		return queue.Verdict{Outcome: queue.Snoozed, In: max(d, 0)}
+	}
+	if postgres.Lost(err) && !queue.IsDrop(err) { // an outage is nobody's failure
+		return queue.Verdict{Outcome: queue.Snoozed, In: away}
 	}
 	v := queue.Verdict{Outcome: queue.Failed, Error: clean(err.Error())}
 	if queue.IsDrop(err) || c.Last() {

@@ -27,6 +27,24 @@ func Code(err error) string {
 // None tells whether err is "no such row".
 func None(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
+// lostError is an error of a session that ended under its transaction, though nobody here had ended it.
+type lostError struct{ error }
+
+func (l lostError) Unwrap() error { return l.error }
+
+// Lost tells whether err means that Postgres was not there for a transaction, or went away under it. Unlike Away
+// it never takes another server's silence, or a conflict of transactions, for that.
+func Lost(err error) bool {
+	if _, ok := errors.AsType[lostError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	code := Code(err)
+	return strings.HasPrefix(code, "08") || code == "53300" || strings.HasPrefix(code, "57") && code != "57014"
+}
+
 // Away tells whether err means that the server is not there, stopping, full, or asks for another try: the
 // request may succeed later, unchanged.
 func Away(err error) bool {

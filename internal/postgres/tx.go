@@ -36,10 +36,10 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 	tx := &Tx{db: db, org: org}
 	defer func() { tx.abandon() }()
 	if err = fn(tx); err != nil {
-		return err
+		return tx.blame(ctx, err, tx.closed())
 	}
 	if err = tx.commit(ctx); err != nil {
-		return err
+		return tx.blame(ctx, err, tx.conn == nil || tx.closed())
 	}
 	if len(tx.notes) > 0 && db.after != nil {
 		db.after(ctx, tx.notes)
@@ -53,9 +53,23 @@ func (db *DB) View(ctx context.Context, org id.ID, fn func(*Tx) error) error {
 	tx := &Tx{db: db, org: org, view: true}
 	defer func() { tx.abandon() }()
 	if err := fn(tx); err != nil {
-		return err
+		return tx.blame(ctx, err, tx.closed())
 	}
-	return tx.Flush(ctx)
+	if err := tx.Flush(ctx); err != nil {
+		return tx.blame(ctx, err, tx.closed())
+	}
+	return nil
+}
+
+// closed tells whether the session that answers were asked of is gone.
+func (tx *Tx) closed() bool { return tx.conn != nil && tx.conn.Conn().IsClosed() }
+
+// blame marks err for Lost where the session is over, and not because the caller's time was.
+func (tx *Tx) blame(ctx context.Context, err error, over bool) error {
+	if _, spoke := errors.AsType[*pgconn.PgError](err); over && !spoke && ctx.Err() == nil && Away(err) {
+		return lostError{err}
+	}
+	return err
 }
 
 // Org is the org that the transaction is for.

@@ -136,6 +136,9 @@ func (f *traffic) settled(limit time.Duration) {
 	h.once("webhook.deliver", f.total)
 	spent := h.count("SELECT count(*) FROM effect WHERE attempt > 1")
 	h.figure("jobs that spent an attempt on a fault not theirs", "0", "%d", spent)
+	if spent > 0 {
+		h.t.Errorf("%d jobs have spent an attempt on a fault that is not theirs", spent)
+	}
 	keys, calls := h.receiver.called()
 	h.figure("calls out: keys (at least once each)", fmt.Sprint(f.total), "%d keys in %d calls", keys, calls)
 	if keys != f.total || len(h.receiver.mixed) > 0 || len(h.receiver.about) != f.total {

@@ -1,0 +1,57 @@
+package worker_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// The first run of each job loses its session in the middle of a statement, as in a crash or a restart.
+func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"rows alone", "calls out"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			var runs atomic.Int32
+			work := func(ctx context.Context, tx *postgres.Tx) error {
+				if runs.Add(1) > 1 {
+					return nil
+				}
+				_, err := tx.Exec(ctx, "SELECT pg_sleep(60)")
+				return err
+			}
+			kind := queue.Define[none]("test.cut", queue.Options{Backoff: func(int) time.Duration { return time.Hour }})
+			handler := kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+				if err := markWork(ctx, tx, run); err != nil {
+					return err
+				}
+				return work(ctx, tx)
+			})
+			if name == "calls out" {
+				handler = kind.Handle(func(ctx context.Context, run *queue.Run[none]) error {
+					if err := h.db.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error { return work(ctx, tx) }); err != nil {
+						return err
+					}
+					run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
+					return nil
+				})
+			}
+			h.work(worker.Options{}, handler)
+			h.add(adding(kind, none{}))
+			h.push(h.only().ref())
+			h.until(10*time.Second, "the first run's session was cut", func() bool {
+				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
+			})
+			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
+			if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"); n != 1 || h.doneRows() != 1 || runs.Load() != 2 {
+				t.Errorf("%d effects, %d of a first attempt, %d runs; want 1, 1, 2", h.doneRows(), n, runs.Load())
+			}
+		})
+	}
+}
