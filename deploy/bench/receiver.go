@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// receiver answers 200 to everything at once and keeps when each webhook-id first came, and how old its event was
+// then: the event's own created_at is from just before its commit, so the ages are upper bounds.
+type receiver struct {
+	url    string
+	server *fasthttp.Server
+	mu     sync.Mutex
+	ages   map[string]time.Duration
+	body   []byte
+	more   chan struct{} // holds one: something has come
+}
+
+func receive(ctx context.Context) (*receiver, error) {
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{url: "http://" + ln.Addr().String() + "/hook", ages: map[string]time.Duration{}, more: make(chan struct{}, 1)}
+	r.server = &fasthttp.Server{Handler: r.take, NoDefaultServerHeader: true}
+	go func() { _ = r.server.Serve(ln) }()
+	return r, nil
+}
+
+var createdAt = []byte(`"created_at":"`)
+
+func (r *receiver) take(c *fasthttp.RequestCtx) {
+	at, body := time.Now(), c.PostBody()
+	name := string(c.Request.Header.Peek("Webhook-Id"))
+	var age time.Duration
+	if i := bytes.Index(body, createdAt); i >= 0 {
+		if j := bytes.IndexByte(body[i+len(createdAt):], '"'); j >= 0 {
+			if made, err := time.Parse(time.RFC3339Nano, string(body[i+len(createdAt):][:j])); err == nil {
+				age = at.Sub(made)
+			}
+		}
+	}
+	r.mu.Lock()
+	if _, twice := r.ages[name]; !twice && name != "" {
+		r.ages[name] = age
+		r.body = append(r.body[:0], body...)
+	}
+	r.mu.Unlock()
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until n different events have come.
+func (r *receiver) await(ctx context.Context, n int) error {
+	for {
+		r.mu.Lock()
+		got := len(r.ages)
+		r.mu.Unlock()
+		if got >= n {
+			return nil
+		}
+		select {
+		case <-r.more:
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d events arrived: %w", got, n, ctx.Err())
+		}
+	}
+}
+
+func (r *receiver) took() []time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]time.Duration, 0, len(r.ages))
+	for _, d := range r.ages {
+		out = append(out, d)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (r *receiver) last() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.body)
+}
+
+func (r *receiver) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.ages)
+}
+
+func (r *receiver) close() { _ = r.server.Shutdown() }
