@@ -91,6 +91,7 @@ func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
 	if o.spends() {
 		tries++
 	}
+	tx.Queue(planOnce)
 	tx.Queue(attemptSQL, tx.Org(), id.New(), p.Delivery, p.Tries+1, trigger, sent, code, answer, o.Answer.Cut, location(o.Answer),
 		o.Class, o.Error, t.DNS.Microseconds(), t.Connect.Microseconds(), t.TLS.Microseconds(), t.FirstByte.Microseconds(), t.Total.Microseconds(),
 		o.Answer.RemoteAddr, wire.At(o.Started))
