@@ -40,6 +40,13 @@ const (
 INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer, answer_cut, location,
 	error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us, remote_addr, started_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+	// The tries of lost workers, of which nobody knows how they ended, as far as they are not in the log yet.
+	lostSQL = `
+INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, error_class, error, started_at)
+SELECT $1, uuidv7_at($2), $3, $4, $5, '{}', 'interrupted', $6, $2
+FROM generate_series(1, $7 - (SELECT count(*)::int FROM webhook_attempt WHERE org_id = $1 AND delivery_id = $3 AND error_class = 'interrupted'))`
+	lostText = "We lost the process that had this try before it said how it ended; the receiver may have got it. It does not count, and was repeated."
+
 	statusSQL = `
 UPDATE webhook_delivery
 SET status = $3, attempts = $4, last_status = $5, last_error = $6, next_attempt_at = $7, updated_at = $8
@@ -92,6 +99,9 @@ func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
 		tries++
 	}
 	tx.Queue(planOnce)
+	if p.Lost > 0 {
+		tx.Queue(lostSQL, tx.Org(), wire.At(o.Started.Add(-time.Millisecond)), p.Delivery, p.Tries+1, p.Trigger, lostText, p.Lost)
+	}
 	tx.Queue(attemptSQL, tx.Org(), id.New(), p.Delivery, p.Tries+1, trigger, sent, code, answer, o.Answer.Cut, location(o.Answer),
 		o.Class, o.Error, t.DNS.Microseconds(), t.Connect.Microseconds(), t.TLS.Microseconds(), t.FirstByte.Microseconds(), t.Total.Microseconds(),
 		o.Answer.RemoteAddr, wire.At(o.Started))

@@ -27,6 +27,8 @@ type Parcel struct {
 	Made      time.Time
 	// Held is set if the endpoint's circuit is open: ask Admit.
 	Held bool
+	// Lost is how many workers were lost that had this delivery; each may have sent it.
+	Lost int
 	// Wanted is false if the endpoint or the event is gone, or the endpoint is switched off and nobody asked for
 	// this very delivery.
 	Wanted bool
@@ -51,10 +53,11 @@ const loadSQL = `
 	SELECT d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.status, d.attempts, d.created_at,
 		e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
 		ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at,
-		h.opened_at IS NOT NULL
+		h.opened_at IS NOT NULL, coalesce(j.losses, 0)
 	FROM webhook_delivery d
 	JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
 	LEFT JOIN webhook_health h ON h.org_id = d.org_id AND h.endpoint_id = d.endpoint_id
+	LEFT JOIN job j ON j.org_id = d.org_id AND j.id = d.id
 	LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL
 	WHERE d.org_id = $1 AND d.id = $2`
 
@@ -76,7 +79,7 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*P
 	err := tx.QueryRow(ctx, loadSQL, []any{tx.Org(), delivery},
 		&p.Endpoint, &p.EventID, &p.EventType, &p.Trigger, &body, &p.Status, &p.Tries, &made,
 		&p.URL, &sealed, &previous, &previousUntil, &enabled, &archived,
-		&seq, &actor, &actorID, &req, &data, &at, &p.Held)
+		&seq, &actor, &actorID, &req, &data, &at, &p.Held, &p.Lost)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}

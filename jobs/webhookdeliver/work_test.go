@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -454,5 +455,31 @@ func TestASlowOrBrokenReceiverIsAFailureWithItsClassAndNoAddress(t *testing.T) {
 	d := b.delivery(which)
 	if d.Status != webhooks.Failed || *d.LastErrorClass != "connection_closed" || d.LastStatusCode != nil || d.Attempts[0].StatusCode != nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
 		t.Errorf("%+v", d)
+	}
+}
+
+func TestTheTriesOfLostWorkersAreInTheLogAndDoNotCount(t *testing.T) {
+	t.Parallel()
+	b, status := flaky(t, 404)
+	which := b.announce()
+	b.sql("UPDATE job SET losses = 2 WHERE id = $1", which)
+	if err := b.run(t.Context(), which); err == nil {
+		t.Fatal("delivered")
+	}
+	status.Store(200)
+	if err := b.run(t.Context(), which); err != nil {
+		t.Fatal(err)
+	}
+	d := b.delivery(which)
+	var got []string
+	for _, a := range d.Attempts {
+		class := "none"
+		if a.ErrorClass != nil {
+			class = *a.ErrorClass
+		}
+		got = append(got, fmt.Sprint(a.Number, " ", class, " ", a.StatusCode != nil))
+	}
+	if want := []string{"1 interrupted false", "1 interrupted false", "1 http_status true", "2 none true"}; !slices.Equal(got, want) || d.AttemptCount != 2 {
+		t.Errorf("%q, %d tries", got, d.AttemptCount)
 	}
 }
