@@ -85,3 +85,20 @@ func (s *Service) HealthOf(ctx context.Context, tx *postgres.Tx, endpoint id.ID)
 	}
 	return h, nil
 }
+
+// Unwell is how many endpoints of all orgs are not well. One whose circuit is open is not counted as failing.
+type Unwell struct{ Failing, Open, Disabled int }
+
+// CountUnwell counts them; db is the System role's.
+func CountUnwell(ctx context.Context, db *postgres.DB) (n Unwell, err error) {
+	err = db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `
+			SELECT (SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NULL),
+				(SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NOT NULL),
+				(SELECT count(*) FROM webhook_endpoint WHERE disabled_reason <> '' AND archived_at IS NULL)`, nil, &n.Failing, &n.Open, &n.Disabled)
+	})
+	if err != nil {
+		err = fmt.Errorf("count failing webhooks: %w", err)
+	}
+	return n, err
+}

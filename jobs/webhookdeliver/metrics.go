@@ -1,10 +1,13 @@
 package webhookdeliver
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
@@ -15,6 +18,7 @@ type Metrics struct {
 	took     prometheus.Histogram
 	first    prometheus.Histogram
 	flying   prometheus.Gauge
+	states   *prometheus.GaugeVec // of endpoints
 }
 
 // NewMetrics registers them.
@@ -41,7 +45,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, s := range []webhooks.Status{webhooks.Delivered, webhooks.Exhausted, webhooks.Discarded} {
 		m.endings.WithLabelValues(string(s))
 	}
-	reg.MustRegister(m.attempts, m.endings, m.took, m.first, m.flying)
+	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "funnelwork_webhook_endpoints", Help: "Endpoints that are not well: failing, open (their circuit), disabled (by the platform). Every worker counts all.",
+	}, []string{"state"})
+	for _, s := range []string{"failing", "open", "disabled"} {
+		m.states.WithLabelValues(s)
+	}
+	reg.MustRegister(m.attempts, m.endings, m.took, m.first, m.flying, m.states)
 	return m
 }
 
@@ -56,6 +66,31 @@ func (m *Metrics) tried(p *webhooks.Parcel, o *webhooks.Outcome) {
 	}
 	if o.Status != webhooks.Failed {
 		m.ended(string(o.Status))
+	}
+}
+
+// watchEvery spaces the counts of endpoints.
+const watchEvery = 20 * time.Second
+
+// Watch counts the endpoints that are not well until ctx ends; db is the System role's.
+func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) error {
+	for {
+		counting, cancel := context.WithTimeout(ctx, watchEvery/2)
+		n, err := webhooks.CountUnwell(counting, db)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "failing webhooks not counted", "error", err)
+		}
+		if err == nil {
+			m.states.WithLabelValues("failing").Set(float64(n.Failing))
+			m.states.WithLabelValues("open").Set(float64(n.Open))
+			m.states.WithLabelValues("disabled").Set(float64(n.Disabled))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
 	}
 }
 
