@@ -15,8 +15,9 @@ func (s *Service) Count(ctx context.Context, tx *postgres.Tx, archived bool) (*i
 
 // CountDeliveries is how many deliveries of an endpoint f chooses.
 func (s *Service) CountDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter) (*int64, error) {
-	where, args := f.where(tx.Org(), endpoint, id.ID{})
-	return count(ctx, tx, `SELECT count(*) FROM webhook_delivery WHERE `+where, args...)
+	where, args := f.where(tx.Org(), endpoint)
+	upper, oldest := f.bounds(id.ID{})
+	return count(ctx, tx, fmt.Sprintf(`SELECT count(*) FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d`, where, len(args)+1, len(args)+2), append(args, oldest, upper)...)
 }
 
 func count(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (*int64, error) {

@@ -115,30 +115,52 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
 		return nil, err
 	}
-	sql, args := listing(tx.Org(), endpoint, f, before, limit)
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list deliveries: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, collectDelivery)
-	if err != nil {
-		return nil, fmt.Errorf("list deliveries: %w", err)
+	all := []Delivery{}
+	upper, oldest := f.bounds(before)
+	for _, reach := range []time.Duration{36 * time.Hour, 8 * 24 * time.Hour, 10 * kept} {
+		lower := later(oldest, id.Floor(upper.Time().Add(-reach)))
+		sql, args := listing(tx.Org(), endpoint, f, lower, upper, limit-len(all))
+		rows, err := tx.Query(ctx, sql, args...)
+		if err != nil {
+			return nil, fmt.Errorf("list deliveries: %w", err)
+		}
+		more, err := pgx.CollectRows(rows, collectDelivery)
+		if err != nil {
+			return nil, fmt.Errorf("list deliveries: %w", err)
+		}
+		if all, upper = append(all, more...), lower; len(all) == limit || lower == oldest {
+			break
+		}
 	}
 	return all, attach(ctx, tx, all, false)
 }
 
-// listing is a statement of its own for each set of filters, so that each has the plan of its own index.
-func listing(org, endpoint id.ID, f Filter, before id.ID, limit int) (sql string, args []any) {
-	where, args := f.where(org, endpoint, before)
-	args = append(args, limit)
-	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s ORDER BY id DESC LIMIT $%d`, where, len(args)), args
+// bounds are where a list begins and where it ends at the latest. It is read from the newest days on, further back
+// only as far as a page needs, because planning a query costs more the more days it may look at.
+func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
+	if upper = id.Floor(time.Now().Add(skew)); !before.IsZero() && later(before, upper) == upper {
+		upper = before
+	}
+	if !f.CreatedBefore.IsZero() {
+		if floor := id.Floor(f.CreatedBefore.Add(skew)); later(upper, floor) == upper {
+			upper = floor
+		}
+	}
+	if !f.CreatedAfter.IsZero() {
+		oldest = id.Floor(f.CreatedAfter.Add(-skew))
+	}
+	return upper, oldest
 }
 
-// where bounds the ids too, by which partitions are left out.
-func (f Filter) where(org, endpoint, before id.ID) (sql string, args []any) {
-	if before.IsZero() {
-		before = last
-	}
+// listing is a statement of its own for each set of filters, so that each has the plan of its own index.
+func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
+	where, args := f.where(org, endpoint)
+	n := len(args)
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d ORDER BY id DESC LIMIT $%d`, where, n+1, n+2, n+3), append(args, from, before, limit)
+}
+
+// where is what f chooses of an endpoint's deliveries; bounds says by which ids partitions are left out.
+func (f Filter) where(org, endpoint id.ID) (sql string, args []any) {
 	sql, args = `org_id = $1 AND endpoint_id = $2`, []any{org, endpoint}
 	and := func(condition string, value any) {
 		args = append(args, value)
@@ -152,15 +174,10 @@ func (f Filter) where(org, endpoint, before id.ID) (sql string, args []any) {
 	}
 	if !f.CreatedAfter.IsZero() {
 		and("created_at >", f.CreatedAfter)
-		and("id >=", id.Floor(f.CreatedAfter.Add(-skew)))
 	}
 	if !f.CreatedBefore.IsZero() {
 		and("created_at <", f.CreatedBefore)
-		if floor := id.Floor(f.CreatedBefore.Add(skew)); later(before, floor) == before {
-			before = floor
-		}
 	}
-	and("id <", before)
 	return sql, args
 }
 

@@ -34,5 +34,8 @@ func (h Health) Progress(now time.Time) int                 { return h.progress(
 // Listing is the list's statement.
 var Listing = listing
 
+// Bounds are the ids between which a list is read.
+func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(before) }
+
 // Matching is the walk's statement from its beginning.
 func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }

@@ -60,7 +60,15 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 	now := time.Now().UTC()
 	midday := now.Truncate(24 * time.Hour).Add(-36 * time.Hour) // two days ago at noon
 	list := func(f webhooks.Filter) func() (string, []any) {
-		return func() (string, []any) { return webhooks.Listing(org, endpoint, f, id.ID{}, 51) }
+		return func() (string, []any) {
+			upper, oldest := f.Bounds(id.ID{})
+			return webhooks.Listing(org, endpoint, f, oldest, upper, 51)
+		}
+	}
+	newest := func(f webhooks.Filter) func() (string, []any) { // a first page's first query
+		return func() (string, []any) {
+			return webhooks.Listing(org, endpoint, f, id.Floor(now.Add(-36*time.Hour)), id.Floor(now.Add(time.Minute)), 51)
+		}
 	}
 	walk := func(failed bool) func() (string, []any) {
 		return func() (string, []any) {
@@ -83,6 +91,7 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 		"deliveries by status and type": {list(webhooks.Filter{Status: "exhausted", EventType: "contact.created"}), "endpoint_id_status_id_idx", 0},
 		"deliveries of an hour":         {list(webhooks.Filter{CreatedAfter: midday, CreatedBefore: midday.Add(time.Hour)}), "Index", 1},
 		"deliveries of a day by status": {list(webhooks.Filter{Status: "exhausted", CreatedAfter: midday, CreatedBefore: midday.Add(24 * time.Hour)}), "Index", 2},
+		"the newest by status":          {newest(webhooks.Filter{Status: "exhausted"}), "Index", 4},
 		"attempts":                      {fixed(webhooks.AttemptsSQL, org, []id.ID{id.New(), id.New()}, false, id.Floor(midday), id.Floor(midday.Add(time.Hour))), "delivery_id_id_idx", 1},
 		"load":                          {fixed(webhooks.LoadSQL, org, id.New()), "_pkey", 0},
 		"a walk over events":            {walk(false), "_pkey", 1},
