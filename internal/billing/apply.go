@@ -246,7 +246,7 @@ func (s *Service) settle(tx *postgres.Tx, c *Change, now []*Held) {
 	switch {
 	case h == nil: // not read, so nothing is known
 	case c.State == ActionRequired:
-		if v := c.paid(h); v != nil {
+		if c.paid(h, nil) != nil {
 			end(Applied, "")
 		} else if !c.outstanding(h) {
 			end(Failed, "expired")

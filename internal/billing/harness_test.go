@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -370,4 +371,40 @@ func (w *world) credit(org id.ID) int64 {
 	w.Helper()
 	balance, _ := w.get("/v1/customers/" + w.customer(org))["balance"].(float64)
 	return -int64(balance)
+}
+
+// elsewhere is another database with the same Stripe, which knows of an org no more than who its customer is.
+func (w *world) elsewhere(org id.ID) *world {
+	w.Helper()
+	o := &world{TB: w.TB, Database: testkit.DB(w.TB), at: w.now(), box: w.box, secret: w.secret}
+	o.sql = testkit.Pgx(w.TB, o.URL)
+	o.billing = o.service(nil)
+	if _, err := o.billing.Publish(w.Context(), false); err != nil {
+		w.Fatal(err)
+	}
+	for _, sql := range []string{
+		"INSERT INTO org (id, name) VALUES ($1, $2)",
+		"INSERT INTO billing_customer (org_id, stripe_id, stripe_key, keyed_at) VALUES ($1, $2, 'cus:x', now())",
+	} {
+		if _, err := o.sql.Exec(w.Context(), sql, org, w.customer(org)); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return o
+}
+
+// shuffled is a fifth less of the events in another order, some of them twice.
+func shuffled(seed uint64, events []stripe.Outgoing) (out []stripe.Outgoing) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	for _, e := range events {
+		switch r.IntN(10) {
+		case 0, 1:
+		case 2:
+			out = append(out, e, e)
+		default:
+			out = append(out, e)
+		}
+	}
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
 }

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -16,33 +17,38 @@ func (s *Service) judge(ctx context.Context, t *tariff, c *Change, got *stripe.S
 	if err != nil {
 		return nil, err
 	}
-	if v := c.paid(h); v != nil {
+	own := h.invoice
+	if h.Invoice == c.order.Invoice { // no invoice of its own: nothing was due
+		own = nil
+	}
+	if v := c.paid(h, own); v != nil {
 		return v, nil
 	}
 	if h, err = s.read(ctx, t, h.ID); err != nil {
 		return nil, err
 	}
-	if v := c.paid(h); v != nil {
+	if v := c.paid(h, own); v != nil {
 		return v, nil
 	}
-	return s.weigh(ctx, t, c, h)
+	return s.weigh(ctx, t, c, h, own)
 }
 
-// paid is the verdict on a change whose subscription is what it asked for; nil where it is not.
-func (c *Change) paid(h *Held) *verdict {
+// paid is the verdict on a change whose subscription is what it asked for; nil where it is not. own is the invoice that
+// the change made; nil where nothing was due.
+func (c *Change) paid(h *Held, own *stripe.Invoice) *verdict {
 	if !h.has(c.ToPlan, c.ToInterval) || h.PendingUntil != nil {
 		return nil
 	}
 	v := &verdict{state: Applied, sub: h.ID}
-	if h.Invoice != c.order.Invoice && h.invoice != nil { // no invoice of its own: nothing was due
-		v.invoice, v.amount = h.Invoice, h.invoice.AmountDue
+	if own != nil {
+		v.invoice, v.amount = own.ID, own.AmountDue
 	}
 	return v
 }
 
 // weigh is the verdict on a change that Stripe has not applied: h, just read, says how its payment stands. What was
 // declined is taken back before anybody is told, so that it cannot be paid later behind their back.
-func (s *Service) weigh(ctx context.Context, t *tariff, c *Change, h *Held) (*verdict, error) {
+func (s *Service) weigh(ctx context.Context, t *tariff, c *Change, h *Held, own *stripe.Invoice) (*verdict, error) {
 	if !c.outstanding(h) {
 		return &verdict{state: Failed, failure: "expired", sub: h.ID, err: stale()}, nil
 	}
@@ -72,7 +78,7 @@ func (s *Service) weigh(ctx context.Context, t *tariff, c *Change, h *Held) (*ve
 	if err != nil {
 		return nil, err
 	}
-	if v := c.paid(now); v != nil { // paid in the last moment
+	if v := c.paid(now, own); v != nil { // paid in the last moment
 		return v, nil
 	}
 	if c.outstanding(now) {
@@ -105,45 +111,86 @@ func (s *Service) withdraw(ctx context.Context, c *Change, h *Held) (err error) 
 
 // compare is the verdict on a change that Stripe must not be asked for again: what Stripe holds decides.
 func (s *Service) compare(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
-	gone := &verdict{state: Failed, failure: "expired", sub: c.Subscription, err: unavailable(nil)}
-	if c.Kind == Start {
-		all, err := s.all(ctx, t, c.order.Customer)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range all {
-			if h.change != c.ID.String() {
-				continue
-			}
-			if v := c.paid(h); v != nil {
-				return v, nil
-			}
-			return s.weigh(ctx, t, c, h)
-		}
-		return gone, nil
-	}
-	h, err := s.read(ctx, t, c.order.Subscription)
+	h, err := s.result(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}
-	switch c.Kind {
-	case Now:
-		if v := c.paid(h); v != nil {
-			return v, nil
-		}
-		if h.Invoice != c.order.Invoice && h.PendingUntil != nil {
-			return s.weigh(ctx, t, c, h)
-		}
-	case PeriodEnd:
+	gone := &verdict{state: Failed, failure: "expired", sub: c.Subscription, err: unavailable(nil)}
+	switch {
+	case h == nil:
+		return gone, nil
+	case c.Kind == PeriodEnd:
 		if h.Schedule != "" && h.Schedule != c.order.Release || h.has(c.ToPlan, c.ToInterval) {
 			return &verdict{state: Scheduled, sub: h.ID}, nil
 		}
-	default:
+		return gone, nil
+	case c.Kind == Cancel:
 		if h.CancelAtPeriodEnd || !h.Live() {
 			return &verdict{state: Scheduled, sub: h.ID}, nil
 		}
+		return gone, nil
 	}
-	return gone, nil
+	own, err := s.invoiceOf(ctx, c, h)
+	if err != nil {
+		return nil, err
+	}
+	switch v := c.paid(h, own); {
+	case v != nil && (own != nil || c.Kind == Start || c.Expected == 0):
+		return v, nil
+	case own == nil: // it has left no trace
+		return gone, nil
+	case own.Status == stripe.InvoiceStatusPaid: // it was, and something else is by now
+		return &verdict{state: Applied, sub: h.ID, invoice: own.ID, amount: own.AmountDue}, nil
+	default:
+		return s.weigh(ctx, t, c, h, own)
+	}
+}
+
+// result reads the subscription that a change is about; nil where a first one was never made.
+func (s *Service) result(ctx context.Context, t *tariff, c *Change) (*Held, error) {
+	if c.Kind != Start {
+		return s.read(ctx, t, c.order.Subscription)
+	}
+	all, err := s.all(ctx, t, c.order.Customer)
+	for _, h := range all {
+		if h.change == c.ID.String() {
+			return h, err
+		}
+	}
+	return nil, err
+}
+
+// invoiceOf finds the invoice that a change has made, by its reason and the moment that it is prorated for; nil for
+// none.
+func (s *Service) invoiceOf(ctx context.Context, c *Change, h *Held) (*stripe.Invoice, error) {
+	p := &stripe.InvoiceListParams{Subscription: &h.ID, CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.KeyedAt.Add(-time.Hour).Unix()}}
+	p.Context, p.Limit = ctx, stripe.Int64(100)
+	it := s.stripe.Invoices.List(p)
+	var own *stripe.Invoice
+	for it.Next() {
+		inv := it.Invoice()
+		switch {
+		case c.Kind == Start && inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCreate:
+			own = inv
+		case c.Kind == Now && inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionUpdate && inv.ID != c.order.Invoice && proratedAt(inv, c.order.ProratedAt):
+			own = inv
+		}
+	}
+	_, err := asked(struct{}{}, it.Err())
+	return own, err
+}
+
+// proratedAt tells whether an invoice has a line that is prorated from that second on.
+func proratedAt(inv *stripe.Invoice, at int64) bool {
+	if inv.Lines == nil {
+		return false
+	}
+	for _, l := range inv.Lines.Data {
+		if l.Proration && l.Period != nil && l.Period.Start == at {
+			return true
+		}
+	}
+	return false
 }
 
 // confirming is the answer to somebody who asks again for what waits for their own confirmation.
