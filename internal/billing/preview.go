@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -185,7 +186,7 @@ func within(at time.Time, h *Held) time.Time {
 func (p *Preview) read(inv *stripe.Invoice, live *Held, w Wish) {
 	p.AmountDue, p.Total = inv.AmountDue, inv.Total
 	if inv.Currency != "" {
-		p.Currency = string(inv.Currency)
+		p.Currency = strings.ToUpper(string(inv.Currency))
 	}
 	if inv.Lines == nil {
 		return

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -73,7 +74,7 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, e
 	if err != nil {
 		return out, err
 	}
-	if now != nil && now.UnitAmount == w.amount && string(now.Currency) == s.Catalogue.Currency {
+	if now != nil && now.UnitAmount == w.amount && strings.EqualFold(string(now.Currency), s.Catalogue.Currency) {
 		out.Done, out.ID = "kept", now.ID
 	} else {
 		if now != nil {
@@ -125,7 +126,7 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string) (*stri
 	return asked(s.stripe.Prices.New(&stripe.PriceParams{
 		Params:    given(ctx, key("price", w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)),
 		Product:   &product,
-		Currency:  &s.Catalogue.Currency,
+		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // as Stripe writes it
 		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),
 		UnitAmount: &w.amount,
 		Recurring:  &stripe.PriceRecurringParams{Interval: stripe.String(w.Interval)},
@@ -148,7 +149,7 @@ func (s *Service) note(ctx context.Context, w wanted, p *stripe.Price) error {
 		tx.Queue(`UPDATE billing_price SET replaced = true WHERE plan = $1 AND "interval" = $2 AND kind = $3 AND stripe_id <> $4 AND NOT replaced`, w.Plan, w.Interval, w.Kind, p.ID)
 		tx.Queue(`INSERT INTO billing_price (stripe_id, kind, plan, "interval", amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (stripe_id) DO UPDATE SET replaced = false, amount = excluded.amount, synced_at = now()`,
-			p.ID, w.Kind, w.Plan, w.Interval, p.UnitAmount, string(p.Currency))
+			p.ID, w.Kind, w.Plan, w.Interval, p.UnitAmount, strings.ToUpper(string(p.Currency)))
 		return nil
 	})
 }
