@@ -56,7 +56,7 @@ func (s *Service) restore(ctx context.Context, org id.ID, failed *Change) error 
 		return nil
 	}
 	again := *c
-	again.Key, again.order.Uncancel = failed.Key+":restore", false
+	again.Key, again.order.Uncancel = failed.Key+":"+id.New().String(), false // what is there is looked at first, so any key does
 	_, err = s.schedule(ctx, &again)
 	return err
 }
@@ -164,7 +164,7 @@ func updates(items []item) []*stripe.SubscriptionItemsParams {
 }
 
 // schedule puts the swap at the end of the period: the current phase repeated as it is, then one of the new items, then
-// the subscription goes on by itself.
+// the subscription goes on by itself. A schedule that an earlier try has left is gone on with.
 func (s *Service) schedule(ctx context.Context, c *Change) (*verdict, error) {
 	o := c.order
 	if o.Uncancel {
@@ -172,15 +172,13 @@ func (s *Service) schedule(ctx context.Context, c *Change) (*verdict, error) {
 			return nil, err
 		}
 	}
-	made, err := asked(s.stripe.SubscriptionSchedules.New(&stripe.SubscriptionScheduleParams{Params: given(ctx, c.Key), FromSubscription: &o.Subscription}))
-	if err != nil {
-		return nil, err
+	done := &verdict{state: Scheduled, sub: o.Subscription}
+	made, err := s.scheduled(ctx, o.Subscription)
+	if err == nil && made == nil {
+		made, err = asked(s.stripe.SubscriptionSchedules.New(&stripe.SubscriptionScheduleParams{Params: given(ctx, c.Key), FromSubscription: &o.Subscription}))
 	}
-	phase := func(items []item) (all []*stripe.SubscriptionSchedulePhaseItemParams) {
-		for _, i := range items {
-			all = append(all, &stripe.SubscriptionSchedulePhaseItemParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
-		}
-		return all
+	if err != nil || leads(made, o.Items) {
+		return done, err
 	}
 	start := o.PeriodStart
 	if len(made.Phases) > 0 { // the phase that runs begins when the schedule says
@@ -193,7 +191,38 @@ func (s *Service) schedule(ctx context.Context, c *Change) (*verdict, error) {
 			{Iterations: stripe.Int64(1), Items: phase(o.Items), ProrationBehavior: stripe.String("none")},
 		},
 	}))
-	return &verdict{state: Scheduled, sub: o.Subscription}, err
+	return done, err
+}
+
+func phase(items []item) (all []*stripe.SubscriptionSchedulePhaseItemParams) {
+	for _, i := range items {
+		all = append(all, &stripe.SubscriptionSchedulePhaseItemParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
+	}
+	return all
+}
+
+// scheduled reads the schedule that manages a subscription; nil where none does.
+func (s *Service) scheduled(ctx context.Context, sub string) (*stripe.SubscriptionSchedule, error) {
+	p := &stripe.SubscriptionParams{Params: given(ctx, "")}
+	p.AddExpand("schedule")
+	got, err := asked(s.stripe.Subscriptions.Get(sub, p))
+	if err != nil {
+		return nil, err
+	}
+	return got.Schedule, nil
+}
+
+// leads tells whether a schedule's last phase, after another, has the base item that is meant.
+func leads(sched *stripe.SubscriptionSchedule, items []item) bool {
+	if sched == nil || len(sched.Phases) < 2 || len(items) == 0 {
+		return false
+	}
+	for _, i := range sched.Phases[len(sched.Phases)-1].Items {
+		if i.Price != nil && i.Price.ID == items[0].Price {
+			return true
+		}
+	}
+	return false
 }
 
 // release ends a schedule and leaves the subscription as it is; one that has ended is left alone.

@@ -120,8 +120,17 @@ func (s *Service) compare(ctx context.Context, t *tariff, c *Change) (*verdict, 
 	case h == nil:
 		return gone, nil
 	case c.Kind == PeriodEnd:
-		if h.Schedule != "" && h.Schedule != c.order.Release || h.has(c.ToPlan, c.ToInterval) {
+		made, err := s.scheduled(ctx, h.ID)
+		if err != nil {
+			return nil, err
+		}
+		if leads(made, c.order.Items) || h.has(c.ToPlan, c.ToInterval) {
 			return &verdict{state: Scheduled, sub: h.ID}, nil
+		}
+		if made != nil && made.ID != c.order.Release { // half made
+			if err := s.release(ctx, made.ID, c.Key+":"+made.ID); err != nil {
+				return nil, err
+			}
 		}
 		return gone, nil
 	case c.Kind == Cancel:

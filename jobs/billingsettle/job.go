@@ -22,6 +22,6 @@ const After = 20 * time.Second
 var Kind = queue.Define[Args]("billing.settle", queue.Options{
 	Lane: queue.Critical, MaxAttempts: 100, Timeout: time.Minute,
 	Backoff: func(failed int) time.Duration {
-		return queue.Jitter(min(5*time.Second<<min(failed, 10), 10*time.Minute), 0.2)
+		return min(5*time.Second<<min(failed, 10), 10*time.Minute)
 	},
 })
