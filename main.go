@@ -309,7 +309,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 		p.stripe = stripe.New(stripe.Options{Store: stripe.Postgres{System: p.system}, Log: p.log, PageURL: page})
 		p.atEnd(func(context.Context) error { p.stripe.Close(); return nil })
 		o.Account = billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log}
-		o.Now = clock(p.stripe)
+		o.Now = clock(p.stripe) //nolint:contextcheck // a clock is asked by whoever, and has no context
 		if public != nil {
 			hook := base(public) + "/billing/stripe/"
 			if o.Secret, err = p.stripe.Ensure(ctx, hook+"webhook", false); err != nil {

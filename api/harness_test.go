@@ -30,7 +30,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 )
 
 // service is a whole API on a TCP listener, over servers of the test's own. Every answer that its callers get
@@ -92,7 +93,16 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)
 	}
-	s.Deps.Billing = jobs.Billing(billing.Options{
+	s.Deps.Billing = billing.New(billing.Options{
+		Remind: func(ctx context.Context, tx *postgres.Tx, change id.ID) error {
+			return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change})
+		},
+		Arrived: func(ctx context.Context, tx *postgres.Tx, event string) error {
+			return stripeevent.Kind.Add(ctx, tx, stripeevent.Args{Event: event})
+		},
+		Audit: func(ctx context.Context, tx *postgres.Tx, act billing.Act) {
+			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
+		},
 		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.StripeSecret, Log: log,
 		Account: billing.Account{Key: "sk_test_api", URL: "http://stripe.test", HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log},
 	})

@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestTheTrialBecomesASubscription(t *testing.T) {
 func TestAnUpgradeIsAtOnceAndADowngradeAtTheEnd(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	w.pass(10 * day)
 	up := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_growth month active")
@@ -75,7 +76,7 @@ func TestAnUpgradeIsAtOnceAndADowngradeAtTheEnd(t *testing.T) {
 func TestWhatIsScheduledIsUndoneAndSuperseded(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("agency_growth", "month")
+	org := w.on("agency_growth")
 	down := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
 	for range 2 { // twice is as good as once
 		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, billing.Call{}); err != nil || a.Status != billing.Undone {
@@ -96,7 +97,7 @@ func TestWhatIsScheduledIsUndoneAndSuperseded(t *testing.T) {
 func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	down := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	before, _ := w.charged(org)
 	w.card(org, stripe.Decline)
@@ -140,7 +141,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 		t.Run(ends, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t)
-			org := w.on("solo_pro", "month")
+			org := w.on("solo_pro")
 			paid, _ := w.charged(org)
 			w.card(org, stripe.ThreeDS)
 			a := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
@@ -154,7 +155,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			w.refused(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
 			w.told()
 			w.want(org, "solo_pro month active action_required")
-			intent, _, _ := cut(a.ClientSecret)
+			intent, _, _ := strings.Cut(a.ClientSecret, "_secret_")
 			switch ends {
 			case "confirmed":
 				if err := w.box.Confirm(t.Context(), intent, true); err != nil {
@@ -190,20 +191,10 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 	}
 }
 
-// cut takes the intent out of its client secret.
-func cut(secret string) (intent, rest string, ok bool) {
-	for i := range secret {
-		if i > 3 && secret[i:] != "" && len(secret[i:]) > 8 && secret[i:i+8] == "_secret_" {
-			return secret[:i], secret[i+8:], true
-		}
-	}
-	return secret, "", false
-}
-
 func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	a, err := w.billing.Cancel(t.Context(), org, billing.Call{})
 	if err != nil || a.Status != billing.Scheduled || a.Plan != "solo_pro" {
 		t.Fatalf("%+v, %v", a, err)
@@ -235,7 +226,7 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 func TestAnUpgradeTakesACancellationBack(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +237,7 @@ func TestAnUpgradeTakesACancellationBack(t *testing.T) {
 func TestWhatCannotBeChosen(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	w.refused(org, billing.Wish{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
 	w.refused(org, billing.Wish{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
 	w.refused(org, billing.Wish{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
@@ -258,7 +249,7 @@ func TestWhatCannotBeChosen(t *testing.T) {
 func TestThereIsNoProrationOnAnUnpaidInvoice(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	w.card(org, stripe.Decline)
 	w.pass(32 * day)
 	w.told()

@@ -137,11 +137,11 @@ func (w *world) org() id.ID {
 	return org
 }
 
-// on makes an org that has paid for a plan.
-func (w *world) on(plan, interval string) id.ID {
+// on makes an org that has paid for a month of a plan.
+func (w *world) on(plan string) id.ID {
 	w.Helper()
 	org := w.org()
-	w.change(org, billing.Wish{Plan: plan, Interval: interval}, billing.Applied)
+	w.change(org, billing.Wish{Plan: plan, Interval: "month"}, billing.Applied)
 	return org
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +100,7 @@ func (h *history) step() {
 	case 5:
 		if h.open != nil {
 			yes := h.r.IntN(3) > 0
-			intent, _, _ := cut(h.open.ClientSecret)
+			intent, _, _ := strings.Cut(h.open.ClientSecret, "_secret_")
 			h.note("confirm %v: %v", yes, h.box.Confirm(h.Context(), intent, yes))
 			h.open = nil
 		}
@@ -173,7 +175,7 @@ func (h *history) came(what string, err error) {
 // events takes what Stripe has to tell and loses, doubles and shuffles it.
 func (h *history) events() {
 	h.Helper()
-	all := append(h.held, h.outbox()...)
+	all := slices.Concat(h.held, h.outbox())
 	h.held = nil
 	h.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	n := 0

@@ -59,7 +59,7 @@ func TestOnlyGenuineEventsAreTaken(t *testing.T) {
 func TestAnEventIsStoredAndWorkedOnce(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	all := w.outbox()
 	w.deliver(all...)
 	w.deliver(all...)
@@ -93,7 +93,7 @@ func (w *world) hash(org id.ID) (sum string) {
 func TestEventsInAnyOrderAndWithLossesLeadToOneState(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	w.pass(5 * day)
 	w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)

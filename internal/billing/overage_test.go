@@ -23,7 +23,7 @@ func (w *world) overage(org id.ID) int64 {
 func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("agency_scale", "month")
+	org := w.on("agency_scale")
 	limit := w.count("SELECT cap FROM quota WHERE org_id = $1 AND feature = 'client_orgs' AND overage", org)
 	for i, used := range []int64{0, limit, limit + 3, limit + 1, limit - 1, limit + 2} {
 		w.clients(org, used)

@@ -76,7 +76,7 @@ func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 			w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month", When: billing.Now}, billing.Applied)
 		},
 		"somebody else's": func(w *world, _ id.ID, wish *billing.Wish) {
-			p := w.preview(w.on("solo_pro", "month"), up)
+			p := w.preview(w.on("solo_pro"), up)
 			wish.Preview = &p.ID
 		},
 		"none at all": func(_ *world, _ id.ID, wish *billing.Wish) { x := id.New(); wish.Preview = &x },
@@ -87,7 +87,7 @@ func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t)
-			org := w.on("solo_pro", "month")
+			org := w.on("solo_pro")
 			w.pass(3 * day)
 			p, wish := w.preview(org, up), up
 			wish.Preview = &p.ID
@@ -106,7 +106,7 @@ func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	paid, _ := w.charged(org)
 	w.pass(11*day + 3*time.Hour + 17*time.Second)
 	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied)
@@ -124,7 +124,7 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 	w, r := begin(t), rand.New(rand.NewPCG(3, 5))
 	for range max(*histories/20, 5) {
 		plan := keys[r.IntN(len(keys))]
-		org := w.on(plan, "month")
+		org := w.on(plan)
 		period, changes := w.count("SELECT extract(epoch FROM period_end - period_start)::bigint FROM stripe_subscription WHERE org_id = $1", org), int64(0)
 		left, exact := period, int64(0) // exact: sum of price x seconds
 		for range 1 + r.IntN(8) {

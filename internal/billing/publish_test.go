@@ -36,7 +36,7 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 			dearer.Plans[i].Month += 500
 		}
 	}
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	next := w.service(func(o *billing.Options) { o.Catalogue = &dearer })
 	before := w.count("SELECT count(*) FROM billing_price")
 	if all, err = next.Publish(t.Context(), true); err != nil || tally(all)["renewed"] != 1 || w.count("SELECT count(*) FROM billing_price") != before {

@@ -27,7 +27,7 @@ func (w *world) sleeps(_ context.Context, d time.Duration) error {
 // crowd makes orgs with a subscription each, straight at Stripe and in the mirror, a twentieth of them off.
 func (w *world) crowd(n int) (orgs []id.ID, off int) {
 	w.Helper()
-	first := w.on("solo_pro", "month")
+	first := w.on("solo_pro")
 	var price string
 	if err := w.sql.QueryRow(w.Context(), "SELECT price_id FROM stripe_subscription WHERE org_id = $1", first).Scan(&price); err != nil {
 		w.Fatal(err)
@@ -131,7 +131,7 @@ func TestEventsThatNeverCameAreFetched(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
-	org := w.on("solo_pro", "month")
+	org := w.on("solo_pro")
 	w.told()
 	if n, err := w.billing.Missed(t.Context()); err != nil || n != 0 && w.count("SELECT count(*) FROM stripe_event WHERE source = 'sync'") != int64(n) {
 		t.Fatalf("%d, %v", n, err)
@@ -157,7 +157,7 @@ func TestAPeriodThatIsOverIsLookedAt(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
-	w.on("solo_pro", "month")
+	w.on("solo_pro")
 	if r, err := w.billing.Due(t.Context()); err != nil || r.Same+r.Repaired != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
