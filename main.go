@@ -410,6 +410,9 @@ func (p *process) operate(ln net.Listener) error {
 	if p.SMTPURL == "" {
 		mounts["/sandbox/mailbox/"] = mailbox.Handler(p.system, p.box, p.log)
 	}
+	if p.stripe != nil {
+		mounts[stripe.Path] = p.stripe.Handler()
+	}
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
