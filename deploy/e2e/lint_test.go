@@ -32,6 +32,8 @@ var planted = []struct{ path, body, finding string }{
 	{"internal/postgres/planted/up/up.go", "package postgres\n\nimport _ \"" + module + "/internal/queue\"\n", "queue"},
 	{"internal/webhooks/planted/token/token.go", "package webhooks\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n", "jwt"},
 	{"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n", "os.Getenv"},
+	{"internal/billing/planted/rate/rate.go", "package billing\n\nvar rate float64\n", "money is counted"},
+	{"internal/sandbox/stripe/planted/rate/rate.go", "package stripe\n\nfunc rate(n int64) float32 { return float32(n) }\n", "money is counted"},
 	{"internal/contacts/planted/wait/wait_test.go", "package contacts_test\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestWait(t *testing.T) { time.Sleep(1) }\n", "time.Sleep"},
 }
 
@@ -43,7 +45,7 @@ var allowed = map[string]string{
 	"jobs/jobs.go":              "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
 	"internal/contacts/say.go":  "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
 	"internal/auth/token.go":    "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
-	"internal/webhooks/make.go": "package webhooks\n",
+	"internal/webhooks/make.go": "package webhooks\n\nvar share float64\n",
 	"scheduler/clock.go":        "package scheduler\n",
 	"jobs/leadscore/job.go":     "package leadscore\n",
 	"internal/queue/queue.go":   "package queue\n",

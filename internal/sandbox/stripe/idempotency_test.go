@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,9 +186,9 @@ func TestFaultsStrikeBeforeOrAfterActing(t *testing.T) {
 		w := newWorld(t)
 		server := httptest.NewServer(w.s)
 		for name, sc := range map[string]*clientAPI{"in process": w.sc, "over a network": clientOf(&http.Transport{DisableKeepAlives: true}, server.URL)} {
-			struck := 0
+			var struck atomic.Int64
 			before := w.customers()
-			w.s.Break(stripe.Fault{Kind: c.kind, Method: "POST", Path: "/v1/customers", Skip: 1, Delay: time.Millisecond, Struck: func() { struck++ }})
+			w.s.Break(stripe.Fault{Kind: c.kind, Method: "POST", Path: "/v1/customers", Skip: 1, Delay: time.Millisecond, Struck: func() { struck.Add(1) }})
 			must(sc.Customers.New(keyed(name+"-skipped", "x")))(t)
 			_, err := sc.Customers.New(keyed(name, "x"))
 			var e *api.Error
@@ -197,8 +198,8 @@ func TestFaultsStrikeBeforeOrAfterActing(t *testing.T) {
 			case c.status > 200 && (!errors.As(err, &e) || e.HTTPStatusCode != c.status || e.Code != c.code):
 				t.Errorf("%s %s: %v", c.kind, name, err)
 			}
-			if acted := w.customers()-before == 2; acted != c.acted || struck != 1 {
-				t.Errorf("%s %s: acted %t, struck %d", c.kind, name, acted, struck)
+			if acted := w.customers()-before == 2; acted != c.acted || struck.Load() != 1 {
+				t.Errorf("%s %s: acted %t, struck %d", c.kind, name, acted, struck.Load())
 			}
 			got, err := sc.Customers.New(keyed(name, "x")) // once more with the same key
 			if c.status != 500 && err != nil || w.customers()-before != 2 && c.kind != stripe.Internal {

@@ -140,7 +140,8 @@ func names(rows []*stripe.Row) string {
 	return strings.Join(all, " ")
 }
 
-// TestNoMoneyIsAFloat reads the sources of what counts money. Tests may use floats, for stripe-go has some.
+// TestNoMoneyIsAFloat reads the sources of what counts money; beside the lint rule, it also finds constants. Tests
+// may use floats, for stripe-go has some, and a line may whose nolint says what it counts instead.
 func TestNoMoneyIsAFloat(t *testing.T) {
 	t.Parallel()
 	if got := floats(t, "x.go", "package x\nvar a = 1.5\ntype b struct{ c []float64 }\nfunc d() { _ = float32(1) }"); len(got) != 3 {
@@ -179,10 +180,14 @@ func floats(t *testing.T, name, source string) (at []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lines := strings.Split(source, "\n")
 	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil || strings.Contains(lines[set.Position(n.Pos()).Line-1], "//nolint:forbidigo // ") {
+			return true
+		}
 		switch n := n.(type) {
 		case *ast.Ident:
-			if slices.Contains([]string{"float32", "float64", "complex64", "complex128", "ParseFloat", "Seconds", "Hours", "Minutes"}, n.Name) {
+			if slices.Contains([]string{"float32", "float64", "complex64", "complex128", "ParseFloat"}, n.Name) {
 				at = append(at, set.Position(n.Pos()).String())
 			}
 		case *ast.BasicLit:
