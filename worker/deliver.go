@@ -46,7 +46,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 	ctx := context.WithoutCancel(asked)
 	at := time.Now()
 	claiming, cancel := context.WithTimeout(ctx, statement)
-	c, err := w.ledger.Claim(claiming, task.Org, task.ID)
+	c, err := w.clerk.Claim(claiming, task.Org, task.ID)
 	cancel()
 	if err != nil {
 		return w.unclaimed(ctx, task, err)
@@ -70,7 +70,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, v queue.Verdict, until time.Time) (outcome string, told error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		writing, cancel := context.WithTimeout(ctx, statement)
-		err := w.ledger.Finish(writing, c, v)
+		err := w.clerk.Finish(writing, c, v)
 		cancel()
 		switch {
 		case err == nil:

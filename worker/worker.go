@@ -78,6 +78,7 @@ type Worker struct {
 	opt      Options
 	ledger   *queue.Ledger
 	courier  *queue.Courier
+	clerk    *queue.Clerk
 	handlers map[string]queue.Handler
 	runs     *runs
 	crews    *crews
@@ -101,7 +102,7 @@ func New(o Options) *Worker {
 	o.Timing = o.Timing.filled()
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
 	return &Worker{
-		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis),
+		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger),
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency),
 		log: o.Log, metrics: o.Metrics,
 	}
@@ -125,6 +126,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		_ = extender.Wait()
 	}()
 	extender.Go(func() error { w.runs.extend(extending); return nil })
+	extender.Go(func() error { return w.clerk.Run(extending) })
 	helpers.Go(func() error { w.relay(looking); return nil })
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })

@@ -6,6 +6,7 @@
 //	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
 //	                                 the first run builds them, in minutes; webhooklog=100000 is a small try
 //	go run ./deploy/bench webhooks   deliveries, against a bare client that records nothing
+//	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
 // run: contenders take turns in short slices of random order, each ratio is made of two slices of one round,
@@ -42,13 +43,13 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|queue|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errUsage
 	}
-	benches := map[string]func(context.Context, *slog.Logger) error{"score": score, "limiter": limiter, "api": service, "webhooks": hooks}
+	benches := map[string]func(context.Context, *slog.Logger) error{"score": score, "limiter": limiter, "api": service, "queue": jobQueue, "webhooks": hooks}
 	limit := atMost
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
 		n := 5_000_000

@@ -190,6 +190,7 @@ type given struct {
 // look reads who waits and what they hold.
 func (r *round) look(ctx context.Context) error {
 	held := map[[2]id.ID]int{}
+	r.tx.Queue(lazySQL)
 	r.tx.Queue(feedsSQL, string(r.lane))
 	r.tx.Queue(heldSQL, string(r.lane)).Query(func(rows pgx.Rows) error {
 		var org, line id.ID

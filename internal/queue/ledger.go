@@ -43,7 +43,7 @@ func NewLedger(app, system *postgres.DB) *Ledger {
 // ErrMissed is a claim that found nothing to claim: the job is gone, waits, or is run by another.
 var ErrMissed = errors.New("nothing to claim")
 
-const claimed = ` kind, args, lane, attempt, max_attempts, created_at, extract(epoch FROM clock_timestamp() - run_at)::float8`
+const claimed = ` job.kind, job.args, job.lane, job.attempt, job.max_attempts, job.created_at, extract(epoch FROM clock_timestamp() - job.run_at)::float8`
 
 // may is the rest of a claim's predicate: nothing that is paused begins to run, and nothing of a line that is held.
 // Such a row keeps its slot, or has lost it to HoldLine, and is looked at or fed when that is over.
@@ -100,13 +100,20 @@ func (l *Ledger) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*Claimed
 }
 
 func (c *Claimed) scan(row pgx.Row) error {
-	var failed int
-	var waited float64
-	if err := row.Scan(&c.Kind, &c.Raw, &c.Lane, &failed, &c.MaxAttempts, &c.CreatedAt, &waited); err != nil {
+	if err := row.Scan(c.columns()...); err != nil {
 		return err
 	}
-	c.Attempt, c.Waited = failed+1, time.Duration(waited*float64(time.Second))
+	c.settle()
 	return nil
+}
+
+// columns is where the columns of claimed go; settle makes the rest of them.
+func (c *Claimed) columns() []any {
+	return []any{&c.Kind, &c.Raw, &c.Lane, &c.Attempt, &c.MaxAttempts, &c.CreatedAt, &c.waited}
+}
+
+func (c *Claimed) settle() {
+	c.Attempt, c.Waited = c.Attempt+1, time.Duration(c.waited*float64(time.Second))
 }
 
 // Owner is the fence of a claim, and the zero ID where the row lock is the lease.
@@ -145,6 +152,7 @@ func (l *Ledger) Extend(ctx context.Context, runs []*Claimed) (map[id.ID]bool, e
 	}
 	held := make(map[id.ID]bool, len(runs))
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(lazySQL)
 		tx.Queue(extendSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
 			var owner id.ID
 			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error { held[owner] = true; return nil })

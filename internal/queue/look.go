@@ -83,6 +83,7 @@ func (l *Ledger) Reap(ctx context.Context, limit int) (Looked, error) {
 func (l *Ledger) look(ctx context.Context, sql string, next time.Duration, limit int, before ...string) (Looked, error) {
 	var out Looked
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(lazySQL)
 		for _, b := range before {
 			tx.Queue(b, limit)
 		}

@@ -28,6 +28,7 @@ type Claimed struct {
 	CreatedAt   time.Time
 	Lane        Lane
 	Waited      time.Duration // from when it was due to the claim, by the database's clock
+	waited      float64       // the same as it is read, in seconds
 	owner       *id.ID        // the fence; nil where the row lock is the lease
 	effects     []func(context.Context, *postgres.Tx) error
 }

@@ -1,0 +1,391 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/migrations"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// What a turn of the queues is.
+const (
+	queueJobs    = 4000 // added and run in one turn
+	queueRounds  = 7
+	queueAdders  = 16
+	queueWorkers = 50
+	queueOrgs    = 20
+	queuePool    = 24 // sessions of each pool
+	queuePickups = 300
+)
+
+type nothing struct{}
+
+// noop does nothing, as a kind that calls out: the claim and the verdict are transactions of their own.
+var noop = queue.Define[nothing]("bench.noop", queue.Options{})
+
+// contest is a queue at work. add adds one job as a request would; each run calls ran.
+type contest struct {
+	name  string
+	start func(ctx context.Context, ran func()) (add func(context.Context) error, stop func() error, err error)
+}
+
+// jobQueue measures our queue beside plain asynq, which loses what Redis loses, and beside River, on the same
+// servers: jobs added, committed, delivered and run per second; the wait of a job that finds everything idle; and
+// what a job adds to a request that writes a row. River is tuned, as its defaults hold it to ten rounds a second.
+func jobQueue(ctx context.Context, log *slog.Logger) error {
+	b, err := newBenchQueue(ctx, log)
+	defer b.close()
+	if err != nil {
+		return err
+	}
+	cs := []contest{
+		{"plain asynq", b.plain},
+		{"ours", b.ours},
+		{"River, tuned", b.river},
+	}
+	results := make([][]slice, len(cs))
+	for round := range queueRounds + 1 {
+		for _, i := range rand.Perm(len(cs)) {
+			s, err := b.turn(ctx, cs[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", cs[i].name, err)
+			}
+			if round > 0 {
+				results[i] = append(results[i], s)
+			}
+		}
+	}
+	names := make([]contender, len(cs))
+	for i := range cs {
+		names[i].name = cs[i].name
+	}
+	table(os.Stdout, fmt.Sprintf("jobs added, each in a transaction of its own, and run; %d adders, %d workers (p50, p99: one addition)", queueAdders, queueWorkers), names, results)
+	toAsynq, toRiver := spreadOf(ratios(results[1], results[0])), spreadOf(ratios(results[1], results[2]))
+	verdict(os.Stdout, "at least 0.35 of plain asynq's jobs", toAsynq.mid >= .35, toAsynq.String())
+	verdict(os.Stdout, "at least as many as River's", toRiver.mid >= 1, toRiver.String())
+	if err := b.pickups(ctx); err != nil {
+		return err
+	}
+	return b.durability(ctx)
+}
+
+// turn adds queueJobs and waits until all ran.
+func (b *benchQueue) turn(ctx context.Context, c contest) (slice, error) {
+	var ran atomic.Int64
+	all := make(chan struct{})
+	target := int64(1)
+	add, stop, err := c.start(ctx, func() {
+		if n := ran.Add(1); n == target || n == queueJobs+1 {
+			select {
+			case all <- struct{}{}:
+			case <-ctx.Done():
+			}
+		}
+	})
+	if err != nil {
+		return slice{}, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := add(ctx); err != nil { // the first one tells that everything runs
+		return slice{}, err
+	}
+	if err := await(ctx, all); err != nil {
+		return slice{}, err
+	}
+	took := make([][]time.Duration, queueAdders)
+	errs := make([]error, queueAdders)
+	var wait sync.WaitGroup
+	began := time.Now()
+	for w := range queueAdders {
+		wait.Go(func() {
+			for range queueJobs / queueAdders {
+				at := time.Now()
+				if errs[w] = add(ctx); errs[w] != nil {
+					return
+				}
+				took[w] = append(took[w], time.Since(at))
+			}
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return slice{}, err
+	}
+	if err := await(ctx, all); err != nil {
+		return slice{}, fmt.Errorf("%d of %d ran: %w", ran.Load()-1, queueJobs, err)
+	}
+	whole := time.Since(began)
+	each := slices.Concat(took...)
+	slices.Sort(each)
+	return slice{perSecond: queueJobs / whole.Seconds(), p50: quantile(each, .5), p99: quantile(each, .99)}, nil
+}
+
+func await(ctx context.Context, what <-chan struct{}) error {
+	select {
+	case <-what:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(30 * time.Second):
+		return errors.New("not within 30 s")
+	}
+}
+
+// pickups adds jobs one at a time to an idle queue and measures from the commit to the start of the work.
+func (b *benchQueue) pickups(ctx context.Context) error {
+	var committed atomic.Int64
+	waits := make(chan time.Duration, 1)
+	add, stop, err := b.ours(ctx, func() { waits <- time.Duration(time.Now().UnixNano() - committed.Load()) })
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stop() }()
+	all := make([]time.Duration, 0, queuePickups)
+	for n := range queuePickups + 10 {
+		time.Sleep(time.Duration(20+rand.IntN(60)) * time.Millisecond) //nolint:forbidigo // the idle time between two jobs is what is measured after
+		b.committed = func() { committed.Store(time.Now().UnixNano()) }
+		if err := add(ctx); err != nil {
+			return err
+		}
+		select {
+		case d := <-waits:
+			if n >= 10 {
+				all = append(all, max(d, 0))
+			}
+		case <-time.After(10 * time.Second):
+			return errors.New("a job did not start")
+		}
+	}
+	b.committed = nil
+	slices.Sort(all)
+	p50, p99 := quantile(all, .5), quantile(all, .99)
+	fmt.Printf("\nan idle queue, %d jobs: from the commit to the start of the work\n", len(all))
+	verdict(os.Stdout, "p50 at most 15 ms, p99 at most 50 ms", p50 <= 15*time.Millisecond && p99 <= 50*time.Millisecond, short(p50)+" and "+short(p99))
+	return nil
+}
+
+// durability compares a request that writes a row with one that adds a job as well.
+func (b *benchQueue) durability(ctx context.Context) error {
+	_, stop, err := b.ours(ctx, func() {})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stop() }()
+	write := func(job bool) func(context.Context, int) error {
+		return func(ctx context.Context, _ int) error {
+			return b.app.Tx(ctx, b.org(), func(tx *postgres.Tx) error {
+				tx.Queue("INSERT INTO bench_row (org_id, id, note) VALUES ($1, $2, 'a row as a request writes it')", tx.Org(), id.New())
+				if job {
+					return noop.Add(ctx, tx, nothing{})
+				}
+				return nil
+			})
+		}
+	}
+	cs := []contender{{name: "a row", op: write(false)}, {name: "a row and a job", op: write(true)}}
+	results, err := match(ctx, cs, 8, 9, 400*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	table(os.Stdout, "requests, 8 at once, while a worker runs their jobs", cs, results)
+	more := make([]float64, len(results[0]))
+	for i := range more {
+		more[i] = float64((results[1][i].p50 - results[0][i].p50).Microseconds()) / 1e3
+	}
+	s := spreadOf(more)
+	verdict(os.Stdout, "a job adds at most 1 ms to a request's p50", s.mid <= 1, s.String()+" ms")
+	return nil
+}
+
+// benchQueue is the servers, and the three queues on them.
+type benchQueue struct {
+	log       *slog.Logger
+	postgres  *local.Postgres
+	redis     *local.Redis
+	app       *postgres.DB // commits are pushed
+	system    *postgres.DB
+	riverPool *pgxpool.Pool
+	orgs      []id.ID
+	next      atomic.Int64
+	committed func()
+	closers   []func()
+}
+
+func (b *benchQueue) org() id.ID { return b.orgs[b.next.Add(1)%queueOrgs] }
+
+func (b *benchQueue) close() {
+	for _, c := range slices.Backward(b.closers) {
+		c()
+	}
+}
+
+func newBenchQueue(ctx context.Context, log *slog.Logger) (b *benchQueue, err error) {
+	b = &benchQueue{log: log}
+	for range queueOrgs {
+		b.orgs = append(b.orgs, id.New())
+	}
+	if b.postgres, err = local.StartPostgres(ctx, local.PostgresOptions{Log: log}); err != nil {
+		return b, err
+	}
+	b.closers = append(b.closers, func() { _ = b.postgres.Stop(context.WithoutCancel(ctx)) })
+	if b.redis, err = local.StartRedis(ctx, local.RedisOptions{Log: log}); err != nil {
+		return b, err
+	}
+	b.closers = append(b.closers, func() { _ = b.redis.Stop(context.WithoutCancel(ctx)) })
+	if b.redis.InProcess {
+		return b, errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+	}
+	if err = migrations.Up(ctx, b.postgres.URL, log); err != nil {
+		return b, err
+	}
+	admin, err := pgx.Connect(ctx, b.postgres.URL)
+	if err != nil {
+		return b, err
+	}
+	defer func() { _ = admin.Close(ctx) }()
+	if _, err = admin.Exec(ctx, "CREATE TABLE bench_row (org_id uuid, id uuid, note text, PRIMARY KEY (org_id, id)); CALL tenant('bench_row')"); err != nil {
+		return b, err
+	}
+	return b, errors.Join(b.openOurs(ctx), b.openRiver(ctx))
+}
+
+func (b *benchQueue) openOurs(ctx context.Context) error {
+	client, err := redisx.Open(b.redis.URL, redisx.Request)
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, func() { _ = client.Close() })
+	pusher := queue.NewPusher(queue.PusherOptions{Redis: client, Log: b.log})
+	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	pushed := make(chan error, 1)
+	go func() { pushed <- pusher.Run(pushing) }()
+	b.closers = append(b.closers, func() { stop(); <-pushed })
+	after := func(ctx context.Context, notes []any) {
+		if b.committed != nil {
+			b.committed()
+		}
+		pusher.AfterCommit(ctx, notes)
+	}
+	for role, db := range map[string]**postgres.DB{postgres.App: &b.app, postgres.System: &b.system} {
+		if *db, err = postgres.Open(ctx, postgres.Options{URL: b.postgres.URL, Role: role, MaxConns: queuePool, Name: "bench", AfterCommit: after}); err != nil {
+			return err
+		}
+		b.closers = append(b.closers, (*db).Close)
+	}
+	return nil
+}
+
+func (b *benchQueue) openRiver(ctx context.Context) error {
+	cfg, err := pgxpool.ParseConfig(b.postgres.URL)
+	if err != nil {
+		return err
+	}
+	cfg.MaxConns = 2 * queuePool
+	if b.riverPool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return err
+	}
+	b.closers = append(b.closers, b.riverPool.Close)
+	if _, err = b.riverPool.Exec(ctx, "CREATE SCHEMA river"); err != nil {
+		return err
+	}
+	m, err := rivermigrate.New(riverpgxv5.New(b.riverPool), &rivermigrate.Config{Schema: "river", Logger: b.log})
+	if err == nil {
+		_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	}
+	return err
+}
+
+func (b *benchQueue) ours(ctx context.Context, ran func()) (func(context.Context) error, func() error, error) {
+	client, err := redisx.Open(b.redis.URL, redisx.Worker)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := worker.New(worker.Options{
+		App: b.app, System: b.system, Redis: client, Concurrency: queueWorkers, Log: b.log,
+		Handlers: []queue.Handler{noop.Handle(func(context.Context, *queue.Run[nothing]) error { ran(); return nil })},
+	})
+	working, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(working) }()
+	add := func(ctx context.Context) error {
+		return b.app.Tx(ctx, b.org(), func(tx *postgres.Tx) error { return noop.Add(ctx, tx, nothing{}) })
+	}
+	return add, func() error { stop(); return errors.Join(<-ended, client.Close()) }, nil
+}
+
+func (b *benchQueue) plain(_ context.Context, ran func()) (func(context.Context) error, func() error, error) {
+	client, err := redisx.Open(b.redis.URL, redisx.Worker)
+	if err != nil {
+		return nil, nil, err
+	}
+	server := asynq.NewServerFromRedisClient(client, asynq.Config{
+		Concurrency: queueWorkers, Queues: map[string]int{"plain": 1}, TaskCheckInterval: 15 * time.Millisecond, LogLevel: asynq.FatalLevel,
+	})
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { ran(); return nil })); err != nil {
+		return nil, nil, err
+	}
+	to := asynq.NewClientFromRedisClient(client)
+	payload := []byte(`{"id":"01a1fe5b-89e6-76f8-8a2f-401f2ba80382","org":"01a1fe5b-8991-7f27-a7cc-342a13b98e11"}`)
+	add := func(ctx context.Context) error {
+		_, err := to.EnqueueContext(ctx, asynq.NewTask("bench.noop", payload), asynq.Queue("plain"))
+		return err
+	}
+	return add, func() error { server.Shutdown(); return client.Close() }, nil
+}
+
+// riverArgs is the job of River's turn.
+type riverArgs struct{}
+
+// Kind is River's name of the job.
+func (riverArgs) Kind() string { return "bench_noop" }
+
+type riverWorker struct {
+	river.WorkerDefaults[riverArgs]
+	ran func()
+}
+
+func (w *riverWorker) Work(context.Context, *river.Job[riverArgs]) error { w.ran(); return nil }
+
+func (b *benchQueue) river(ctx context.Context, ran func()) (func(context.Context) error, func() error, error) {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &riverWorker{ran: ran})
+	client, err := river.NewClient(riverpgxv5.New(b.riverPool), &river.Config{
+		Schema: "river", Workers: workers, Logger: b.log,
+		Queues:        map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: queueWorkers}},
+		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 100 * time.Millisecond,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := client.Start(ctx); err != nil {
+		return nil, nil, err
+	}
+	add := func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, b.riverPool, func(tx pgx.Tx) error {
+			_, err := client.InsertTx(ctx, tx, riverArgs{}, nil)
+			return err
+		})
+	}
+	return add, func() error { return client.Stop(ctx) }, nil
+}
