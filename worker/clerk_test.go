@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -79,7 +78,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 		{Outcome: queue.Died, Error: "never"},
 		{Outcome: queue.Snoozed, In: time.Minute},
 		{Outcome: queue.Released},
-		{Outcome: queue.Failed, Error: "too far away for Postgres", In: math.MaxInt64},
+		{Outcome: queue.Failed, Error: "what no text may hold: \x00", In: time.Hour},
 	}
 	// left is what became of the jobs: for each verdict its row, times as whole minutes from now.
 	type row struct {

@@ -70,7 +70,12 @@ func (h *house) work(o worker.Options, handlers ...queue.Handler) (stop func()) 
 
 func (h *house) worker(o worker.Options, handlers ...queue.Handler) (w *worker.Worker, stop func()) {
 	h.t.Helper()
-	o.App, o.System, o.Redis, o.Log, o.Handlers = h.db.App, h.db.System, h.client(redisx.Worker), h.log, handlers
+	return h.workOn(h.client(redisx.Worker), o, handlers...)
+}
+
+func (h *house) workOn(client redis.UniversalClient, o worker.Options, handlers ...queue.Handler) (w *worker.Worker, stop func()) {
+	h.t.Helper()
+	o.App, o.System, o.Redis, o.Log, o.Handlers = h.db.App, h.db.System, client, h.log, handlers
 	if o.Concurrency == 0 {
 		o.Concurrency = 4
 	}

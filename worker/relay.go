@@ -15,7 +15,7 @@ import (
 const (
 	lookBatch = 500              // rows of one scan; a full one is followed by the next at once
 	lookWait  = 10 * time.Second // for one scan with its pushes
-	askRedis  = 2 * time.Second  // for one sign of life
+	askRedis  = 2 * time.Second  // for one sign of life, of Redis or of Postgres
 )
 
 // relay is T3, T4, T15 and, each hour, T16 until ctx ends: again and again it asks Redis for a sign of life and Postgres for rows
@@ -43,7 +43,9 @@ func (w *Worker) relay(ctx context.Context) {
 }
 
 func (w *Worker) look(ctx context.Context) error {
-	stops, unread := w.ledger.Stops(ctx)
+	asking, cancel := context.WithTimeout(ctx, askRedis)
+	stops, unread := w.ledger.Stops(asking)
+	cancel()
 	changed, err := w.epoch(ctx, stops.Lanes, unread == nil)
 	if err != nil {
 		return w.link.failed(err)
@@ -103,10 +105,13 @@ func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error 
 	if p.Died > 0 {
 		w.log.ErrorContext(ctx, "jobs lost their worker too often and are dead", "jobs", p.Died)
 	}
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+	switch {
+	case err == nil || errors.Is(ctx.Err(), context.Canceled):
+		return err
+	case errors.Is(err, queue.ErrAsynq):
 		return w.link.failed(fmt.Errorf("%s: push: %w", what, err))
 	}
-	return err
+	return fmt.Errorf("%s: push: %w", what, err)
 }
 
 // epoch is the sign of life, one pipeline: each lane's epoch key is read, or made where it is missing; the

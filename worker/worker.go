@@ -18,7 +18,7 @@ import (
 type Options struct {
 	App, System *postgres.DB
 	// Redis is the worker's own client, with go-redis's retries: asynq's loop spins on a client that gives up
-	// at once. The caller closes it.
+	// at once. It gets hooks that act on asynq's commands. The caller closes it.
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
 	// Concurrency is how many jobs run at once in this process; 0 means 20. The lane of webhooks has eight slots
@@ -101,11 +101,13 @@ func New(o Options) *Worker {
 	}
 	o.Timing = o.Timing.filled()
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
-	return &Worker{
+	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger),
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency),
 		log: o.Log, metrics: o.Metrics,
 	}
+	o.Redis.AddHook(newPolls(&w.link))
+	return w
 }
 
 // Run works until ctx ends; then it takes nothing new, lets runs go on for the grace period, cancels what is

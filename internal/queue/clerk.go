@@ -19,13 +19,12 @@ import (
 // Limits of a Clerk.
 const (
 	clerkLoad = 256             // runs in one statement
-	clerkHand = 2               // statements of one sort that are on their way at once
 	clerkTime = 3 * time.Second // for one statement
 )
 
 // Clerk takes the claims of many runs to Postgres in one statement, and likewise their verdicts where these have no
-// effects. It waits for nobody: what comes while statements are on their way shares the next one, and a lone run
-// goes at once. Each claim and each verdict stands or falls alone, by the same predicates as Ledger's. What the
+// effects. It waits for nobody: what comes while the one statement of its sort is on its way shares the next one,
+// and a lone run goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and each verdict stands or falls alone, by the same predicates as Ledger's. What the
 // shared statement did not do, because somebody has the row locked or because there is nothing to do, is tried
 // once more by itself, so that no row that is held up holds up others.
 type Clerk struct {
@@ -52,10 +51,8 @@ func NewClerk(l *Ledger) *Clerk {
 func (c *Clerk) Run(ctx context.Context) error {
 	defer close(c.over)
 	var hands sync.WaitGroup
-	for range clerkHand {
-		hands.Go(func() { serve(ctx, c.claims, c.claimAll) })
-		hands.Go(func() { serve(ctx, c.verdicts, c.finishAll) })
-	}
+	hands.Go(func() { serve(ctx, c.claims, c.claimAll) })
+	hands.Go(func() { serve(ctx, c.verdicts, c.finishAll) })
 	hands.Wait()
 	return nil
 }
@@ -144,17 +141,24 @@ func (c *Clerk) Finish(ctx context.Context, run *Claimed, v Verdict) error {
 // found out by trying each.
 func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); return ok }
 
-// lazySQL spares a transaction the wait for the disk. It is for those that say who has what for a while: what a
-// crash of Postgres takes of them is found again by its wake_at, and the fence holds whoever claimed last.
-const lazySQL = "SELECT set_config('synchronous_commit', 'off', true)"
+// byKeySQL stands before statements that find their few rows by a key or by the order of an index. The table is
+// small at one time and large the next, mostly dead rows in both cases; what the planner makes of its size then is
+// a hash over all of it, and a prepared statement keeps that.
+const byKeySQL = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 
-// T5 for many. A locked row is left to its own claim.
+// lazySQL moreover spares a transaction the wait for the disk. It is for those that say who has what for a while:
+// what a crash of Postgres takes of them is found again by its wake_at, and the fence holds whoever claimed last.
+const lazySQL = byKeySQL + ", set_config('synchronous_commit', 'off', true)"
+
+// T5 for many. A locked row is left to its own claim. As everywhere in statements for many, state IN ('ready', ”)
+// keeps the planner from the partial index of slots, where it would look at those of the whole org.
 const claimAllSQL = `
 WITH mine AS MATERIALIZED (
 	SELECT job.org_id, job.id, m.owner
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS m (org_id, id, owner)
 	JOIN job ON job.org_id = m.org_id AND job.id = m.id
-	WHERE job.state = 'ready' AND job.wake_at IS NOT NULL AND (job.owner IS NULL OR job.wake_at <= now())` + may + `
+	WHERE job.state IN ('ready', '') AND job.wake_at IS NOT NULL AND (job.owner IS NULL OR job.wake_at <= now())` + may + `
 	FOR UPDATE OF job SKIP LOCKED
 )
 UPDATE job SET owner = mine.owner, wake_at = now() + $4::interval
@@ -192,7 +196,7 @@ func (c *Clerk) claimAll(ctx context.Context, load []*asked) error {
 // T8, and T9 and T10, for many.
 const (
 	fenceAll = `
-WHERE job.org_id = m.org_id AND job.id = m.id AND job.owner = m.owner AND job.attempt = m.attempt AND job.state = 'ready' AND job.wake_at IS NOT NULL
+WHERE job.org_id = m.org_id AND job.id = m.id AND job.owner = m.owner AND job.attempt = m.attempt AND job.state IN ('ready', '') AND job.wake_at IS NOT NULL
 RETURNING m.owner`
 	doneAllSQL = `
 DELETE FROM job USING unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS m (org_id, id, owner, attempt)` + fenceAll
@@ -229,6 +233,7 @@ func (c *Clerk) finishAll(ctx context.Context, load []*asked) error {
 		return err
 	}
 	err := c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(byKeySQL)
 		if len(done.ids) > 0 {
 			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(note)
 		}

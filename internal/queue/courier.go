@@ -28,6 +28,9 @@ func NewCourier(l *Ledger, c redis.UniversalClient) *Courier {
 	return &Courier{ledger: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
 }
 
+// ErrAsynq is an error of a push that is Redis's; any other is Postgres's.
+var ErrAsynq = errors.New("asynq")
+
 // Pushed is what became of a push.
 type Pushed struct {
 	Added  int // tasks that are new in asynq
@@ -50,7 +53,7 @@ func (c *Courier) Push(ctx context.Context, refs ...Ref) (Pushed, error) {
 		case errors.Is(err, asynq.ErrTaskIDConflict):
 			known = append(known, refs[i])
 		default:
-			return p, fmt.Errorf("enqueue: %w", err)
+			return p, fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
 		}
 	}
 	states, err := c.states(ctx, known)
@@ -82,7 +85,7 @@ func (c *Courier) states(ctx context.Context, refs []Ref) ([]string, error) {
 	for i, cmd := range cmds {
 		state, err := cmd.Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
-			return nil, fmt.Errorf("task state: %w", err)
+			return nil, fmt.Errorf("%w: task state: %w", ErrAsynq, err)
 		}
 		out[i] = state
 	}
@@ -123,7 +126,7 @@ func (c *Courier) again(ctx context.Context, r Ref, p *Pushed) error {
 		return nil // somebody was quicker
 	}
 	if err != nil {
-		return fmt.Errorf("enqueue: %w", err)
+		return fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
 	}
 	p.Added++
 	return nil

@@ -63,7 +63,7 @@ SELECT set_config('app.feeds', (NOT EXISTS (SELECT FROM job_pause WHERE scope = 
 const heldSQL = `
 SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM job
 WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'
-GROUP BY org_id, line`
+GROUP BY org_id, line ORDER BY org_id, line`
 
 // groupsSQL steps from group to group in job_waiting; a group is an org, a line and a kind.
 const groupsSQL = `

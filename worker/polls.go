@@ -1,0 +1,82 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// pollApart is how long a lane that was found empty is taken for empty by every server of this process.
+const pollApart = 5 * time.Millisecond
+
+// polls answers some of asynq's polls itself. A server asks its lanes one after the other, each time and by a script
+// each, so where one lane is busy most of what it asks is about the empty ones; and several servers ask the same. So
+// a lane that was just found empty is not asked about again for a moment. While Redis is away nothing is: asynq
+// would dial for each of its polls, and the relay finds out soon enough.
+type polls struct {
+	link  *link
+	mu    sync.Mutex
+	empty map[string]time.Time // when a lane was last found empty, by its key of pending tasks
+}
+
+func newPolls(l *link) *polls { return &polls{link: l, empty: map[string]time.Time{}} }
+
+// DialHook passes on.
+func (p *polls) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessPipelineHook passes on: asynq polls without pipelines.
+func (p *polls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// ProcessHook answers polls that need no asking, and learns from the others.
+func (p *polls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		lane, is := polled(cmd)
+		if !is {
+			return next(ctx, cmd)
+		}
+		if p.link.isDown() || p.lately(lane) {
+			cmd.SetErr(redis.Nil)
+			return redis.Nil
+		}
+		err := next(ctx, cmd)
+		if errors.Is(err, redis.Nil) {
+			p.mu.Lock()
+			p.empty[lane] = time.Now()
+			p.mu.Unlock()
+		}
+		return err
+	}
+}
+
+func (p *polls) lately(lane string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Since(p.empty[lane]) < pollApart
+}
+
+// polled tells whether cmd is asynq's script that takes a pending task, and of which lane: it is the only one whose
+// four keys begin with the lane's pending and paused.
+func polled(cmd redis.Cmder) (lane string, is bool) {
+	if name := cmd.Name(); name != "evalsha" && name != "eval" {
+		return "", false
+	}
+	args := cmd.Args() // evalsha, script, number of keys, keys, arguments
+	if len(args) < 7 {
+		return "", false
+	}
+	if n, ok := args[2].(int); !ok || n != 4 {
+		return "", false
+	}
+	pending, ok := args[3].(string)
+	if !ok || !strings.HasSuffix(pending, ":pending") {
+		return "", false
+	}
+	paused, ok := args[4].(string)
+	return pending, ok && strings.HasSuffix(paused, ":paused")
+}

@@ -1,0 +1,50 @@
+package worker_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// dials counts the connections that a client opens, or tries to.
+type dials struct{ n atomic.Int64 }
+
+func TestAWorkerDialsLittleWhileRedisIsAway(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	client := h.client(redisx.Worker)
+	counts := &dials{}
+	client.AddHook(counts)
+	h.workOn(client, worker.Options{}, mark.HandleTx(markWork))
+	h.add(adding(mark, none{}))
+	h.until(20*time.Second, "it works", func() bool { return h.doneRows() == 1 })
+	h.redis.Stop()
+	<-time.After(2 * time.Second)
+	before := counts.n.Load()
+	<-time.After(3 * time.Second)
+	if n := counts.n.Load() - before; n > 600 {
+		t.Errorf("%d dials in 3 s", n)
+	}
+	h.redis.Start()
+	h.add(adding(mark, none{}))
+	took := h.until(20*time.Second, "it works again", func() bool { return h.doneRows() == 2 })
+	t.Logf("a job ran %s after Redis's return", took)
+}
+
+func (c *dials) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c.n.Add(1)
+		return next(ctx, network, addr)
+	}
+}
+func (*dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (*dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
