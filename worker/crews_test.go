@@ -181,6 +181,12 @@ func (h *house) pushing() *postgres.DB {
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- pusher.Run(ctx) }()
-	h.t.Cleanup(func() { app.Close(); stop(); _ = <-ended })
+	h.t.Cleanup(func() {
+		app.Close()
+		stop()
+		if err := <-ended; err != nil {
+			h.t.Error(err)
+		}
+	})
 	return app
 }

@@ -170,7 +170,7 @@ func (b *benchQueue) pickups(ctx context.Context) error {
 	defer func() { _ = stop() }()
 	all := make([]time.Duration, 0, queuePickups)
 	for n := range queuePickups + 10 {
-		time.Sleep(time.Duration(20+rand.IntN(60)) * time.Millisecond) //nolint:forbidigo // the idle time between two jobs is what is measured after
+		time.Sleep(time.Duration(20+rand.IntN(60)) * time.Millisecond)
 		b.committed = func() { committed.Store(time.Now().UnixNano()) }
 		if err := add(ctx); err != nil {
 			return err
@@ -287,7 +287,12 @@ func (b *benchQueue) openOurs(ctx context.Context) error {
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
-	b.closers = append(b.closers, func() { stop(); <-pushed })
+	b.closers = append(b.closers, func() {
+		stop()
+		if err := <-pushed; err != nil {
+			b.log.WarnContext(ctx, "pusher", "error", err)
+		}
+	})
 	after := func(ctx context.Context, notes []any) {
 		if b.committed != nil {
 			b.committed()
