@@ -38,8 +38,10 @@ type Standing struct {
 // standingSQL costs a look at three primary keys.
 const standingSQL = `
 SELECT s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'), clock_timestamp(),
-	ARRAY(SELECT feature FROM quota WHERE org_id = $1 ORDER BY feature), ARRAY(SELECT used FROM quota WHERE org_id = $1 ORDER BY feature)
-FROM subscription s JOIN org o ON o.id = s.org_id WHERE s.org_id = $1`
+	q.features, q.used
+FROM subscription s JOIN org o ON o.id = s.org_id,
+	LATERAL (SELECT coalesce(array_agg(feature), '{}'), coalesce(array_agg(used), '{}') FROM quota WHERE org_id = $1) AS q (features, used)
+WHERE s.org_id = $1`
 
 // Of is what org may use now. It asks the database for the version of the rights and for what is used, so it is
 // never behind a commit; the rights themselves come from memory while that version and the agency's stand.
