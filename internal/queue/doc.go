@@ -37,4 +37,12 @@
 // window or a paused kind costs one probe, however many rows wait in it; and jobs whose time has not come are in
 // another index, from which they are moved by one small write each when it has. One feeder at a time feeds a lane,
 // by an advisory lock: what it counted holds when it gives, which a line's single probe and its rate rest on.
+//
+// # What a job costs
+//
+// Claims of many runs share a statement, and so do verdicts without effects (Clerk); each stands or falls alone.
+// T1's rule is one statement inside its insert. Statements that go by a key say so to the planner, which else keeps
+// a plan made while the table was empty. Claims, extensions, looks and feeding do not wait for the disk: what a crash
+// of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that refuses. Additions and
+// verdicts wait.
 package queue
