@@ -3,6 +3,7 @@
 //	go run ./deploy/bench score      a lead score with its reasons
 //	go run ./deploy/bench limiter    one rate decision, against redis_rate's
 //	go run ./deploy/bench api        the service, against the same SQL in a bare loop
+//	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's acknowledgement
 //	go run ./deploy/bench entitlements  what an org may use, at 1,000 requests per second
 //	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
 //	                                 the first run builds them, in minutes; webhooklog=100000 is a small try
@@ -44,14 +45,14 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|entitlements|queue|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|billing|entitlements|queue|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errUsage
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{
-		"score": score, "limiter": limiter, "api": service, "entitlements": entitlements, "queue": jobQueue, "webhooks": hooks,
+		"score": score, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "queue": jobQueue, "webhooks": hooks,
 	}
 	limit := atMost
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {

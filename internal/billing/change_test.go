@@ -241,6 +241,11 @@ func TestWhatCannotBeChosen(t *testing.T) {
 	w.refused(org, billing.Wish{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
 	w.refused(org, billing.Wish{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
 	w.refused(org, billing.Wish{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
+	client := w.org()
+	if _, err := w.sql.Exec(t.Context(), "UPDATE org SET parent_org_id = $2 WHERE id = $1", client, org); err != nil {
+		t.Fatal(err)
+	}
+	w.refused(client, billing.Wish{Plan: "solo_pro", Interval: "month"}, fault.Conflict) // its agency pays
 	if _, err := w.billing.Cancel(t.Context(), w.org(), billing.Call{}); !fault.Is(err, fault.NoSubscription) {
 		t.Error(err)
 	}

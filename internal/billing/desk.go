@@ -8,6 +8,7 @@ import (
 
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -20,6 +21,7 @@ type desk struct {
 	key      string // the customer's Idempotency-Key
 	keyedAt  time.Time
 	version  int64
+	client   bool // its plan is its agency's
 	tariff   *tariff
 	subs     []*Held // those that may still change, as mirrored
 	open     []*Change
@@ -71,8 +73,8 @@ func (s *Service) desk(ctx context.Context, org id.ID) (*desk, error) {
 func readDesk(ctx context.Context, tx *postgres.Tx) (*desk, error) {
 	d := &desk{org: tx.Org()}
 	var customer *string
-	err := tx.QueryRow(ctx, `SELECT o.name, c.stripe_id, coalesce(c.stripe_key, ''), coalesce(c.keyed_at, 'epoch'), coalesce(c.version, 0)
-		FROM org o LEFT JOIN billing_customer c ON c.org_id = o.id WHERE o.id = $1`, []any{tx.Org()}, &d.name, &customer, &d.key, &d.keyedAt, &d.version)
+	err := tx.QueryRow(ctx, `SELECT o.name, c.stripe_id, coalesce(c.stripe_key, ''), coalesce(c.keyed_at, 'epoch'), coalesce(c.version, 0), o.parent_org_id IS NOT NULL
+		FROM org o LEFT JOIN billing_customer c ON c.org_id = o.id WHERE o.id = $1`, []any{tx.Org()}, &d.name, &customer, &d.key, &d.keyedAt, &d.version, &d.client)
 	if err != nil {
 		return nil, fmt.Errorf("read customer: %w", err)
 	}
@@ -146,10 +148,17 @@ const keyLife = 23 * time.Hour
 
 // enrol makes the org's customer at Stripe. Two that do it at once ask with one key and get one customer. After the
 // key's life it takes a new one: a customer without a subscription costs nobody anything.
+//
+// A client org has none: fault.Conflict.
 func (s *Service) enrol(ctx context.Context, org id.ID) (*desk, error) {
 	d, err := s.desk(ctx, org)
-	if err != nil || d.customer != "" {
-		return d, err
+	switch {
+	case err != nil:
+		return nil, err
+	case d.client:
+		return nil, fault.New(fault.Conflict, "The plan of a client organization is its agency's.")
+	case d.customer != "":
+		return d, nil
 	}
 	if d.key == "" || s.Now().Sub(d.keyedAt) >= keyLife {
 		key, now := "cus:"+id.New().String(), s.now()
