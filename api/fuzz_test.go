@@ -30,6 +30,9 @@ var nasty = []string{
 func TestNoRequestMakesUsFail(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
+	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
 	c := s.signup()
 	s.furnish(c)
 	mine := s.harvest(c.Org)

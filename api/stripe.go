@@ -21,10 +21,10 @@ type receivedOut struct {
 
 // mountStripe mounts what the payment processor calls: an event is verified, stored and acknowledged, nothing more.
 func (a *App) mountStripe() {
-	for path, connect := range map[string]bool{"/billing/stripe/webhook": false, "/billing/stripe/connect-webhook": true} {
-		title := "Take an event of the payment processor"
+	for _, connect := range []bool{false, true} {
+		path, title := "/billing/stripe/webhook", "Take an event of the payment processor"
 		if connect {
-			title = "Take an event of a connected account"
+			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
 		}
 		route(a, op{
 			Method: http.MethodPost, Path: path, Need: public, Signed: true, Tag: billingTag, Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
