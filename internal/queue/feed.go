@@ -65,7 +65,8 @@ SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), cou
 WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'
 GROUP BY org_id, line ORDER BY org_id, line`
 
-// groupsSQL steps from group to group in job_waiting; a group is an org, a line and a kind.
+// groupsSQL steps from group to group in job_waiting; a group is an org, a line and a kind. The LIMIT keeps each line a
+// probe: in a plan that was made while there were few lines, a join would read all of them for each group.
 const groupsSQL = `
 WITH RECURSIVE walk AS (
 	(SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
@@ -90,11 +91,12 @@ SELECT h.org_id, h.line, h.kind, extract(epoch FROM h.run_at)::float8,
 	l.rate, extract(epoch FROM l.next_at)::float8, extract(epoch FROM now())::float8
 FROM heads h
 LEFT JOIN job_weight w ON w.org_id = h.org_id
-LEFT JOIN job_line l ON l.org_id = h.org_id AND l.id = h.line
+LEFT JOIN LATERAL (SELECT * FROM job_line WHERE job_line.org_id = h.org_id AND job_line.id = h.line LIMIT 1) AS l ON true
 ORDER BY h.org_id, h.line, h.kind`
 
 // pickSQL gives slots: to each group, its kinds together, as many as its quota, in the order in which they were due.
-// Rows beyond a quota are locked for the moment of this transaction only.
+// Rows beyond a quota are locked for the moment of this transaction only. The order names all columns of job_waiting:
+// under row policies the planner takes no coalesce() for a constant, and would sort a whole group for its first few.
 const pickSQL = `
 WITH pick AS MATERIALIZED (
 	SELECT p.org_id, p.id, g.quota, row_number() OVER (PARTITION BY g.org_id, g.line ORDER BY p.run_at, p.id) AS turn
@@ -103,7 +105,7 @@ WITH pick AS MATERIALIZED (
 		SELECT job.org_id, job.id, job.run_at FROM job
 		WHERE job.lane = $1 AND job.org_id = g.org_id AND coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid) = g.line AND job.kind = g.kind
 			AND job.state = 'ready' AND job.wake_at IS NULL AND job.due AND job.run_at <= now()
-		ORDER BY job.run_at, job.id LIMIT g.quota
+		ORDER BY job.lane, job.org_id, coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid), job.kind, job.run_at, job.id LIMIT g.quota
 		FOR UPDATE SKIP LOCKED
 	) AS p
 )
