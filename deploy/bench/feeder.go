@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+const (
+	feedRoom   = 400 // slots that a round may give
+	feedRounds = 100
+	feedHolds  = 5 // rounds after which the jobs of a round are done
+	feedSoon   = 10 * time.Millisecond
+)
+
+// backlog is a table full of jobs that wait, of orgs md5('1'), md5('2') and so on, and how it is made.
+type backlog struct {
+	name string
+	sql  []string // none: the table stays as it is
+	full bool     // no job ends while it is measured, so that the windows are full
+}
+
+// insertJobs makes $n jobs: org, line, when they were due and whether the feeder knows it.
+const insertJobs = `INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, run_at, due)
+SELECT md5((%s)::text)::uuid, gen_random_uuid(), 'bench.noop', '{}', 'default', 8, %s, now() + %s, %t FROM generate_series(1, %d) AS g`
+
+func insert(org, line, at string, due bool, n int) string {
+	return fmt.Sprintf(insertJobs, org, line, at, due, n)
+}
+
+// backlogs are what stands before the feeder.
+func backlogs() []backlog {
+	const late = "interval '-1 hour' + g * interval '1 ms'"
+	return []backlog{
+		{name: "100 jobs", sql: []string{insert("g % 20", "NULL", late, true, 100)}, full: true},
+		{name: "1,000,000 jobs of 200 orgs", sql: []string{insert("g % 200", "NULL", late, true, 1_000_000)}},
+		{name: "the same, every window full", full: true},
+		{name: "5,000 orgs with 50 future jobs each, 20 with 2,000 due", sql: []string{
+			insert("1000 + g % 5000", "NULL", "interval '1 hour' + g * interval '1 ms'", false, 250_000),
+			insert("g % 20", "NULL", late, true, 40_000),
+		}},
+		{name: "a held line of 200,000, and 20,000 jobs of its org and of another's", sql: []string{
+			"INSERT INTO job_line (org_id, id, held_until) VALUES (md5('0')::uuid, md5('line')::uuid, now() + interval '1 day')",
+			insert("0", "md5('line')::uuid", "interval '-2 hours'", true, 200_000),
+			insert("g % 2", "NULL", late, true, 40_000),
+		}},
+		{name: "20,000 lines of 20 orgs, 5 jobs each", sql: []string{
+			insert("g % 20", "md5((g % 20000)::text)::uuid", late, true, 100_000),
+		}},
+	}
+}
+
+// feeder measures one round of the feeder, and the count of the backlog, before tables of very different content,
+// with a plain round trip in between. Jobs end some rounds after they got their slot, as dead rows that nobody has
+// vacuumed yet.
+func feeder(ctx context.Context, log *slog.Logger) error {
+	pg, err := local.StartPostgres(ctx, local.PostgresOptions{Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pg.Stop(context.WithoutCancel(ctx)) }()
+	if err := migrations.Up(ctx, pg.URL, log); err != nil {
+		return err
+	}
+	admin, err := pgx.Connect(ctx, pg.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = admin.Close(context.WithoutCancel(ctx)) }()
+	if _, err := admin.Exec(ctx, "SET synchronous_commit = off"); err != nil {
+		return err
+	}
+	slowest := time.Duration(0)
+	for _, b := range backlogs() {
+		p95, err := b.measure(ctx, pg.URL, admin)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+		slowest = max(slowest, p95)
+	}
+	verdict(os.Stdout, "p95 of a round at most 10 ms, whatever waits", slowest <= feedSoon, short(slowest))
+	return nil
+}
+
+// measure makes the backlog and answers the p95 of a round over it.
+func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (time.Duration, error) {
+	sql := b.sql
+	if sql != nil {
+		sql = slices.Concat([]string{"TRUNCATE job, job_line"}, sql, []string{"VACUUM ANALYZE job", "ANALYZE job_line"})
+	}
+	for _, sql := range sql {
+		if _, err := admin.Exec(ctx, sql); err != nil {
+			return 0, fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	system, err := postgres.Open(ctx, postgres.Options{URL: url, Role: postgres.System, MaxConns: 1, Name: "bench"})
+	if err != nil {
+		return 0, err
+	}
+	defer system.Close()
+	ledger := queue.NewLedger(nil, system)
+	var given [][]queue.Ref
+	fed := 0
+	steps := []struct {
+		name string
+		run  func() error
+	}{
+		{"SELECT 1", func() error { _, err := admin.Exec(ctx, "SELECT 1"); return err }},
+		{"look for lanes", func() error { _, err := ledger.Waiting(ctx); return err }},
+		{"round", func() error {
+			refs, err := ledger.Feed(ctx, queue.Default, feedRoom)
+			given, fed = append(given, refs), fed+len(refs)
+			return err
+		}},
+		{"count of the backlog", func() error { _, err := ledger.Backlogs(ctx); return err }},
+	}
+	if b.full {
+		for len(given) == 0 || len(given[len(given)-1]) > 0 {
+			if err := steps[2].run(); err != nil {
+				return 0, err
+			}
+		}
+		given, fed = nil, 0
+	}
+	took := make([][]time.Duration, len(steps))
+	for round := range feedRounds + feedHolds {
+		for i, s := range steps {
+			at := time.Now()
+			if err := s.run(); err != nil {
+				return 0, fmt.Errorf("%s: %w", s.name, err)
+			}
+			if round >= feedHolds {
+				took[i] = append(took[i], time.Since(at))
+			}
+		}
+		if !b.full && len(given) > feedHolds {
+			if err := end(ctx, admin, given[0]); err != nil {
+				return 0, err
+			}
+			given = given[1:]
+		}
+	}
+	fmt.Printf("\n%s; a round gives %d slots\n", b.name, fed/(feedRounds+feedHolds))
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tp50\tp95\tlongest")
+	for i, s := range steps {
+		slices.Sort(took[i])
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.name, short(quantile(took[i], .5)), short(quantile(took[i], .95)), short(quantile(took[i], 1)))
+	}
+	return quantile(took[2], .95), t.Flush()
+}
+
+// end is what a worker leaves of jobs that are done: nothing.
+func end(ctx context.Context, admin *pgx.Conn, jobs []queue.Ref) error {
+	var orgs, ids []id.ID
+	for _, j := range jobs {
+		orgs, ids = append(orgs, j.Org), append(ids, j.ID)
+	}
+	tag, err := admin.Exec(ctx, "DELETE FROM job USING unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) WHERE job.org_id = d.org_id AND job.id = d.id", orgs, ids)
+	if err == nil && int(tag.RowsAffected()) != len(jobs) {
+		return errors.New("a job got two slots")
+	}
+	return err
+}
