@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,9 +35,11 @@ type addresses struct{ Postgres, Redis string }
 
 func serve(home string) {
 	ctx := context.Background()
+	var kept *local.Home // its lock goes with it
 	a, err := func() (addresses, error) {
 		if home != "" {
-			if _, err := local.OpenHome(home); err != nil {
+			var err error
+			if kept, err = local.OpenHome(home); err != nil {
 				return addresses{}, err
 			}
 		}
@@ -56,6 +59,7 @@ func serve(home string) {
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(a)
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	defer runtime.KeepAlive(kept)
 	select {} // only a kill ends it
 }
 

@@ -173,10 +173,12 @@ func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	part := data + ".part"
-	if err := os.RemoveAll(part); err != nil {
-		return err
+	// Of a start that was killed: its initdb may still be writing there, and what cannot go now goes the next time.
+	old, _ := filepath.Glob(data + ".part*")
+	for _, dir := range old {
+		_ = os.RemoveAll(dir)
 	}
+	part := data + ".part-" + rand.Text()[:8]
 	if o.Template == "" {
 		if err := initdb(ctx, bin, s, part, o.Fast); err != nil {
 			return err
