@@ -295,7 +295,8 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
 
 // bill opens billing, on the sandbox where no key is set. public and ops are this process's listeners; nil where it has
-// none. The process that serves the API gets the sandbox's webhooks; those that run jobs let its time go by.
+// none. The process that serves the API gets the sandbox's webhooks, and publishes its prices while it serves; those that
+// run jobs let its time go by.
 func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
 	o := billing.Options{
 		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers, Log: p.log, Metrics: billing.NewMetrics(p.metrics),
@@ -321,11 +322,10 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 		}
 		p.log.InfoContext(ctx, "no STRIPE_SECRET_KEY: billing runs on a sandbox, and no money moves", "page", page)
 	}
-	if p.billing = jobs.Billing(o); p.stripe == nil || public == nil {
-		return nil
+	if p.billing = jobs.Billing(o); p.stripe != nil && public != nil {
+		p.tasks = append(p.tasks, func(ctx context.Context) error { p.billing.KeepPublishing(ctx); return nil })
 	}
-	_, err = p.billing.Publish(ctx, false)
-	return err
+	return nil
 }
 
 // clock is the sandbox's, looked up once a second: who operates it may move it.

@@ -149,9 +149,9 @@ func (p *post) announce(org id.ID, n int, archived bool) {
 	}
 }
 
-func (p *post) count(sql string, args ...any) (n int) {
+func (p *post) count(sql string) (n int) {
 	p.Helper()
-	if err := p.sql.QueryRow(p.Context(), "SELECT count(*) FROM "+sql, args...).Scan(&n); err != nil {
+	if err := p.sql.QueryRow(p.Context(), "SELECT count(*) FROM "+sql).Scan(&n); err != nil {
 		p.Fatal(err)
 	}
 	return n

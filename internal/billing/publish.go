@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -35,16 +36,65 @@ func (w wanted) lookup() string { return "funnelwork_" + w.Plan + "_" + w.Kind +
 
 // Publish makes Stripe's products and prices from the catalogue and notes their ids. It may run as often as one likes,
 // also several at once: a price that is there by its lookup key with the right amount is kept; one of another amount is
-// replaced, which leaves those who pay the old one with it. With dry nothing is written anywhere.
+// replaced, which leaves those who pay the old one with it. With dry nothing is written anywhere. What passes, such as
+// a key that a killed process left in use or too many requests, is tried again for a few seconds, then it is the error.
 func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err error) {
 	for _, w := range s.catalogue() {
-		one, err := s.publish(ctx, w, dry)
+		one, err := s.insist(ctx, w, dry)
 		if err != nil {
 			return all, fmt.Errorf("publish %s: %w", w.lookup(), redacted(err))
 		}
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// The waits between tries: of one price from publishFirst, each twice the one before, and of all of them up to
+// publishMost, which is below the minute for which a killed process's key may stay in use.
+const (
+	publishTries = 4
+	publishFirst = 250 * time.Millisecond
+	publishMost  = 30 * time.Second
+)
+
+// KeepPublishing is Publish until it has succeeded once or ctx ends. Each failure is in the log. It is for a process
+// that serves meanwhile: whoever asks for a plan without a price is told to ask again shortly.
+func (s *Service) KeepPublishing(ctx context.Context) {
+	for wait := time.Second; ; wait = min(2*wait, publishMost) {
+		_, err := s.Publish(ctx, false)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.Log.WarnContext(ctx, "prices cannot be published: plans without one cannot be bought yet", "error", err, "again_in", wait.String())
+		if s.wait(ctx, wait) != nil {
+			return
+		}
+	}
+}
+
+func (s *Service) wait(ctx context.Context, d time.Duration) error {
+	if s.Sleep != nil {
+		return s.Sleep(ctx, d)
+	}
+	return pause(ctx, d)
+}
+
+// insist is publish, again after what passes. It looks anew each time, so what was done without our hearing of it is
+// found.
+func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published, err error) {
+	renewal := 0
+	for n := range publishTries {
+		if out, err = s.publish(ctx, w, dry, renewal); err == nil || !passes(err) || n == publishTries-1 {
+			break
+		}
+		if stored(err) {
+			renewal++ // the key answers this for a day
+		}
+		if waited := s.wait(ctx, min(max(retryAfter(err), publishFirst<<n), publishMost)); waited != nil {
+			break
+		}
+	}
+	return out, err
 }
 
 // catalogue is every price that is to be sold. A year costs what the catalogue says, by its discount.
@@ -67,7 +117,7 @@ func (s *Service) catalogue() (all []wanted) {
 	return all
 }
 
-func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, error) {
+func (s *Service) publish(ctx context.Context, w wanted, dry bool, renewal int) (Published, error) {
 	out := Published{Name: w.lookup(), Done: "made", Amount: w.amount, Currency: s.Catalogue.Currency}
 	before := ""
 	now, err := s.priced(ctx, w)
@@ -83,7 +133,7 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool) (Published, e
 		if dry {
 			return out, nil
 		}
-		if now, err = s.makePrice(ctx, w, before); err != nil {
+		if now, err = s.makePrice(ctx, w, before, renewal); err != nil {
 			return out, err
 		}
 		out.ID = now.ID
@@ -108,13 +158,13 @@ func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 }
 
 // makePrice makes the price in the place of the one before, and the product where there is none. The keys say what is
-// asked for, so that two that run at once make one.
-func (s *Service) makePrice(ctx context.Context, w wanted, before string) (*stripe.Price, error) {
+// asked for, so that two that run at once make one; a renewal above 0 makes others of them.
+func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewal int) (*stripe.Price, error) {
 	product := "funnelwork_" + w.product
 	_, err := asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
 	if err != nil && sortOf(err) == missing {
 		_, err = asked(s.stripe.Products.New(&stripe.ProductParams{
-			Params: given(ctx, key("product", product, w.name)), ID: &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
+			Params: given(ctx, key("product", renewed(renewal, product, w.name)...)), ID: &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
 		}))
 		if err != nil && sortOf(err) == refused { // made meanwhile
 			_, err = asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
@@ -124,7 +174,7 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string) (*stri
 		return nil, err
 	}
 	return asked(s.stripe.Prices.New(&stripe.PriceParams{
-		Params:    given(ctx, key("price", w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)),
+		Params:    given(ctx, key("price", renewed(renewal, w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)...)),
 		Product:   &product,
 		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // as Stripe writes it
 		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),
@@ -134,13 +184,21 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string) (*stri
 	}))
 }
 
+// renewed are the parts of a key that takes the place of one whose stored answer is an error.
+func renewed(renewal int, parts ...string) []string {
+	if renewal > 0 {
+		parts = append(parts, strconv.Itoa(renewal))
+	}
+	return parts
+}
+
 // key is an Idempotency-Key that names what is asked.
-func key(parts ...string) string {
+func key(of string, parts ...string) string {
 	h := sha256.New()
-	for _, p := range parts {
+	for _, p := range append([]string{of}, parts...) {
 		_, _ = fmt.Fprintf(h, "%d %s ", len(p), p)
 	}
-	return parts[0] + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+	return of + ":" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // note keeps a price as the one that is sold.

@@ -100,6 +100,19 @@ func stored(err error) bool {
 	return errors.As(err, &e) && e.HTTPStatusCode == http.StatusInternalServerError
 }
 
+// passes tells whether the same request may succeed a moment later: Stripe was away, or busy, or the key was in use.
+func passes(err error) bool {
+	var e *stripe.Error
+	if !errors.As(err, &e) {
+		return lost(err)
+	}
+	if e.HTTPStatusCode == http.StatusUnauthorized || e.HTTPStatusCode == http.StatusForbidden {
+		return false
+	}
+	what := sortOf(err)
+	return what == away || what == busy
+}
+
 // retryAfter is how long Stripe asks to wait; 0 where it does not say.
 func retryAfter(err error) time.Duration {
 	var e *stripe.Error
