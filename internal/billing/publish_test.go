@@ -1,10 +1,14 @@
 package billing_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
 func tally(all []billing.Published) map[string]int {
@@ -29,15 +33,8 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 		}
 	}
 
-	dearer := *plans.Standard()
-	dearer.Plans = append([]plans.Plan(nil), dearer.Plans...)
-	for i := range dearer.Plans {
-		if dearer.Plans[i].Key == "solo_pro" {
-			dearer.Plans[i].Month += 500
-		}
-	}
 	org := w.on("solo_pro")
-	next := w.service(func(o *billing.Options) { o.Catalogue = &dearer })
+	next := w.service(func(o *billing.Options) { o.Catalogue = dearer(false) })
 	before := w.count("SELECT count(*) FROM billing_price")
 	if all, err = next.Publish(t.Context(), true); err != nil || tally(all)["renewed"] != 1 || w.count("SELECT count(*) FROM billing_price") != before {
 		t.Fatalf("dry run: %v, %v", tally(all), err)
@@ -58,4 +55,77 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 	if all, err = w.billing.Publish(t.Context(), false); err != nil || tally(all)["kept"] != len(all) {
 		t.Errorf("%v, %v", tally(all), err)
 	}
+}
+
+func TestPublishingOutlastsWhatPasses(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []stripe.FaultKind{stripe.InUse, stripe.LockTimeout, stripe.RateLimited, stripe.Internal, stripe.ActedError, stripe.CutBefore, stripe.CutAfter} {
+		for _, path := range []string{"/v1/products", "/v1/prices"} {
+			t.Run(string(kind)+" "+path, func(t *testing.T) {
+				t.Parallel()
+				w := begin(t)
+				next := w.service(func(o *billing.Options) {
+					o.Catalogue = dearer(true)
+					o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+				})
+				var struck atomic.Bool
+				w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: path, Times: 3, Struck: func() { struck.Store(true) }})
+				if _, err := next.Publish(t.Context(), false); err != nil {
+					t.Fatal(err)
+				}
+				if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_more' AND NOT replaced"); n != 2 || !struck.Load() {
+					t.Errorf("%d prices, want 2; struck: %t", n, struck.Load())
+				}
+			})
+		}
+	}
+}
+
+func TestAnOutageIsPublishingsErrorAndOneThatKeepsPublishingWaitsForItsEnd(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	w.box.Break(stripe.Fault{Kind: stripe.InUse, Method: "POST", Path: "/v1/prices", Times: -1})
+	var waits []time.Duration
+	ended, end := context.WithCancel(t.Context())
+	next := w.service(func(o *billing.Options) {
+		o.Catalogue = dearer(false)
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			switch waits = append(waits, d); len(waits) {
+			case 20:
+				w.box.Mend()
+			case 40:
+				end()
+			}
+			return ctx.Err()
+		}
+	})
+	if _, err := next.Publish(t.Context(), false); err == nil {
+		t.Error("published though Stripe refused everything")
+	}
+	next.KeepPublishing(t.Context())
+	if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_pro' AND replaced"); n != 1 || len(waits) < 20 {
+		t.Errorf("%d prices replaced after %d waits", n, len(waits))
+	}
+	for _, d := range waits {
+		if d <= 0 || d > 30*time.Second {
+			t.Errorf("a wait of %s", d)
+		}
+	}
+	w.box.Break(stripe.Fault{Kind: stripe.InUse, Times: -1})
+	next.KeepPublishing(ended) // comes back when its process ends
+}
+
+// dearer is the catalogue with another price of solo_pro; renamed gives it a product that is not made yet, too.
+func dearer(renamed bool) *plans.Catalogue {
+	c := *plans.Standard()
+	c.Plans = append([]plans.Plan(nil), c.Plans...)
+	for i := range c.Plans {
+		if c.Plans[i].Key == "solo_pro" {
+			c.Plans[i].Month += 500
+			if renamed {
+				c.Plans[i].Key = "solo_more"
+			}
+		}
+	}
+	return &c
 }

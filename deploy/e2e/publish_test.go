@@ -1,0 +1,94 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// A process that is killed while it publishes leaves its key in use: for a minute in the sandbox, here for as long as
+// the test likes.
+func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	box := stripe.New(stripe.Options{Store: stripe.Postgres{System: db.System}, Log: testkit.Log(t)})
+	t.Cleanup(box.Close)
+	box.Break(stripe.Fault{Kind: stripe.Slow, Method: "POST", Path: "/v1/products", Struck: func() { close(begun); <-proceed }})
+	server := httptest.NewServer(box)
+	t.Cleanup(server.Close)
+	release := sync.OnceFunc(func() { close(proceed) })
+	t.Cleanup(release)
+	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
+
+	doomed := exec.CommandContext(t.Context(), build(t), "billing", "sync")
+	doomed.Env = append(slices.Clone(env), "STRIPE_SECRET_KEY=sk_test_doomed", "FUNNELWORK_STRIPE_URL="+server.URL)
+	if err := doomed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-begun:
+	case <-time.After(patience):
+		t.Error("nothing was published")
+	}
+	_ = doomed.Process.Kill()
+	_ = doomed.Wait()
+	ports, err := freePorts(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBackground(t, append(slices.Clone(env), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
+	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
+	if said, err := publish(t, env); err == nil || !strings.Contains(said, "409 idempotency_error idempotency_key_in_use") {
+		t.Errorf("billing sync while the key is in use: %v, %s", err, said)
+	}
+	sql := testkit.Pgx(t, db.URL)
+	prices := func() (n int) {
+		if err := sql.QueryRow(t.Context(), "SELECT count(*) FROM billing_price WHERE NOT replaced").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := prices(); n != 0 {
+		t.Errorf("%d prices while the key was in use", n)
+	}
+	release()
+	until(t, "the prices are published", func() bool { return prices() >= 10 })
+	if said, err := publish(t, env); err != nil || strings.Contains(said, "made") {
+		t.Errorf("billing sync when all is published: %v, %s", err, said)
+	}
+}
+
+func TestAnAPIStartsAndServesWhileStripeIsAway(t *testing.T) {
+	t.Parallel()
+	ports, err := freePorts(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+		"STRIPE_SECRET_KEY=sk_test_away", "FUNNELWORK_STRIPE_URL=http://"+ports[2])
+	inBackground(t, append(slices.Clone(env), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
+	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
+	if said, err := publish(t, env); err == nil || !strings.Contains(said, "connection refused") {
+		t.Errorf("billing sync while Stripe is away: %v, %s", err, said)
+	}
+}
+
+// publish is `funnelwork billing sync`, and what it says.
+func publish(t *testing.T, env []string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "billing", "sync")
+	cmd.Env = env
+	said, err := cmd.CombinedOutput()
+	return string(said), err
+}
