@@ -36,6 +36,14 @@ func (tx *Tx) In(ctx context.Context, org id.ID, fn func() error) error {
 	return tx.Flush(ctx)
 }
 
+// Turn makes what is queued from here on that of another org, under whose row policies it runs, and awaits nothing.
+// It is for the platform's own statements that are alike for many orgs. Say it before the first statement of each
+// org, the transaction's own too, and SET CONSTRAINTS ALL IMMEDIATE before all of them.
+func (tx *Tx) Turn(org id.ID) {
+	tx.org = org
+	tx.Queue(orgSQL, org.String())
+}
+
 const orgSQL = "SELECT set_config('app.org_id', $1, true)"
 
 // move makes the statements from here on those of org. In a View each statement says its org itself.

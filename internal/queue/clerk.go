@@ -23,7 +23,7 @@ const (
 )
 
 // Clerk takes the claims of many runs to Postgres in one statement, and likewise their verdicts where these have no
-// effects. It waits for nobody: what comes while the one statement of its sort is on its way shares the next one,
+// effects; and in one transaction the ends of those that are done and whose effects are shared (Claimed.Share). It waits for nobody: what comes while the one statement of its sort is on its way shares the next one,
 // and a lone run goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and each verdict stands or falls alone, by the same predicates as Ledger's. What the
 // shared statement did not do, because somebody has the row locked or because there is nothing to do, is tried
 // once more by itself, so that no row that is held up holds up others.
@@ -31,6 +31,7 @@ type Clerk struct {
 	ledger   *Ledger
 	claims   chan *asked
 	verdicts chan *asked
+	ends     chan *asked
 	over     chan struct{}
 }
 
@@ -38,13 +39,14 @@ type Clerk struct {
 type asked struct {
 	claim   *Claimed
 	verdict Verdict
+	shared  []part // as they were when asked
 	ok      bool
 	answer  chan error // holds one
 }
 
 // NewClerk makes a clerk that works while Run does; without it everything goes by itself.
 func NewClerk(l *Ledger) *Clerk {
-	return &Clerk{ledger: l, claims: make(chan *asked, clerkLoad), verdicts: make(chan *asked, clerkLoad), over: make(chan struct{})}
+	return &Clerk{ledger: l, claims: make(chan *asked, clerkLoad), verdicts: make(chan *asked, clerkLoad), ends: make(chan *asked, clerkLoad), over: make(chan struct{})}
 }
 
 // Run works until ctx ends. End ctx after the last run.
@@ -53,6 +55,7 @@ func (c *Clerk) Run(ctx context.Context) error {
 	var hands sync.WaitGroup
 	hands.Go(func() { serve(ctx, c.claims, c.claimAll) })
 	hands.Go(func() { serve(ctx, c.verdicts, c.finishAll) })
+	hands.Go(func() { serve(ctx, c.ends, c.endAll) })
 	hands.Wait()
 	return nil
 }
@@ -126,8 +129,11 @@ func (c *Clerk) Claim(ctx context.Context, org, job id.ID) (*Claimed, error) {
 
 // Finish is Ledger.Finish.
 func (c *Clerk) Finish(ctx context.Context, run *Claimed, v Verdict) error {
-	if run.owner == nil || len(run.effects) > 0 || v.Outcome == Released {
+	switch {
+	case run.owner == nil, len(run.effects) > 0, v.Outcome == Released, len(run.shared) > 0 && v.Outcome != Done:
 		return c.ledger.Finish(ctx, run, v)
+	case len(run.shared) > 0:
+		return c.end(ctx, run, v)
 	}
 	a := &asked{claim: run, verdict: v, answer: make(chan error, 1)}
 	taken, err := c.ask(ctx, c.verdicts, a)

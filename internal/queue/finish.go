@@ -77,7 +77,7 @@ func (l *Ledger) statement(c *Claimed, v Verdict) (string, []any) {
 // repeated after an error.
 func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
 	sql, args := l.statement(c, v)
-	if len(c.effects) > 0 && v.Outcome != Released {
+	if len(c.effects)+len(c.shared) > 0 && v.Outcome != Released {
 		return l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return l.Settle(ctx, tx, c, v) })
 	}
 	var n int64
@@ -99,6 +99,9 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 			return err
 		}
 	}
+	if err := write(tx, c.shared); err != nil {
+		return err
+	}
 	sql, args := l.statement(c, v)
 	if c.owner == nil { // the lock is the fence, so the verdict may travel with the commit
 		tx.Queue(sql, args...)
@@ -112,4 +115,25 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 }
 
 // DropEffects forgets the effects of a run whose effects themselves cannot be written.
-func (c *Claimed) DropEffects() { c.effects = nil }
+func (c *Claimed) DropEffects() { c.effects, c.shared = nil, nil }
+
+// write lets each writer write its items.
+func write(tx *postgres.Tx, parts []part) error {
+	for len(parts) > 0 {
+		by := parts[0].by
+		var items []any
+		var others []part
+		for _, p := range parts {
+			if p.by == by {
+				items = append(items, p.item)
+			} else {
+				others = append(others, p)
+			}
+		}
+		if err := by.Write(tx, items); err != nil {
+			return err
+		}
+		parts = others
+	}
+	return nil
+}

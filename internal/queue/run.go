@@ -31,6 +31,20 @@ type Claimed struct {
 	waited      float64       // the same as it is read, in seconds
 	owner       *id.ID        // the fence; nil where the row lock is the lease
 	effects     []func(context.Context, *postgres.Tx) error
+	shared      []part
+}
+
+// part is what a run wants written together with what others want.
+type part struct {
+	by   Writer
+	item any
+}
+
+// Writer writes what several runs of one org left, in as few statements as it can. It queues them and awaits
+// nothing; what it writes is in the items, of which there is at least one. It is a pointer: runs that name the same
+// one write together.
+type Writer interface {
+	Write(tx *postgres.Tx, items []any) error
 }
 
 // Last tells whether a failure now would be the last.
@@ -41,6 +55,13 @@ func (c *Claimed) Last() bool { return c.Attempt >= c.MaxAttempts }
 // that has to be repeated runs write again.
 func (c *Claimed) Effect(write func(context.Context, *postgres.Tx) error) {
 	c.effects = append(c.effects, write)
+}
+
+// Share is Effect for rows that by can write for many runs at once. Runs that are done, and have no other effects,
+// share the transaction that ends them; each one's item is written if and only if its own verdict is. It may be
+// written again after an error, and by another goroutine: item must not change any more.
+func (c *Claimed) Share(by Writer, item any) {
+	c.shared = append(c.shared, part{by, item})
 }
 
 // Handler is a kind together with its work; exactly one of Call and Tx is set.

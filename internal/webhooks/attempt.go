@@ -35,6 +35,19 @@ type Outcome struct {
 // spends tells whether the try counts in the delivery's plan.
 func (o *Outcome) spends() bool { return !o.Probe || o.Status == Delivered || o.Gone }
 
+// sent is the header as JSON.
+func (o *Outcome) sent() ([]byte, error) {
+	header := make(map[string]string, len(o.Header))
+	for k := range o.Header {
+		header[k] = o.Header.Get(k)
+	}
+	sent, err := json.Marshal(header)
+	if err != nil {
+		return nil, fmt.Errorf("encode headers: %w", err)
+	}
+	return sent, nil
+}
+
 const (
 	attemptSQL = `
 INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer, answer_cut, location,
@@ -75,13 +88,9 @@ func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *Parcel, o Outc
 
 // log writes the attempt and the delivery's new status.
 func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
-	header := make(map[string]string, len(o.Header))
-	for k := range o.Header {
-		header[k] = o.Header.Get(k)
-	}
-	sent, err := json.Marshal(header)
+	sent, err := o.sent()
 	if err != nil {
-		return fmt.Errorf("encode headers: %w", err)
+		return err
 	}
 	var code *int
 	if o.Answer.Status != 0 {
@@ -115,7 +124,7 @@ func (s *Service) relieve(tx *postgres.Tx, p *Parcel) {
 		s.renew(tx, p.Endpoint)
 		return
 	}
-	tx.Queue(relieveSQL, tx.Org(), p.Endpoint)
+	tx.Queue(relieveSQL, tx.Org(), []id.ID{p.Endpoint})
 }
 
 // suffered is what a failure does to it.

@@ -133,7 +133,7 @@ WHERE org_id = $1 AND endpoint_id = $2`
 UPDATE webhook_health
 SET failing_since = CASE WHEN opened_at IS NULL THEN NULL ELSE now() END, failed_events = 0,
 	streak = CASE WHEN opened_at IS NULL THEN 0 ELSE streak END, warned = 0
-WHERE org_id = $1 AND endpoint_id = $2 AND failing_since IS NOT NULL`
+WHERE org_id = $1 AND endpoint_id = ANY($2::uuid[]) AND failing_since IS NOT NULL`
 
 	// Healthy again: what was sent through an open circuit arrived, or a person mended the endpoint. The row stays,
 	// because others may be about to lock it.

@@ -57,7 +57,11 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("deliver webhook: %w", ctx.Err()) // cut off by us: no attempt of the receiver's
 	}
-	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
+	if success, plain := webhooks.Plain(p, &o); plain {
+		run.Share(j.Hooks, success)
+	} else {
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
+	}
 	j.Metrics.tried(p, &o)
 	return verdict(p, &o)
 }
