@@ -40,7 +40,9 @@
 //
 // # What a job costs
 //
-// Claims of many runs share a statement, and so do verdicts without effects (Clerk); each stands or falls alone.
+// Claims of many runs share a statement, and so do verdicts without effects (Clerk); each stands or falls alone. Runs
+// that are done and whose effects one Writer writes for all of them share a transaction, which takes the fences first
+// and then writes the effects of those that held; on any error each goes by itself.
 // T1's rule is one statement inside its insert. Statements that go by a key say so to the planner, which else keeps
 // a plan made while the table was empty. Claims, extensions, looks and feeding do not wait for the disk: what a crash
 // of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that refuses. Additions and
