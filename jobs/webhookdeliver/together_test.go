@@ -1,0 +1,125 @@
+package webhookdeliver_test
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+)
+
+// try is a parcel and what became of it.
+type try struct {
+	parcel  *webhooks.Parcel
+	outcome *webhooks.Outcome
+}
+
+// Successes that are written together leave each delivery and its attempt as the same success does that is written by
+// itself, and every endpoint without its failures.
+func TestSuccessesWrittenTogetherAreThoseWrittenAlone(t *testing.T) {
+	t.Parallel()
+	b := begin(t, func(http.ResponseWriter, *http.Request) {})
+	for range 2 {
+		b.tx(func(tx *postgres.Tx) error {
+			_, _, err := b.hooks.Create(t.Context(), tx, webhooks.New{URL: b.endpoint.URL, Events: []string{"contact.created"}, Enabled: true})
+			return err
+		})
+	}
+	for range 3 { // nine deliveries
+		b.announce()
+	}
+	b.sql("INSERT INTO webhook_health (org_id, endpoint_id, failing_since, streak, failed_events) SELECT org_id, id, now(), 2, 2 FROM webhook_endpoint ORDER BY id LIMIT 2")
+	b.sql("UPDATE webhook_delivery SET status = 'failed', attempts = 3, last_status = 500, last_error = 'http_status', next_attempt_at = now() WHERE endpoint_id = $1", b.endpoint.ID)
+	tries := b.tries()
+	if len(tries) != 9 {
+		t.Fatalf("%d deliveries", len(tries))
+	}
+	alone := b.left(func(tx *postgres.Tx) error {
+		for _, one := range tries {
+			if _, err := b.hooks.Record(t.Context(), tx, one.parcel, *one.outcome); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	together := b.left(func(tx *postgres.Tx) error {
+		var items []any
+		for _, one := range tries {
+			success, plain := webhooks.Plain(one.parcel, one.outcome)
+			if !plain {
+				t.Errorf("%+v is no plain success", one.parcel)
+			}
+			items = append(items, success)
+		}
+		return b.hooks.Write(tx, items)
+	})
+	if len(alone) != 9+2 {
+		t.Fatalf("%d rows", len(alone))
+	}
+	if diff := cmp.Diff(alone, together); diff != "" {
+		t.Errorf("alone and together differ:\n%s", diff)
+	}
+}
+
+// tries loads every delivery and makes up a success of it, none like another.
+func (b *bench) tries() (tries []try) {
+	b.Helper()
+	rows, err := b.super.Query(b.Context(), "SELECT id FROM webhook_delivery ORDER BY id")
+	if err != nil {
+		b.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, delivery := range all {
+		n := time.Duration(i)
+		a := outbound.Answer{
+			Status: 200 + i, Body: []byte{byte(i), 0, 0xff}, Cut: i%2 == 0, RemoteAddr: "192.0.2.1:" + strconv.Itoa(i),
+			Timings: outbound.Timings{DNS: n * time.Microsecond, Connect: 2 * n * time.Microsecond, TLS: 3 * n * time.Microsecond, FirstByte: 4 * n * time.Microsecond, Total: n * time.Second},
+		}
+		if i == 0 {
+			a.Body = nil
+		}
+		o := &webhooks.Outcome{Status: webhooks.Delivered, Started: time.Now().Add(n * time.Second), Header: http.Header{"Webhook-Id": {strconv.Itoa(i)}}, Answer: a}
+		b.tx(func(tx *postgres.Tx) error {
+			p, err := b.hooks.Load(b.Context(), tx, delivery)
+			tries = append(tries, try{p, o})
+			return err
+		})
+	}
+	return tries
+}
+
+// left is what write leaves of deliveries, attempts and endpoints' health, and undoes it.
+func (b *bench) left(write func(*postgres.Tx) error) (out []string) {
+	b.Helper()
+	undo := errors.New("undo")
+	err := b.db.App.Tx(b.Context(), b.org, func(tx *postgres.Tx) error {
+		if err := write(tx); err != nil {
+			return err
+		}
+		rows, err := tx.Query(b.Context(), `
+			SELECT concat_ws(' ', to_jsonb(d) - 'updated_at', to_jsonb(a) - 'id') FROM webhook_delivery d JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id
+			UNION ALL SELECT to_jsonb(h)::text FROM webhook_health h ORDER BY 1`)
+		if err != nil {
+			return err
+		}
+		if out, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			return err
+		}
+		return undo
+	})
+	if !errors.Is(err, undo) {
+		b.Fatal(err)
+	}
+	return out
+}
