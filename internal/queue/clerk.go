@@ -23,10 +23,12 @@ const (
 )
 
 // Clerk takes the claims of many runs to Postgres in one statement, and likewise their verdicts where these have no
-// effects; and in one transaction the ends of those that are done and whose effects are shared (Claimed.Share). It waits for nobody: what comes while the one statement of its sort is on its way shares the next one,
-// and a lone run goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and each verdict stands or falls alone, by the same predicates as Ledger's. What the
-// shared statement did not do, because somebody has the row locked or because there is nothing to do, is tried
-// once more by itself, so that no row that is held up holds up others.
+// effects; and in one transaction the ends of those that are done and whose effects are shared (Claimed.Share). It
+// waits for nobody: what comes while the one statement of its sort is on its way shares the next one, and a lone run
+// goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and
+// each verdict stands or falls alone, by the same predicates as Ledger's. What the shared statement did not do, because
+// somebody has the row locked or because there is nothing to do, is tried once more by itself, so that no row that is
+// held up holds up others.
 type Clerk struct {
 	ledger   *Ledger
 	claims   chan *asked
