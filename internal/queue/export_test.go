@@ -1,4 +1,30 @@
 package queue
 
+import (
+	"context"
+	"errors"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
 // ReadThrough makes o read through only n of the newest dead jobs before it asks the index of texts.
 func ReadThrough(o *Operator, n int) { o.recent = n }
+
+// ExplainPick answers, as JSON, how Postgres gives quota slots to one org's jobs of a kind without a line. It undoes them.
+func ExplainPick(ctx context.Context, system *postgres.DB, mode string, org id.ID, kind string, quota int) (plan []byte, err error) {
+	undo := errors.New("undo")
+	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(lazySQL)
+		tx.Queue("SELECT set_config('plan_cache_mode', $1, true)", mode)
+		args := []any{string(Default), []id.ID{org}, []id.ID{{}}, []string{kind}, []int{quota}, First}
+		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+pickSQL, args, &plan); err != nil {
+			return err
+		}
+		return undo
+	})
+	if errors.Is(err, undo) {
+		err = nil
+	}
+	return plan, err
+}

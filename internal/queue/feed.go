@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -150,7 +151,7 @@ func (l *Ledger) Feed(ctx context.Context, lane Lane, limit int) ([]Ref, error) 
 	var fed []Ref
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		fed = nil
-		r := round{lane: lane, tx: tx, ledger: l, rated: map[[2]id.ID]*pace{}, toll: map[[2]id.ID]float64{}}
+		r := round{lane: lane, tx: tx, ledger: l, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{}, toll: map[[2]id.ID]float64{}}
 		if err := r.look(ctx); err != nil {
 			return err
 		}
@@ -179,6 +180,7 @@ type round struct {
 	ledger *Ledger
 	orgs   []*tenant
 	fed    []given
+	turns  map[[2]id.ID]int     // slots that each group was given
 	rated  map[[2]id.ID]*pace   // the lines with a rate
 	toll   map[[2]id.ID]float64 // when those that got slots get the next one
 }
@@ -186,7 +188,7 @@ type round struct {
 type given struct {
 	Ref
 	line id.ID
-	turn int // within its org
+	turn int // within its group
 }
 
 // look reads who waits and what they hold.
@@ -292,9 +294,12 @@ func (r *round) pick(ctx context.Context) error {
 		return err
 	}
 	var one given
+	before := maps.Clone(r.turns)
 	_, err = pgx.ForEachRow(rows, []any{&one.Org, &one.ID, &one.Kind, &one.Lane, &one.MaxAttempts, &one.Dispatch, &one.line, &one.turn}, func() error {
-		r.fed = append(r.fed, one)
 		key := [2]id.ID{one.Org, one.line}
+		one.turn += before[key]
+		r.fed = append(r.fed, one)
+		r.turns[key]++
 		asked[key].got--
 		if p := r.rated[key]; p != nil {
 			p.give(1)

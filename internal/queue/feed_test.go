@@ -1,0 +1,326 @@
+package queue_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// line is what was told to a line, or nothing of it.
+type line struct {
+	slots         int
+	held, probing bool
+	rate          int
+	early         bool // the rate has nothing to give yet
+}
+
+// world is a job table as dice made it.
+type world struct {
+	dice    *rand.Rand
+	weights map[id.ID]int
+	lines   map[[2]id.ID]line
+	paused  map[[2]string]bool
+	rows    [][]any
+	waiting map[[2]id.ID][]chance // that may run now, but for slots
+	held    map[[2]id.ID]int
+}
+
+// chance is a job that may get a slot.
+type chance struct {
+	id  id.ID
+	due time.Time
+}
+
+var (
+	worldKinds   = []string{"test.a", "test.b", "test.c"}
+	worldColumns = []string{"org_id", "id", "kind", "args", "lane", "max_attempts", "line", "state", "run_at", "due", "wake_at", "owner"}
+)
+
+func (w *world) id() (i id.ID) {
+	for b := range i {
+		i[b] = byte(w.dice.Uint32())
+	}
+	return i
+}
+
+func (w *world) oneIn(n int) bool { return w.dice.IntN(n) == 0 }
+
+func roll(seed uint64, now time.Time) *world {
+	w := &world{
+		dice:    rand.New(rand.NewPCG(seed, 17)), //nolint:gosec // a test's dice
+		weights: map[id.ID]int{}, lines: map[[2]id.ID]line{}, paused: map[[2]string]bool{},
+		waiting: map[[2]id.ID][]chance{}, held: map[[2]id.ID]int{},
+	}
+	if w.oneIn(12) {
+		w.paused[[2]string{"lane", "default"}] = true
+	}
+	if w.oneIn(3) {
+		w.paused[[2]string{"kind", worldKinds[w.dice.IntN(3)]}] = true
+	}
+	for range 1 + w.dice.IntN(6) {
+		org := w.id()
+		if w.oneIn(2) {
+			w.weights[org] = 1 + w.dice.IntN(3)
+		}
+		if w.oneIn(6) {
+			w.paused[[2]string{"org", org.String()}] = true
+		}
+		for n := range 1 + w.dice.IntN(8) {
+			var of id.ID
+			if n > 0 {
+				of = w.id()
+				if w.oneIn(2) {
+					w.lines[[2]id.ID{org, of}] = line{slots: 1 + w.dice.IntN(60), held: w.oneIn(5), probing: w.oneIn(5), rate: w.dice.IntN(2) * (1 + 2*w.dice.IntN(6)), early: w.oneIn(3)}
+				}
+			}
+			w.fill(org, of, now)
+		}
+	}
+	return w
+}
+
+// fill adds rows of all states of a line, or of an org's jobs without one.
+func (w *world) fill(org, of id.ID, now time.Time) {
+	most := []int{0, 3, 12, 80}[w.dice.IntN(4)]
+	for range 3 * w.dice.IntN(most+1) {
+		kind, lane, state := worldKinds[w.dice.IntN(3)], "default", "ready"
+		at, due := now.Add(-time.Second-time.Duration(w.dice.IntN(100))*100*time.Millisecond), true
+		var wake, owner, lineOf any
+		if !of.IsZero() {
+			lineOf = of
+		}
+		job, key, may := w.id(), [2]id.ID{org, of}, false
+		switch w.dice.IntN(12) {
+		case 0:
+			state = "dead"
+		case 1:
+			at, due = now.Add(time.Hour), w.oneIn(2)
+		case 2:
+			due = false // its time came, and the feeder does not know yet
+		case 3:
+			lane = "bulk"
+		case 4, 5:
+			wake = now.Add(time.Minute)
+			if w.oneIn(2) {
+				owner = w.id()
+			}
+			w.held[key]++
+		default:
+			may = true
+		}
+		w.rows = append(w.rows, []any{org, job, kind, []byte("{}"), lane, 3, lineOf, state, at, due, wake, owner})
+		if may && !w.paused[[2]string{"lane", lane}] && !w.paused[[2]string{"kind", kind}] && !w.paused[[2]string{"org", org.String()}] {
+			w.waiting[key] = append(w.waiting[key], chance{job, at})
+		}
+	}
+	slices.SortFunc(w.waiting[[2]id.ID{org, of}], func(a, b chance) int {
+		return cmp.Or(a.due.Compare(b.due), bytes.Compare(a.id[:], b.id[:]))
+	})
+}
+
+func (w *world) weight(org id.ID) int { return max(w.weights[org], 1) }
+
+// room is how many slots a group may hold, given what it and its org's lines hold now.
+func (w *world) room(key [2]id.ID, lines int) int {
+	if key[1].IsZero() {
+		return queue.Window * w.weight(key[0])
+	}
+	most := queue.Slots
+	if l, ok := w.lines[key]; ok {
+		switch most = l.slots; {
+		case l.held:
+			return 0
+		case l.probing:
+			most = 1
+		}
+		switch {
+		case l.rate > 0 && l.early:
+			return 0
+		case l.rate > 0: // one, and those of half a second
+			most = min(most, w.held[key]+1+l.rate/2)
+		}
+	}
+	return min(most, queue.Lines*w.weight(key[0])-lines)
+}
+
+// expect gives slots one after the other, and looks at everything each time: who holds the least for its weight, which
+// of its groups holds the fewest, whose first job has waited longest.
+func (w *world) expect(limit int) map[[2]id.ID]int {
+	got, all, lines, oldest := map[[2]id.ID]int{}, map[id.ID]int{}, map[id.ID]int{}, map[id.ID]time.Time{}
+	for key, n := range w.held {
+		if all[key[0]] += n; !key[1].IsZero() {
+			lines[key[0]] += n
+		}
+	}
+	for key, jobs := range w.waiting {
+		if at, ok := oldest[key[0]]; len(jobs) > 0 && (!ok || jobs[0].due.Before(at)) {
+			oldest[key[0]] = jobs[0].due
+		}
+	}
+	for range limit {
+		var best [2]id.ID
+		found := false
+		for key, jobs := range w.waiting {
+			holds := w.held[key] + got[key]
+			if got[key] == len(jobs) || holds >= w.room(key, lines[key[0]]) {
+				continue
+			}
+			org, top := key[0], best[0]
+			if !found || cmp.Or(
+				cmp.Compare((all[org]+1)*w.weight(top), (all[top]+1)*w.weight(org)), oldest[org].Compare(oldest[top]), bytes.Compare(org[:], top[:]),
+				cmp.Compare(holds, w.held[best]+got[best]), jobs[0].due.Compare(w.waiting[best][0].due), bytes.Compare(key[1][:], best[1][:]),
+			) < 0 {
+				best, found = key, true
+			}
+		}
+		if !found {
+			break
+		}
+		got[best]++
+		if all[best[0]]++; !best[1].IsZero() {
+			lines[best[0]]++
+		}
+	}
+	return got
+}
+
+// write makes the world that was thought of.
+func (w *world) write(t *testing.T, sql *pgx.Conn) {
+	t.Helper()
+	batch := &pgx.Batch{}
+	batch.Queue("TRUNCATE job, job_line, job_weight, job_pause")
+	for org, n := range w.weights {
+		batch.Queue("INSERT INTO job_weight (org_id, weight) VALUES ($1, $2)", org, n)
+	}
+	for p := range w.paused {
+		batch.Queue("INSERT INTO job_pause (scope, name) VALUES ($1, $2)", p[0], p[1])
+	}
+	for key, l := range w.lines {
+		batch.Queue(`INSERT INTO job_line (org_id, id, slots, held_until, probing, rate, next_at) VALUES
+			($1, $2, $3, CASE WHEN $4 THEN now() + interval '1 hour' END, $5, nullif($6::int, 0), now() + CASE WHEN $7 THEN 1 ELSE -1 END * interval '1 hour')`,
+			key[0], key[1], l.slots, l.held, l.probing, l.rate, l.early)
+	}
+	if err := sql.SendBatch(t.Context(), batch).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sql.CopyFrom(t.Context(), pgx.Identifier{"job"}, worldColumns, pgx.CopyFromRows(w.rows)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	total := 0
+	for seed := range uint64(120) {
+		var now time.Time
+		if err := sql.QueryRow(t.Context(), "SELECT now()").Scan(&now); err != nil {
+			t.Fatal(err)
+		}
+		w := roll(seed, now)
+		w.write(t, sql)
+		limit := w.dice.IntN([]int{10, 100, 600}[seed%3])
+		refs, err := queue.NewLedger(db.App, db.System).Feed(t.Context(), queue.Default, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(refs)
+		given := map[id.ID]int{} // place in the answer
+		for i, r := range refs {
+			given[r.ID] = i + 1
+		}
+		slots := 0
+		for key, n := range w.expect(limit) {
+			slots += n
+			last := 0
+			for i, job := range w.waiting[key] {
+				at := given[job.id]
+				if (at > 0) != (i < n) {
+					t.Fatalf("seed %d, limit %d, org %s, line %s: job %d of %d has a slot: %t; want the first %d to have one", seed, limit, key[0], key[1], i, len(w.waiting[key]), at > 0, n)
+				}
+				if at > 0 && at < last {
+					t.Fatalf("seed %d: job %d of org %s, line %s, was answered before one that was due earlier", seed, i, key[0], key[1])
+				}
+				last = max(last, at)
+			}
+		}
+		if len(refs) != slots || len(given) != slots {
+			t.Fatalf("seed %d, limit %d: %d slots to %d jobs, want %d", seed, limit, len(refs), len(given), slots)
+		}
+		holds := 0
+		for _, n := range w.held {
+			holds += n
+		}
+		var rows int
+		if err := sql.QueryRow(t.Context(), "SELECT count(*) FROM job WHERE wake_at IS NOT NULL").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		if rows != holds+slots {
+			t.Fatalf("seed %d: %d rows have a slot, want %d", seed, rows, holds+slots)
+		}
+	}
+	if total < 2000 {
+		t.Errorf("only %d slots in all worlds: they try little", total)
+	}
+}
+
+// A plan is what decides between a round of milliseconds and one that reads all that waits.
+func TestARoundReadsOnlyTheJobsThatItGives(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	org := id.New()
+	for _, s := range []string{
+		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due)
+		SELECT '` + org.String() + `', gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true FROM generate_series(1, 3000) AS g`,
+		"ANALYZE job",
+	} {
+		if _, err := sql.Exec(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		raw, err := queue.ExplainPick(t.Context(), db.System, mode, org, "test.a", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plans []struct{ Plan plan }
+		if err := json.Unmarshal(raw, &plans); err != nil {
+			t.Fatal(err)
+		}
+		reads, scans := plans[0].Plan.reads("job_waiting")
+		if scans == 0 || reads > 8 {
+			t.Errorf("%s: %v rows read in %d scans of job_waiting for 7 slots: %s", mode, reads, scans, raw)
+		}
+	}
+}
+
+type plan struct {
+	Index string  `json:"Index Name"`
+	Rows  float64 `json:"Actual Rows"`
+	Loops float64 `json:"Actual Loops"`
+	Plans []plan
+}
+
+// reads is how many rows all scans of an index answered.
+func (p *plan) reads(index string) (rows float64, scans int) {
+	if p.Index == index {
+		rows, scans = p.Rows*p.Loops, 1
+	}
+	for _, below := range p.Plans {
+		r, s := below.reads(index)
+		rows, scans = rows+r, scans+s
+	}
+	return rows, scans
+}
