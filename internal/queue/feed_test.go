@@ -57,7 +57,7 @@ func (w *world) oneIn(n int) bool { return w.dice.IntN(n) == 0 }
 
 func roll(seed uint64, now time.Time) *world {
 	w := &world{
-		dice:    rand.New(rand.NewPCG(seed, 17)), //nolint:gosec // a test's dice
+		dice:    rand.New(rand.NewPCG(seed, 17)),
 		weights: map[id.ID]int{}, lines: map[[2]id.ID]line{}, paused: map[[2]string]bool{},
 		waiting: map[[2]id.ID][]chance{}, held: map[[2]id.ID]int{},
 	}

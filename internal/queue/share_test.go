@@ -62,7 +62,7 @@ func naive(orgs []*tenant, room int) map[*group]int {
 func TestSlotsAreSharedAsANaiveEvaluatorSharesThem(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(500) {
-		r := rand.New(rand.NewPCG(seed, 8)) //nolint:gosec // a test's dice
+		r := rand.New(rand.NewPCG(seed, 8))
 		var orgs []*tenant
 		for range 1 + r.IntN(8) {
 			o := &tenant{org: id.New(), weight: 1 << r.IntN(3), oldest: float64(r.IntN(4))}
