@@ -12,7 +12,7 @@ import (
 )
 
 // histories is how many random changes and histories are tried in all; the long form is -histories=10000.
-var histories = flag.Int("histories", 400, "random changes and histories to try")
+var histories = flag.Int("histories", 400/slower, "random changes and histories to try")
 
 var (
 	keys      = []string{"solo_starter", "solo_pro", "agency_growth", "agency_scale", "white_label_pro"}

@@ -14,7 +14,7 @@ import (
 )
 
 // walked is how many subscriptions the whole sync is tried with; the long form is -subscriptions=10000.
-var walked = flag.Int("subscriptions", 400, "subscriptions to sync")
+var walked = flag.Int("subscriptions", 400/slower, "subscriptions to sync")
 
 // sleeps lets the world's clock go on instead of waiting.
 func (w *world) sleeps(_ context.Context, d time.Duration) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-var histories = flag.Int("histories", 150, "random histories of each property")
+var histories = flag.Int("histories", 150/slower, "random histories of each property")
 
 var unitAmounts = []int64{0, 1, 99, 999, 1999, 2900, 7301, 9900, 29900, 1_000_003}
 

@@ -1,0 +1,6 @@
+//go:build race
+
+package billing_test
+
+// slower is by how much fewer random worlds are tried under the race detector, where each takes about ten times as long.
+const slower = 10

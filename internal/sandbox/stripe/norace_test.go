@@ -1,0 +1,5 @@
+//go:build !race
+
+package stripe_test
+
+const slower = 1
