@@ -81,15 +81,15 @@ func (b *bench) tries() (tries []try) {
 		b.Fatal(err)
 	}
 	for i, delivery := range all {
-		n := time.Duration(i)
+		us, sec := time.Duration(i)*time.Microsecond, time.Duration(i)*time.Second
 		a := outbound.Answer{
 			Status: 200 + i, Body: []byte{byte(i), 0, 0xff}, Cut: i%2 == 0, RemoteAddr: "192.0.2.1:" + strconv.Itoa(i),
-			Timings: outbound.Timings{DNS: n * time.Microsecond, Connect: 2 * n * time.Microsecond, TLS: 3 * n * time.Microsecond, FirstByte: 4 * n * time.Microsecond, Total: n * time.Second},
+			Timings: outbound.Timings{DNS: us, Connect: 2 * us, TLS: 3 * us, FirstByte: 4 * us, Total: sec},
 		}
 		if i == 0 {
 			a.Body = nil
 		}
-		o := &webhooks.Outcome{Status: webhooks.Delivered, Started: time.Now().Add(n * time.Second), Header: http.Header{"Webhook-Id": {strconv.Itoa(i)}}, Answer: a}
+		o := &webhooks.Outcome{Status: webhooks.Delivered, Started: time.Now().Add(sec), Header: http.Header{"Webhook-Id": {strconv.Itoa(i)}}, Answer: a}
 		b.tx(func(tx *postgres.Tx) error {
 			p, err := b.hooks.Load(b.Context(), tx, delivery)
 			tries = append(tries, try{p, o})
