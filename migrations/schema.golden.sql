@@ -26,6 +26,7 @@ job_pause (scope text not null, name text not null, paused_at timestamp with tim
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
+oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, parent_org_id uuid, level smallint not null default 
 CASE
     WHEN (parent_org_id IS NULL) THEN 0
@@ -50,6 +51,22 @@ score_history (org_id uuid not null, contact_id uuid not null, recorded_at times
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
+social_account (org_id uuid not null, id uuid not null, platform text not null, kind text not null, external_account_id text not null, grant_id uuid not null, display_name text not null default ''::text, avatar_url text not null default ''::text, sealed_token bytea, key_id bigint default sealed_key(sealed_token), status text not null default 'active'::text, reason text not null default ''::text, connected_by text not null default ''::text, connected_at timestamp with time zone not null, disconnected_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, computed integer not null default 0, no_social boolean default 
+CASE
+    WHEN ((kind = 'social'::text) AND (disconnected_at IS NULL)) THEN NULL::boolean
+    ELSE true
+END, no_ads boolean default 
+CASE
+    WHEN ((kind = 'ads'::text) AND (disconnected_at IS NULL)) THEN NULL::boolean
+    ELSE true
+END)
+social_grant (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null, sealed_access bytea, sealed_refresh bytea, key_id bigint default 
+CASE
+    WHEN (sealed_access IS NULL) THEN sealed_key(sealed_refresh)
+    WHEN ((sealed_refresh IS NULL) OR (sealed_key(sealed_access) = sealed_key(sealed_refresh))) THEN sealed_key(sealed_access)
+    ELSE (0)::bigint
+END, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, issued_at timestamp with time zone not null, access_expires_at timestamp with time zone, refresh_expires_at timestamp with time zone, refresh_at timestamp with time zone, version bigint not null default 1, attempt_state text, attempt_at timestamp with time zone, attempt_token_hash bytea, status text not null default 'active'::text, reason text not null default ''::text, fail_count integer not null default 0, announced_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
+social_pending (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null default ''::text, actor_type text not null, actor_id uuid not null, account_id uuid, sealed bytea, accounts jsonb, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, expires_at timestamp with time zone not null, discarded_at timestamp with time zone)
 staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone)
 stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
@@ -127,6 +144,9 @@ member: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+oauth_state: oauth_state_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text])))
+oauth_state: oauth_state_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
+oauth_state: oauth_state_pkey PRIMARY KEY (org_id, hash)
 org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
@@ -153,6 +173,25 @@ segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic':
 segment: segment_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 signing_key: signing_key_pkey PRIMARY KEY (kid)
+social_account: quota_ad_accounts_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_ad_accounts_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_ad_accounts_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_ad_accounts_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_social_accounts_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_social_accounts_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_social_accounts_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: quota_social_accounts_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+social_account: social_account_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
+social_account: social_account_org_id_grant_id_fkey FOREIGN KEY (org_id, grant_id) REFERENCES social_grant(org_id, id)
+social_account: social_account_org_id_platform_external_account_id_key UNIQUE (org_id, platform, external_account_id)
+social_account: social_account_pkey PRIMARY KEY (org_id, id)
+social_account: social_account_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reauth_required'::text, 'revoked'::text])))
+social_grant: social_grant_attempt_state_check CHECK ((attempt_state = ANY (ARRAY['intent'::text, 'spooled'::text])))
+social_grant: social_grant_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
+social_grant: social_grant_pkey PRIMARY KEY (org_id, id)
+social_grant: social_grant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'expiring'::text, 'reauth_required'::text, 'revoked'::text])))
+social_pending: social_pending_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
+social_pending: social_pending_pkey PRIMARY KEY (org_id, id)
 staff_access: staff_access_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 staff_access: staff_access_pkey PRIMARY KEY (org_id, id)
 staff_access: staff_access_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text])))
@@ -210,6 +249,7 @@ CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line,
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX member_user ON public.member USING btree (user_id)
+CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
@@ -217,6 +257,12 @@ CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
 CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
+CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
+CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
+CREATE INDEX social_grant_due ON public.social_grant USING btree (refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
+CREATE INDEX social_grant_key ON public.social_grant USING btree (key_id) WHERE (key_id IS NOT NULL)
+CREATE INDEX social_grant_person ON public.social_grant USING btree (client_id, subject_id)
+CREATE INDEX social_pending_person ON public.social_pending USING btree (client_id, subject_id)
 CREATE INDEX staff_access_age ON public.staff_access USING btree (expires_at)
 CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
@@ -265,6 +311,7 @@ CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
+CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, hash)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
@@ -289,6 +336,11 @@ CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
+CREATE UNIQUE INDEX social_account_org_id_platform_external_account_id_key ON public.social_account USING btree (org_id, platform, external_account_id)
+CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (org_id, id)
+CREATE UNIQUE INDEX social_grant_login ON public.social_grant USING btree (org_id, platform, client_id, subject_id)
+CREATE UNIQUE INDEX social_grant_pkey ON public.social_grant USING btree (org_id, id)
+CREATE UNIQUE INDEX social_pending_pkey ON public.social_pending USING btree (org_id, id)
 CREATE UNIQUE INDEX staff_access_pkey ON public.staff_access USING btree (org_id, id)
 CREATE UNIQUE INDEX stripe_event_id_key ON public.stripe_event USING btree (id)
 CREATE UNIQUE INDEX stripe_event_pkey ON public.stripe_event USING btree (org_id, id)
@@ -339,6 +391,8 @@ job_weight: system for ALL to funnelwork_system using (true) check (true) forced
 job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+oauth_state: system for ALL to funnelwork_system using (true) check (true) forced
+oauth_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_addon: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -356,6 +410,12 @@ score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
+social_account: system for ALL to funnelwork_system using (true) check (true) forced
+social_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+social_grant: system for ALL to funnelwork_system using (true) check (true) forced
+social_grant: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+social_pending: system for ALL to funnelwork_system using (true) check (true) forced
+social_pending: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 staff_access: system for ALL to funnelwork_system using (true) check (true) forced
 staff_access: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 stripe_event: system for ALL to funnelwork_system using (true) check (true) forced
@@ -442,6 +502,9 @@ job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+oauth_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+oauth_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+oauth_state: funnelwork_system may DELETE, SELECT
 org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org: funnelwork_system may INSERT, SELECT
@@ -479,6 +542,15 @@ segment_member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 segment_member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 signing_key: funnelwork_system may DELETE, INSERT, SELECT
+social_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_account: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+social_account: funnelwork_system may SELECT, UPDATE
+social_grant: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_grant: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+social_grant: funnelwork_system may SELECT, UPDATE
+social_pending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_pending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+social_pending: funnelwork_system may SELECT
 staff_access: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 staff_access: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 staff_access: funnelwork_system may DELETE, SELECT
@@ -532,6 +604,7 @@ quota_level(used bigint, cap bigint) as its caller
 quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
+sealed_key(sealed bytea) as its caller
 system(IN t regclass, IN rights text) as its caller
 tenant(IN t regclass) as its caller
 uuid_floor(at timestamp with time zone) as its caller
