@@ -39,6 +39,8 @@ require (
 	golang.org/x/text v0.43.0
 )
 
+require golang.org/x/oauth2 v0.37.0
+
 require (
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

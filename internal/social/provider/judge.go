@@ -1,0 +1,121 @@
+package provider
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	unsaidRetry  = time.Minute    // where a provider throttles and does not say for how long
+	longestRetry = 24 * time.Hour // whatever it says
+)
+
+// judge answers nil for an answer that is plainly good, else what it means: first what the dialect says, then what the
+// standard says, then what the status says.
+func (p *Provider) judge(r Reply, a ask) error {
+	class, said := Class(""), ""
+	if p.Dialect.Judge != nil {
+		class, said = p.Dialect.Judge(r)
+	}
+	if class == "" {
+		class, said = standardJudge(r)
+	}
+	if class == "" {
+		return nil
+	}
+	if class == Unknown && !r.Op.spends() {
+		class = Transient
+	}
+	if class == Stale && r.Op.spends() {
+		class = Dead
+	}
+	e := &Error{Class: class, Platform: p.Platform, Code: code(said, p.app.ClientSecret, a.bearer, Secret(a.form.Get("refresh_token")), Secret(a.form.Get("code"))), Status: r.Status}
+	if class == Throttled || class == Transient {
+		e.RetryAfter = retryAfter(r.Header, p.now())
+	}
+	if class == Throttled && e.RetryAfter == 0 {
+		e.RetryAfter = unsaidRetry
+	}
+	return e
+}
+
+// standardJudge is RFC 6749's section 5.2, RFC 7009's and RFC 6750's section 3.1, and HTTP's.
+func standardJudge(r Reply) (Class, string) {
+	var said struct {
+		Error json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(r.Body, &said)
+	var name string
+	_ = json.Unmarshal(said.Error, &name)
+	if r.Status == http.StatusTooManyRequests {
+		return Throttled, or(name, "429")
+	}
+	if r.Status >= 300 || name != "" {
+		switch name {
+		case "invalid_grant", "access_denied", "authorization_pending", "expired_token", "insufficient_scope":
+			return Dead, name
+		case "invalid_token":
+			return Stale, name
+		case "invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_grant_type", "unsupported_token_type":
+			return Misconfigured, name
+		case "server_error", "temporarily_unavailable":
+			return Transient, name
+		case "slow_down":
+			return Throttled, name
+		}
+	}
+	status := strconv.Itoa(r.Status)
+	switch {
+	case r.Status < 300 && name == "":
+		return "", ""
+	case r.Status == http.StatusBadGateway, r.Status == http.StatusGatewayTimeout, r.Status > 508:
+		return Unknown, or(name, status) // a gateway does not know what was done behind it
+	case r.Status >= 500, r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly:
+		return Transient, or(name, status)
+	case r.Status == http.StatusUnauthorized && !r.Op.spends():
+		return Stale, or(name, status)
+	case r.Status == http.StatusForbidden && !r.Op.spends():
+		return Dead, or(name, status)
+	case r.Status >= 400:
+		return Misconfigured, or(name, status) // an error that nobody has met: disconnects nobody
+	case r.Status >= 300:
+		return Transient, or(name, status)
+	default: // 200, and an error that nobody has met
+		return Unknown, name
+	}
+}
+
+// retryAfter reads Retry-After, in either form, and the reset moments that X and others send; 0 for none.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	var d time.Duration
+	said := h.Get("Retry-After")
+	if n, err := strconv.ParseInt(said, 10, 32); err == nil {
+		d = time.Duration(n) * time.Second
+	} else if at, err := http.ParseTime(said); err == nil {
+		d = at.Sub(now)
+	} else if at, err := strconv.ParseInt(h.Get("X-Rate-Limit-Reset"), 10, 64); err == nil {
+		d = time.Unix(at, 0).Sub(now)
+	}
+	return min(max(d, 0), longestRetry)
+}
+
+func or(name, status string) string {
+	if name != "" {
+		return name
+	}
+	return status
+}
+
+// has tells whether text holds one of the words, in whatever case.
+func has(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}

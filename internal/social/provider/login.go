@@ -1,0 +1,27 @@
+package provider
+
+// one is the login of a platform where the person is the account.
+func (p *Provider) one(a Account) (Login, []Account, error) {
+	if a.ExternalID == "" {
+		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id"}
+	}
+	return Login{Subject: a.ExternalID, Name: a.DisplayName, AvatarURL: a.AvatarURL}, []Account{a}, nil
+}
+
+// several is the login of a platform where the person reaches accounts of others.
+func (p *Provider) several(who Login, accounts []Account) (Login, []Account, error) {
+	if who.Subject == "" {
+		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id"}
+	}
+	return who, accounts, nil
+}
+
+// named is the first of the names that says something.
+func named(names ...string) string {
+	for _, n := range names {
+		if n != "" && n != "@" {
+			return n
+		}
+	}
+	return ""
+}
