@@ -26,7 +26,8 @@ type Set struct {
 // Catalogue answers every spec that is built, in the order of the documentation. An eighth is a file and a line here.
 func Catalogue() []Spec {
 	return []Spec{
-		facebook(), x(),
+		facebook(), instagram(), linkedin(), linkedinPage(), x(), tiktok(), youtube(), pinterest(),
+		metaAds(), linkedinAds(), tiktokAds(), googleAds(), pinterestAds(),
 	}
 }
 

@@ -13,11 +13,15 @@ import (
 
 // standardExchange is RFC 6749's section 4.1.3 with RFC 7636's verifier.
 func standardExchange(ctx context.Context, p *Provider, c Code) (Token, error) {
+	return p.tokenRequest(ctx, Exchanging, codeForm(p, c))
+}
+
+func codeForm(p *Provider, c Code) url.Values {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {c.Code.Reveal()}, "redirect_uri": {c.CallbackURL}}
 	if p.PKCE != NoPKCE && c.Verifier != "" {
 		form.Set("code_verifier", c.Verifier.Reveal())
 	}
-	return p.tokenRequest(ctx, Exchanging, form)
+	return form
 }
 
 // standardRefresh is section 6.

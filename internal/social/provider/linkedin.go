@@ -1,0 +1,198 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	linkedinAPI = "https://api.linkedin.com"
+	// linkedinVersion is the month of the API that is asked; each is served for a year.
+	linkedinVersion = "202607"
+)
+
+// linkedinApp is what LinkedIn's three platforms have in common: one application, one login. Refresh tokens are
+// granted to approved partners alone and end a year after the login, however often they are used.
+func linkedinApp() Spec {
+	return Spec{
+		Family:  "linkedin",
+		AuthURL: "https://www.linkedin.com/oauth/v2/authorization", TokenURL: "https://www.linkedin.com/oauth/v2/accessToken", RevokeURL: "https://www.linkedin.com/oauth/v2/revoke",
+		Renewal: ByRefreshToken, Lifetime: 60 * 24 * time.Hour, RefreshLifetime: 365 * 24 * time.Hour,
+		Rate: 5, Burst: 5,
+		Dialect: Dialect{Revoke: revokeAccess, Judge: linkedinJudge},
+	}
+}
+
+// linkedin is a person's profile.
+func linkedin() Spec {
+	s := linkedinApp()
+	s.Platform, s.Name, s.Kind = "linkedin", "LinkedIn", Social
+	s.Scopes = []string{"openid", "profile", "w_member_social"}
+	s.Dialect.Login = linkedinLogin
+	return s
+}
+
+// linkedinPage is the organisations that a person administers.
+func linkedinPage() Spec {
+	s := linkedinApp()
+	s.Platform, s.Name, s.Kind, s.Several = "linkedin_page", "LinkedIn Page", Social, true
+	s.Scopes = []string{"openid", "profile", "r_organization_social", "w_organization_social", "rw_organization_admin"}
+	s.Dialect.Login = linkedinPageLogin
+	return s
+}
+
+// linkedinAds is the ad accounts that a person has a role in.
+func linkedinAds() Spec {
+	s := linkedinApp()
+	s.Platform, s.Name, s.Kind, s.Several = "linkedin_ads", "LinkedIn Ads", Ads, true
+	s.Scopes = []string{"openid", "profile", "r_ads", "rw_ads", "r_ads_reporting"}
+	s.Dialect.Login = linkedinAdsLogin
+	return s
+}
+
+func linkedinLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
+	who, err := openidLogin(ctx, p, t, linkedinAPI+"/v2/userinfo")
+	if err != nil {
+		return Login{}, nil, err
+	}
+	return p.one(Account{ExternalID: who.Subject, DisplayName: who.Name, AvatarURL: who.AvatarURL})
+}
+
+// administers are the roles in an organisation that may speak for it.
+var administers = map[string]bool{"ADMINISTRATOR": true, "CONTENT_ADMINISTRATOR": true}
+
+func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
+	who, err := openidLogin(ctx, p, t, linkedinAPI+"/v2/userinfo")
+	if err != nil {
+		return Login{}, nil, err
+	}
+	var accounts []Account
+	seen := map[string]bool{}
+	const size = 100
+	for start := 0; ; start += size {
+		var page struct {
+			Elements []struct {
+				Role   string `json:"role"`
+				URN    string `json:"organizationalTarget"`
+				Target struct {
+					Name string `json:"localizedName"`
+					Logo struct {
+						Original struct {
+							Elements []struct {
+								Identifiers []struct {
+									URL string `json:"identifier"`
+								} `json:"identifiers"`
+							} `json:"elements"`
+						} `json:"original~"`
+					} `json:"logoV2"`
+				} `json:"organizationalTarget~"`
+			} `json:"elements"`
+		}
+		err := p.Get(ctx, t, linkedinAPI+"/v2/organizationalEntityAcls", url.Values{
+			"q": {"roleAssignee"}, "state": {"APPROVED"}, "start": {strconv.Itoa(start)}, "count": {strconv.Itoa(size)},
+			"projection": {"(elements*(role,organizationalTarget~(localizedName,logoV2(original~:playableStreams))))"},
+		}, linkedinHeader(), &page)
+		if err != nil {
+			return Login{}, nil, err
+		}
+		for _, e := range page.Elements {
+			id := e.URN[strings.LastIndex(e.URN, ":")+1:]
+			if !administers[e.Role] || id == "" || seen[id] { // one organisation has a row for each role
+				continue
+			}
+			seen[id] = true
+			a := Account{ExternalID: id, DisplayName: named(e.Target.Name, id)}
+			if l := e.Target.Logo.Original.Elements; len(l) > 0 && len(l[0].Identifiers) > 0 {
+				a.AvatarURL = l[0].Identifiers[0].URL
+			}
+			accounts = append(accounts, a)
+		}
+		if len(page.Elements) < size {
+			return p.several(who, accounts)
+		}
+		if len(accounts) >= MaxAccounts || start >= 10*MaxAccounts {
+			who.Cut = true
+			return p.several(who, accounts)
+		}
+	}
+}
+
+func linkedinAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
+	who, err := openidLogin(ctx, p, t, linkedinAPI+"/v2/userinfo")
+	if err != nil {
+		return Login{}, nil, err
+	}
+	var accounts []Account
+	for next := ""; ; {
+		var page struct {
+			Elements []struct {
+				ID   json.Number `json:"id"`
+				Name string      `json:"name"`
+			} `json:"elements"`
+			Metadata struct {
+				Next string `json:"nextPageToken"`
+			} `json:"metadata"`
+		}
+		q := url.Values{"q": {"search"}, "pageSize": {"500"}}
+		if next != "" {
+			q.Set("pageToken", next)
+		}
+		if err := p.Get(ctx, t, linkedinAPI+"/rest/adAccounts", q, linkedinHeader(), &page); err != nil {
+			return Login{}, nil, err
+		}
+		for _, e := range page.Elements {
+			if id := e.ID.String(); id != "" {
+				accounts = append(accounts, Account{ExternalID: id, DisplayName: named(e.Name, id)})
+			}
+		}
+		if page.Metadata.Next == "" || page.Metadata.Next == next {
+			return p.several(who, accounts)
+		}
+		if next = page.Metadata.Next; len(accounts) >= MaxAccounts {
+			who.Cut = true
+			return p.several(who, accounts)
+		}
+	}
+}
+
+func linkedinHeader() http.Header {
+	return http.Header{"Linkedin-Version": {linkedinVersion}, "X-Restli-Protocol-Version": {"2.0.0"}}
+}
+
+// linkedinJudge knows the service codes of the APIs, and that a token that ended is sometimes an invalid_request.
+func linkedinJudge(r Reply) (Class, string) {
+	var said struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+		Service     int    `json:"serviceErrorCode"`
+		Code        string `json:"code"`
+	}
+	if json.Unmarshal(r.Body, &said) != nil {
+		return "", ""
+	}
+	if said.Error == "invalid_request" && has(said.Description, "expired", "revoked", "not valid", "is invalid") && has(said.Description, "refresh token", "authorization code", "access token") {
+		return Dead, said.Error
+	}
+	if r.Status < 400 || said.Service == 0 {
+		return "", ""
+	}
+	name := strconv.Itoa(said.Service)
+	switch said.Service {
+	case 65601: // revoked by the person
+		return Dead, name
+	case 65600, 65602, 65604, 65605: // invalid, expired, or nothing that can be used
+		return Stale, name
+	}
+	switch r.Status {
+	case http.StatusForbidden:
+		return Dead, named(said.Code, name)
+	case http.StatusTooManyRequests:
+		return Throttled, name
+	}
+	return "", ""
+}

@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+)
+
+// openidLogin asks a userinfo endpoint of OpenID Connect.
+func openidLogin(ctx context.Context, p *Provider, t Token, address string) (Login, error) {
+	var me struct {
+		Subject text   `json:"sub"`
+		Name    string `json:"name"`
+		Picture string `json:"picture"`
+	}
+	if err := p.Get(ctx, t, address, nil, nil, &me); err != nil {
+		return Login{}, err
+	}
+	return Login{Subject: string(me.Subject), Name: me.Name, AvatarURL: me.Picture}, nil
+}
+
+// OpenID is a Dialect.Login for providers of OpenID Connect where the person is the account: address is their userinfo
+// endpoint.
+func OpenID(address string) func(context.Context, *Provider, Token) (Login, []Account, error) {
+	return func(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
+		who, err := openidLogin(ctx, p, t, address)
+		if err != nil {
+			return Login{}, nil, err
+		}
+		return p.one(Account{ExternalID: who.Subject, DisplayName: named(who.Name, who.Subject), AvatarURL: who.AvatarURL})
+	}
+}
+
+// text is an id that some write as a number.
+type text string
+
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = strings.Trim(string(raw), `"`)
+		if s == "null" {
+			s = ""
+		}
+	}
+	*t = text(s)
+	return nil
+}
