@@ -59,6 +59,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 	}
 	until := w.runs.finish(one)
 	outcome, told := w.settle(ctx, h, c, v, until)
+	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), err)
 	if stopped {
 		w.awaitRequeue(asked)
@@ -138,6 +139,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 		c.DropEffects()
 		outcome, told = w.settle(ctx, h, c, judge(c, h.Options, workErr), time.Now().Add(w.opt.Timing.Guard))
 	}
+	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), workErr)
 	if stopped {
 		w.awaitRequeue(asked)

@@ -24,29 +24,40 @@ const (
 	crowd      = 1000
 )
 
-// feed is T2 until ctx ends: what waits for its time or for a slot gets one, fair over the orgs. While Redis is
-// away it touches no row.
+// feed is T2 until ctx ends: what waits for its time or for a slot gets one, fair over the orgs, in rounds; and between
+// them what waits for the end of a run of its own line. While Redis is away it touches no row.
 func (w *Worker) feed(ctx context.Context) {
+	round := time.NewTimer(0)
+	defer round.Stop()
 	for {
-		n, err := w.feedOnce(ctx)
-		if err != nil && ctx.Err() == nil && !w.link.isDown() {
-			w.log.WarnContext(ctx, "feeder", "error", err)
-		}
-		pause := w.opt.Timing.Feed
-		switch {
-		case err != nil:
-			pause = max(pause, w.opt.Timing.Look)
-		case n > 0:
-			pause = min(pause, feedAgain)
-		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-round.C:
+			n, err := w.feedOnce(ctx)
+			w.feedFailed(ctx, err)
+			pause := w.opt.Timing.Feed
+			switch {
+			case err != nil:
+				pause = max(pause, w.opt.Timing.Look)
+			case n > 0:
+				pause = min(pause, feedAgain)
+			}
+			round.Reset(pause)
+		case <-w.ends.some:
+			w.feedFailed(ctx, w.refill(ctx))
 		}
 	}
 }
 
+func (w *Worker) feedFailed(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil && !w.link.isDown() {
+		w.log.WarnContext(ctx, "feeder", "error", err)
+	}
+}
+
+// feedOnce is a round of all lanes in which something waits. It answers how much of what it gave will not be followed
+// by refills, as those will.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
@@ -79,7 +90,11 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 		if err := w.push(ctx, "feed", refs); err != nil {
 			return fed, err
 		}
-		fed += len(refs)
+		for _, r := range refs {
+			if !w.ledger.Short(lane, r.Org) {
+				fed++
+			}
+		}
 	}
 	return fed, nil
 }

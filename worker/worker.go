@@ -82,6 +82,7 @@ type Worker struct {
 	handlers map[string]queue.Handler
 	runs     *runs
 	crews    *crews
+	ends     *ends
 	link     link
 	log      *slog.Logger
 	metrics  *Metrics
@@ -103,7 +104,7 @@ func New(o Options) *Worker {
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
 	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger),
-		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency),
+		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency), ends: newEnds(),
 		log: o.Log, metrics: o.Metrics,
 	}
 	o.Redis.AddHook(newPolls(&w.link))

@@ -8,7 +8,7 @@
 //
 // kind.go, add.go and line.go are the asker's side, run.go the handler's. Pusher hands committed jobs to asynq,
 // best effort, from the process that added them. Ledger is the job table as workers, relay and feeder see it; its
-// feeder is feed.go, and share.go the rule by which that gives out slots. Enqueuer and Courier are the way into
+// feeder is feed.go and refill.go, and share.go the rule by which they give out slots. Enqueuer and Courier are the way into
 // asynq: the one many at a time, the other with the answer to every conflict.
 //
 // # What a task carries
@@ -37,6 +37,9 @@
 // window or a paused kind costs one probe, however many rows wait in it; and jobs whose time has not come are in
 // another index, from which they are moved by one small write each when it has. One feeder at a time feeds a lane,
 // by an advisory lock: what it counted holds when it gives, which a line's single probe and its rate rest on.
+//
+// Between its rounds there are refills (refill.go): when a run ends of an org whose lines had more than their slots, a
+// round is held for such orgs alone, so that a line of short runs does not wait for the next round of all.
 //
 // # What a job costs
 //

@@ -13,12 +13,20 @@ func ReadThrough(o *Operator, n int) { o.recent = n }
 
 // ExplainPick answers, as JSON, how Postgres gives quota slots to one org's jobs of a kind without a line. It undoes them.
 func ExplainPick(ctx context.Context, system *postgres.DB, mode string, org id.ID, kind string, quota int) (plan []byte, err error) {
+	return explain(ctx, system, mode, pickSQL, string(Default), []id.ID{org}, []id.ID{{}}, []string{kind}, []int{quota}, First)
+}
+
+// ExplainRefill answers how Postgres looks at what waits of one org.
+func ExplainRefill(ctx context.Context, system *postgres.DB, mode string, org id.ID) (plan []byte, err error) {
+	return explain(ctx, system, mode, groupsOfSQL, string(Default), feedGroups, Slots, []id.ID{org})
+}
+
+func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ...any) (plan []byte, err error) {
 	undo := errors.New("undo")
 	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(lazySQL)
-		tx.Queue("SELECT set_config('plan_cache_mode', $1, true)", mode)
-		args := []any{string(Default), []id.ID{org}, []id.ID{{}}, []string{kind}, []int{quota}, First}
-		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+pickSQL, args, &plan); err != nil {
+		tx.Queue("SELECT set_config('plan_cache_mode', $1, true), set_config('app.feeds', 'true', true)", mode)
+		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args, &plan); err != nil {
 			return err
 		}
 		return undo

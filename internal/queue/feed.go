@@ -58,13 +58,16 @@ func (l *Ledger) Waiting(ctx context.Context) ([]Lane, error) {
 // One feeder at a time feeds a lane, so that what it counted still holds when it gives. The others do nothing:
 // the statements behind this one ask app.feeds.
 const feedsSQL = `
-SELECT set_config('app.feeds', (NOT EXISTS (SELECT FROM job_pause WHERE scope = 'lane' AND name = $1)
-	AND pg_try_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext($1)))::text, true)`
+SELECT set_config('app.feeds', CASE WHEN EXISTS (SELECT FROM job_pause WHERE scope = 'lane' AND name = $1) THEN 'paused'
+	ELSE pg_try_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext($1))::text END, true)`
 
-const heldSQL = `
+const (
+	heldSQL = heldOf + byLine
+	heldOf  = `
 SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM job
-WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'
-GROUP BY org_id, line ORDER BY org_id, line`
+WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'`
+	byLine = ` GROUP BY org_id, line ORDER BY org_id, line`
+)
 
 // groupsSQL steps from group to group in job_waiting; a group is an org, a line and a kind. The LIMIT keeps each line a
 // probe: in a plan that was made while there were few lines, a join would read all of them for each group.
@@ -72,7 +75,7 @@ const groupsSQL = `
 WITH RECURSIVE walk AS (
 	(SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
 	WHERE lane = $1 AND state = 'ready' AND wake_at IS NULL AND due AND current_setting('app.feeds') = 'true'
-		AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > ($2::uuid, $3::uuid, $4::text)
+		AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > ($4::uuid, $5::uuid, $6::text)
 	ORDER BY org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1)
 	UNION ALL
 	SELECT n.org_id, n.line, n.kind, n.run_at
@@ -82,13 +85,16 @@ WITH RECURSIVE walk AS (
 			AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.org_id, w.line, w.kind)
 		ORDER BY org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
 	) AS n
-), heads AS MATERIALIZED (
-	SELECT * FROM walk LIMIT $5
+)` + headsSQL
+
+// headsSQL is what a walk over groups found, and what bounds each group.
+const headsSQL = `, heads AS MATERIALIZED (
+	SELECT * FROM walk LIMIT $2
 )
 SELECT h.org_id, h.line, h.kind, extract(epoch FROM h.run_at)::float8,
 	h.run_at <= now() AND NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('kind', h.kind), ('org', h.org_id::text))),
 	coalesce(w.weight, 1),
-	CASE WHEN h.line = '00000000-0000-0000-0000-000000000000' THEN 1000000 WHEN l.held_until > now() THEN 0 WHEN l.probing THEN 1 ELSE coalesce(l.slots, $6) END,
+	CASE WHEN h.line = '00000000-0000-0000-0000-000000000000' THEN 1000000 WHEN l.held_until > now() THEN 0 WHEN l.probing THEN 1 ELSE coalesce(l.slots, $3) END,
 	l.rate, extract(epoch FROM l.next_at)::float8, extract(epoch FROM now())::float8
 FROM heads h
 LEFT JOIN job_weight w ON w.org_id = h.org_id
@@ -148,10 +154,15 @@ func (p *pace) give(n int) { p.next += float64(n) / float64(p.rate) }
 // that holds the fewest for its weight, there to the line that holds the fewest, and there to the job that was due
 // first. Push what it answers. It answers nothing while another feeder feeds the lane, or while that is paused.
 func (l *Ledger) Feed(ctx context.Context, lane Lane, limit int) ([]Ref, error) {
-	var fed []Ref
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		fed = nil
-		r := round{lane: lane, tx: tx, ledger: l, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{}, toll: map[[2]id.ID]float64{}}
+	refs, _, err := l.feed(ctx, lane, limit, nil)
+	return refs, err
+}
+
+// feed is Feed, of some orgs alone where they are named; busy is another feeder's feeding the lane.
+func (l *Ledger) feed(ctx context.Context, lane Lane, limit int, of []id.ID) (refs []Ref, busy bool, err error) {
+	var r round
+	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		r = round{lane: lane, of: of, tx: tx, ledger: l, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{}, toll: map[[2]id.ID]float64{}}
 		if err := r.look(ctx); err != nil {
 			return err
 		}
@@ -164,18 +175,24 @@ func (l *Ledger) Feed(ctx context.Context, lane Lane, limit int) ([]Ref, error) 
 			}
 		}
 		r.charge()
-		fed = r.inTurn()
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return fed, nil
+	if busy = r.feeds == "false"; !busy {
+		l.remember(&r, len(r.fed) < limit)
+	}
+	return r.inTurn(), busy, nil
 }
 
 // round is one round of a lane's feeder.
 type round struct {
 	lane   Lane
+	of     []id.ID // the only orgs it is for; nil for all
+	feeds  string  // "true", or "false" where another feeder feeds the lane, or "paused"
+	from   spot    // where it began to look
+	to     spot    // where it stopped; zero if it saw all that was there
 	tx     *postgres.Tx
 	ledger *Ledger
 	orgs   []*tenant
@@ -195,15 +212,25 @@ type given struct {
 func (r *round) look(ctx context.Context) error {
 	held := map[[2]id.ID]int{}
 	r.tx.Queue(lazySQL)
-	r.tx.Queue(feedsSQL, string(r.lane))
-	r.tx.Queue(heldSQL, string(r.lane)).Query(func(rows pgx.Rows) error {
+	r.tx.Queue(feedsSQL, string(r.lane)).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&r.feeds)
+	})
+	whose, args := heldSQL, []any{string(r.lane)}
+	if r.of != nil {
+		whose, args = heldOfSQL, append(args, r.of)
+	}
+	r.tx.Queue(whose, args...).Query(func(rows pgx.Rows) error {
 		var org, line id.ID
 		var n int
 		_, err := pgx.ForEachRow(rows, []any{&org, &line, &n}, func() error { held[[2]id.ID{org, line}] = n; return nil })
 		return err
 	})
-	from := r.ledger.spot(r.lane)
-	rows, err := r.tx.Query(ctx, groupsSQL, string(r.lane), from.org, from.line, from.kind, feedGroups, Slots)
+	r.from = r.ledger.spot(r.lane)
+	groups, args := groupsSQL, []any{string(r.lane), feedGroups, Slots, r.from.org, r.from.line, r.from.kind}
+	if r.of != nil {
+		groups, args = groupsOfSQL, append(args[:3], r.of)
+	}
+	rows, err := r.tx.Query(ctx, groups, args...)
 	if err != nil {
 		return err
 	}
@@ -246,11 +273,13 @@ func (r *round) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n < feedGroups {
-		at = spot{}
-	}
-	r.ledger.goOn(r.lane, at)
 	r.count(held)
+	if n == feedGroups {
+		r.to = at
+	}
+	if r.of == nil {
+		r.ledger.goOn(r.lane, r.to)
+	}
 	return nil
 }
 

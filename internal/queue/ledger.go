@@ -31,8 +31,9 @@ type Ledger struct {
 	// Lease and First stand for the constants of the same name; tests shorten them.
 	Lease, First time.Duration
 
-	mu   sync.Mutex
-	from map[Lane]spot // where the feeder goes on when there are more groups than one round looks at
+	mu    sync.Mutex
+	from  map[Lane]spot           // where the feeder goes on when there are more groups than one round looks at
+	short map[Lane]map[id.ID]bool // see Short
 }
 
 // NewLedger is a ledger with the protocol's own times.
