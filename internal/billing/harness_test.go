@@ -376,21 +376,34 @@ func (w *world) credit(org id.ID) int64 {
 // elsewhere is another database with the same Stripe, which knows of an org no more than who its customer is.
 func (w *world) elsewhere(org id.ID) *world {
 	w.Helper()
+	o := w.twin()
+	o.meets(org, w.customer(org))
+	return o
+}
+
+// twin is another database with the same Stripe, and without an org.
+func (w *world) twin() *world {
+	w.Helper()
 	o := &world{TB: w.TB, Database: testkit.DB(w.TB), at: w.now(), box: w.box, secret: w.secret}
 	o.sql = testkit.Pgx(w.TB, o.URL)
 	o.billing = o.service(nil)
 	if _, err := o.billing.Publish(w.Context(), false); err != nil {
 		w.Fatal(err)
 	}
+	return o
+}
+
+// meets lets w know who an org's customer is, and nothing more.
+func (w *world) meets(org id.ID, customer string) {
+	w.Helper()
 	for _, sql := range []string{
 		"INSERT INTO org (id, name) VALUES ($1, $2)",
 		"INSERT INTO billing_customer (org_id, stripe_id, stripe_key, keyed_at) VALUES ($1, $2, 'cus:x', now())",
 	} {
-		if _, err := o.sql.Exec(w.Context(), sql, org, w.customer(org)); err != nil {
+		if _, err := w.sql.Exec(w.Context(), sql, org, customer); err != nil {
 			w.Fatal(err)
 		}
 	}
-	return o
 }
 
 // shuffled is a fifth less of the events in another order, some of them twice.

@@ -2,11 +2,14 @@ package billing_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,37 +19,65 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
+// histories is how many random histories are lived; the long form is -histories=10000.
+var histories = flag.Int("histories", 40/min(slower, 5), "random histories to live")
+
 // history is one org's life, made up at random.
 type history struct {
 	*world
-	r    *rand.Rand
-	org  id.ID
-	last billing.Wish
-	open *billing.Answer // what waits for the customer
-	held []stripe.Outgoing
-	had  map[string]bool // plans and intervals that Stripe has ever had the org on
-	told []string        // what happened, for whoever has to find out why
+	other *world // that hears of the same life by what is left of its events
+	seed  uint64
+	r     *rand.Rand
+	org   id.ID
+	last  billing.Wish
+	open  *billing.Answer // what waits for the customer
+	held  []stripe.Outgoing
+	all   []stripe.Outgoing
+	had   map[string]bool // plans and intervals that Stripe has ever had the org on
+	paid  string          // what the org was last seen to hold, as Stripe held it; "" without
+	told  []string        // what happened, for whoever has to find out why
 }
 
 // TestRandomHistoriesKeepTheirPromises lets orgs change, repeat, be declined, confirm, cancel, jump in time and lose
 // events, while the process dies and Stripe fails at every point, and holds after every step: one live subscription,
-// no plan that was not paid for; and at the end, when all has been recovered and one sync has run: what we hold is what
-// Stripe holds, and each invoice of a change was charged once and belongs to one change.
+// no plan that was not paid for, none lost before its paid period ends; and at the end, when all has been recovered and
+// one sync has run: what we hold is what Stripe holds, each invoice of a change was charged once and belongs to one
+// change, and a second database that got a fifth less of the events, in another order and some of them twice, holds
+// after one sync the same.
 func TestRandomHistoriesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	const workers = 4
-	for n := range workers {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			w := begin(t)
-			for i := range max(*histories/10/workers, 1) {
-				h := &history{world: w, r: rand.New(rand.NewPCG(uint64(n), uint64(i))), org: w.org(), had: map[string]bool{"trial": true}}
-				h.live()
-				if t.Failed() {
-					t.Fatalf("worker %d, history %d: %v", n, i, h.told)
+	const (
+		workers = 4
+		age     = 25 // histories of one world: it walks all its orgs whenever time goes by
+	)
+	var compared atomic.Int64
+	t.Run("worker", func(t *testing.T) {
+		for n := range workers {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				share := max(*histories/workers, 1)
+				for first := 0; first < share && !t.Failed(); first += age {
+					t.Run(strconv.Itoa(first), func(t *testing.T) {
+						w := begin(t)
+						other := w.twin()
+						for i := first; i < min(first+age, share); i++ {
+							seed := rand.NewPCG(uint64(n), uint64(i))
+							h := &history{world: w, other: other, seed: uint64(i), r: rand.New(seed), org: w.org(), had: map[string]bool{"trial": true}}
+							h.live()
+							if h.same() {
+								compared.Add(1)
+							}
+							if t.Failed() {
+								t.Fatalf("worker %d, history %d: %v", n, i, h.told)
+							}
+						}
+					})
 				}
-			}
-		})
+			})
+		}
+	})
+	if n := compared.Load(); n < int64(*histories/4) {
+		t.Errorf("only %d of %d histories end with a subscription to compare", n, *histories)
 	}
 }
 
@@ -70,6 +101,30 @@ func (h *history) live() {
 	}
 	h.promises()
 	h.settled()
+}
+
+// same holds the second database against the first. It answers false where there is nothing to compare: a database that
+// has never seen a subscription does not hear of one that is over.
+func (h *history) same() bool {
+	h.Helper()
+	h.all = append(h.all, h.outbox()...)
+	if h.Failed() || h.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND live", h.org) == 0 {
+		return false
+	}
+	o := h.other
+	o.mu.Lock()
+	o.at = h.now()
+	o.mu.Unlock()
+	o.meets(h.org, h.customer(h.org))
+	o.deliver(shuffled(h.seed, h.all)...)
+	o.work()
+	if _, err := o.billing.Refresh(h.Context(), h.org, "sync"); err != nil {
+		h.Fatalf("%v: %v", h.told, err)
+	}
+	if is, want := o.hash(h.org), h.hash(h.org); is != want {
+		h.Errorf("what is left of the events leads to %q, all of them to %q", o.state(h.org), h.state(h.org))
+	}
+	return true
 }
 
 func (h *history) note(format string, args ...any) {
@@ -175,7 +230,9 @@ func (h *history) came(what string, err error) {
 // events takes what Stripe has to tell and loses, doubles and shuffles it.
 func (h *history) events() {
 	h.Helper()
-	all := slices.Concat(h.held, h.outbox())
+	fresh := h.outbox()
+	h.all = append(h.all, fresh...)
+	all := slices.Concat(h.held, fresh)
 	h.held = nil
 	h.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	n := 0
@@ -267,20 +324,29 @@ func (h *history) sold(key string) (string, error) {
 // promises are what holds after every step.
 func (h *history) promises() {
 	h.Helper()
-	live := 0
+	live, theirs := 0, ""
 	for _, s := range h.subscriptions() {
 		switch s["status"] {
 		case "active", "past_due", "unpaid", "trialing":
 			live++
 			h.had[h.planOf(s)] = true
+			theirs = h.planOf(s) + " " + s["status"].(string)
 		}
 	}
 	if live > 1 {
 		h.Errorf("%d live subscriptions", live)
 	}
-	var plan, interval string
-	if err := h.sql.QueryRow(h.Context(), "SELECT plan, coalesce(interval, '') FROM subscription WHERE org_id = $1", h.org).Scan(&plan, &interval); err != nil {
+	var plan, interval, status string
+	if err := h.sql.QueryRow(h.Context(), "SELECT plan, coalesce(interval, ''), status FROM subscription WHERE org_id = $1", h.org).Scan(&plan, &interval, &status); err != nil {
 		h.Fatal(err)
+	}
+	switch ours := strings.Join([]string{plan, interval, status}, " "); {
+	case theirs == "":
+		h.paid = ""
+	case ours == theirs:
+		h.paid = theirs
+	case h.paid == theirs:
+		h.Errorf("the org had what Stripe holds, %q, and has %q now", theirs, ours)
 	}
 	if name := plan; interval != "" {
 		name += " " + interval

@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// histories is how many random changes and histories are tried in all; the long form is -histories=10000.
-var histories = flag.Int("histories", 400/slower, "random changes and histories to try")
+// changes is how many random changes of plan are tried in all; the long form is -changes=10000.
+var changes = flag.Int("changes", 400/slower, "random changes of plan to try")
 
 var (
 	keys      = []string{"solo_starter", "solo_pro", "agency_growth", "agency_scale", "white_label_pro"}
@@ -35,7 +35,7 @@ func TestExactlyThePreviewedAmountIsCharged(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			w, r := begin(t), rand.New(rand.NewPCG(uint64(n), 7))
-			for tried := 0; tried < *histories/workers; {
+			for tried := 0; tried < *changes/workers; {
 				org, charged := w.org(), int64(0)
 				for range 1 + r.IntN(8) {
 					wish := billing.Wish{Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)], When: billing.Now}
@@ -122,7 +122,7 @@ func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 func TestChainedChangesConserveMoney(t *testing.T) {
 	t.Parallel()
 	w, r := begin(t), rand.New(rand.NewPCG(3, 5))
-	for range max(*histories/20, 5) {
+	for range max(*changes/20, 5) {
 		plan := keys[r.IntN(len(keys))]
 		org := w.on(plan)
 		period, changes := w.count("SELECT extract(epoch FROM period_end - period_start)::bigint FROM stripe_subscription WHERE org_id = $1", org), int64(0)
