@@ -328,6 +328,14 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 	return nil
 }
 
+// trialDays is how long the trial of a new org lasts; 0 is without end, on the sandbox, where nobody can pay.
+func (p *process) trialDays() int {
+	if p.StripeKey == "" {
+		return 0
+	}
+	return p.plans.Trial().TrialDays
+}
+
 // clock is the sandbox's, looked up once a second: who operates it may move it.
 func clock(s *stripe.Sandbox) func() time.Time {
 	var (
@@ -356,10 +364,7 @@ func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
-		Plans: plans.NewService(p.app, p.plans), Billing: p.billing,
-	}
-	if p.stripe == nil { // on the sandbox the trial has no end
-		d.TrialDays = p.plans.Trial().TrialDays
+		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(),
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -566,7 +571,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}
-	seeded, err := api.Admit(ctx, p.auth, api.Newcomer{Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User", OrgName: u.SeedOrg})
+	seeded, err := api.Admit(ctx, p.auth, api.Newcomer{Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User", OrgName: u.SeedOrg, TrialDays: p.trialDays()})
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
@@ -630,6 +635,7 @@ func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 	if err = p.openDatabase(ctx, nil); err != nil {
 		return err
 	}
+	n.TrialDays = p.trialDays()
 	switch admitted, err := api.Admit(ctx, p.auth, n); {
 	case err != nil:
 		return err

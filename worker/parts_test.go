@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -51,6 +52,9 @@ func playing(ctx context.Context, role string) error {
 	system, err := postgres.Open(ctx, postgres.Options{URL: o.URL, Role: postgres.System, MaxConns: 8})
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(role, changing+" ") {
+		return dieChanging(ctx, app, system, org, role)
 	}
 	client, err := redisx.Open(env("REDIS"), redisx.Worker)
 	if err != nil {

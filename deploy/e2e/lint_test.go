@@ -34,12 +34,19 @@ var planted = []struct{ path, body, finding string }{
 	{"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n", "os.Getenv"},
 	{"internal/billing/planted/rate/rate.go", "package billing\n\nvar rate float64\n", "money is counted"},
 	{"internal/sandbox/stripe/planted/rate/rate.go", "package stripe\n\nfunc rate(n int64) float32 { return float32(n) }\n", "money is counted"},
+	{"jobs/billingsettle/planted/rate/rate.go", "package billingsettle\n\nvar rate float64\n", "money is counted"},
+	{"jobs/overagesync/planted/rate/rate.go", "package overagesync\n\nvar rate float32\n", "money is counted"},
+	{"jobs/prorationsync/planted/rate/rate.go", "package prorationsync\n\nimport \"strconv\"\n\nvar rate, _ = strconv.ParseFloat(\"1\", 64)\n", "money is counted"},
+	{"jobs/stripeevent/planted/rate/rate.go", "package stripeevent\n\nvar rate float64\n", "money is counted"},
+	{"jobs/plansettle/planted/rate/rate.go", "package plansettle\n\nvar rate float64\n", "money is counted"},
+	{"api/billing_planted.go", "package api\n\nvar rate float64\n", "money is counted"},
 	{"internal/contacts/planted/wait/wait_test.go", "package contacts_test\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestWait(t *testing.T) { time.Sleep(1) }\n", "time.Sleep"},
 }
 
 // allowed are files that look like the ones above and break nothing.
 var allowed = map[string]string{
 	"api/ops.go":                "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
+	"api/share.go":              "package api\n\nvar share float64\n",
 	"api/ask.go":                "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
 	"worker/mux.go":             "package worker\n\nimport _ \"" + module + "/jobs\"\n",
 	"jobs/jobs.go":              "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",

@@ -6,8 +6,11 @@ import (
 	"context"
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // Job settles by a catalogue.
@@ -17,10 +20,26 @@ type Job struct{ Plans *plans.Catalogue }
 // version, so it may be asked for too often.
 func (j Job) Handler() queue.Handler { return plans.SettleKind.HandleTx(j.Work) }
 
-// Work settles the job's org, or the next of its clients.
+// Work settles the job's org, or the next of its clients. A plan that has ceased to count because its time was over is
+// told of: rights fall, and no row of the org's is touched.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[plans.SettleArgs]) error {
-	if run.Args.After.IsZero() {
+	switch {
+	case !run.Args.After.IsZero():
+		return j.Plans.SettleClients(ctx, tx, run.Args.After)
+	case run.Args.Until.IsZero():
 		return j.Plans.Settle(ctx, tx)
 	}
-	return j.Plans.SettleClients(ctx, tx, run.Args.After)
+	over, err := j.Plans.Elapse(ctx, tx, run.Args.Until.Time)
+	if err != nil || over == nil {
+		return err
+	}
+	org.Audit(ctx, tx, org.Entry{
+		Action: "plan.changed", Target: "subscription",
+		Detail: map[string]any{"from": over.Plan, "to": over.Plan, "interval": over.Interval, "status": over.After},
+	})
+	told := events.Plan{Plan: over.Plan, Status: string(over.After), EffectiveAt: wire.At(over.At)}
+	if over.Interval != "" {
+		told.Interval = &over.Interval
+	}
+	return events.Announce(ctx, tx, events.PlanChanged{Plan: told, Previous: map[string]any{"status": string(over.Before)}})
 }

@@ -8,7 +8,8 @@ import (
 // Status is what becomes of a subscription.
 type Status string
 
-// The statuses that are stored, which are the payment processor's, and TrialEnded, which the clock makes of Trialing.
+// The statuses that are stored, which are the payment processor's, and TrialEnded, which the clock makes of Trialing. Of
+// PastDue it makes Unpaid when the grace is over.
 const (
 	Trialing   Status = "trialing"
 	Active     Status = "active"
@@ -61,7 +62,7 @@ type Facts struct {
 // Rights are what an org may use.
 type Rights struct {
 	Plan     string
-	Status   Status // TrialEnded where the clock has ended a trial
+	Status   Status // TrialEnded where the clock has ended a trial, Unpaid where it has ended the grace of PastDue
 	Open     bool   // the plan counts; false leaves the free set
 	Overage  bool   // more client orgs may be made than Features has
 	Features map[string]Right
@@ -142,8 +143,12 @@ func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 			return true
 		}
 		ends := f.PastDueSince.Add(c.grace)
-		r.until(ends, at)
-		return at.Before(ends)
+		if at.Before(ends) {
+			r.until(ends, at)
+			return true
+		}
+		r.Status = Unpaid
+		return false
 	default:
 		return false
 	}

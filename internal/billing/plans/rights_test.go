@@ -48,7 +48,7 @@ func TestRightsFollowFromTheFacts(t *testing.T) {
 		"a trial at its end":            {plans.Facts{Plan: "trial", Status: plans.Trialing, TrialEnds: in(0)}, "sequences", false, plans.FromFree, plans.TrialEnded, 0},
 		"a paid plan's trial":           {plans.Facts{Plan: "solo_pro", Status: plans.Trialing, TrialEnds: in(-day)}, "contacts", int64(25000), plans.FromPlan, plans.Trialing, 0},
 		"past due within grace":         {plans.Facts{Plan: "solo_pro", Status: plans.PastDue, PastDueSince: in(-13 * day)}, "contacts", int64(25000), plans.FromPlan, plans.PastDue, day},
-		"past due after grace":          {plans.Facts{Plan: "solo_pro", Status: plans.PastDue, PastDueSince: in(-14 * day)}, "contacts", int64(100), plans.FromFree, plans.PastDue, 0},
+		"past due after grace":          {plans.Facts{Plan: "solo_pro", Status: plans.PastDue, PastDueSince: in(-14 * day)}, "contacts", int64(100), plans.FromFree, plans.Unpaid, 0},
 		"incomplete":                    {plans.Facts{Plan: "white_label_pro", Status: plans.Incomplete}, "white_label", false, plans.FromFree, plans.Incomplete, 0},
 		"unpaid":                        {plans.Facts{Plan: "white_label_pro", Status: plans.Unpaid}, "white_label", false, plans.FromFree, plans.Unpaid, 0},
 		"canceled":                      {plans.Facts{Plan: "white_label_pro", Status: plans.Canceled}, "white_label", false, plans.FromFree, plans.Canceled, 0},
@@ -86,6 +86,52 @@ func TestRightsFollowFromTheFacts(t *testing.T) {
 		}
 		if x.until == 0 && !r.Until.IsZero() || x.until > 0 && !r.Until.Equal(noon.Add(x.until)) {
 			t.Errorf("%s: until %v, want in %v", name, r.Until, x.until)
+		}
+	}
+}
+
+// TestAnUnpaidRenewalLeavesEverythingFor14Days goes through the grace: all of the plan until its last moment, then the
+// free set, in every feature; a client's rights go with its agency's.
+func TestAnUnpaidRenewalLeavesEverythingFor14Days(t *testing.T) {
+	t.Parallel()
+	c := plans.Standard()
+	const day = 24 * time.Hour
+	for _, x := range []struct {
+		unpaid time.Duration // since the invoice was first not paid
+		open   bool
+		status plans.Status
+		left   time.Duration // until the clock changes it
+	}{
+		{0, true, plans.PastDue, 14 * day},
+		{1 * day, true, plans.PastDue, 13 * day},
+		{7 * day, true, plans.PastDue, 7 * day},
+		{14*day - time.Microsecond, true, plans.PastDue, time.Microsecond},
+		{14 * day, false, plans.Unpaid, 0},
+		{15 * day, false, plans.Unpaid, 0},
+		{400 * day, false, plans.Unpaid, 0},
+	} {
+		r := c.Effective(plans.Facts{Plan: "agency_scale", Status: plans.PastDue, PastDueSince: in(-x.unpaid)}, noon)
+		until := time.Time{}
+		if x.left > 0 {
+			until = noon.Add(x.left)
+		}
+		if r.Open != x.open || r.Overage != x.open || r.Status != x.status || !r.Until.Equal(until) {
+			t.Errorf("%s unpaid: open %v, overage %v, %s until %v; want %v, %s until %v", x.unpaid, r.Open, r.Overage, r.Status, r.Until, x.open, x.status, until)
+		}
+		as, client := plans.Facts{Plan: "agency_scale", Status: plans.Active}, c.Effective(plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &r}, noon)
+		if !x.open {
+			as.Status = plans.Canceled
+		}
+		for name, want := range c.Effective(as, noon).Features {
+			if got := r.Features[name]; got != want {
+				t.Errorf("%s unpaid: %s is %+v, want %+v", x.unpaid, name, got, want)
+			}
+			if got := client.Features[name].Value; name != plans.Clients && got != want.Value {
+				t.Errorf("%s unpaid: a client's %s is %+v, want %+v", x.unpaid, name, got, want.Value)
+			}
+		}
+		if !client.Until.Equal(until) {
+			t.Errorf("%s unpaid: a client's rights change at %v, want %v", x.unpaid, client.Until, until)
 		}
 	}
 }

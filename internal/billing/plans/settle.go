@@ -16,7 +16,8 @@ import (
 
 // SettleArgs say where to go on among an agency's clients; zero begins with the org itself.
 type SettleArgs struct {
-	After id.ID `json:"after,omitzero"`
+	After id.ID     `json:"after,omitzero"`
+	Until wire.Time `json:"until,omitzero"` // the moment at which the clock changes the rights, of the job that waits for it
 }
 
 // SettleKind is the job that settles an org: at the moments at which the clock changes its rights, after a new
@@ -138,7 +139,7 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 	tx.Queue(`SELECT quota_settle($1, $2, $3, $4)`, tx.Org(), features, caps, overages)
 	tx.Queue(`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`, tx.Org(), c.Version)
 	if !r.Until.IsZero() {
-		if err := SettleKind.Add(ctx, tx, SettleArgs{}, queue.At(r.Until), queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
+		if err := SettleKind.Add(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until), queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
 			return err
 		}
 	}
@@ -147,6 +148,35 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 		return err
 	}
 	return SettleKind.Add(ctx, tx, SettleArgs{After: first})
+}
+
+// Lapse is a plan that has ceased to count because its time was over: a trial's, or the grace of an unpaid renewal.
+type Lapse struct {
+	Plan, Interval string
+	Before, After  Status
+	At             time.Time
+}
+
+// Elapse settles tx's org when the moment has come for which Settle left a job, and answers the plan that ceased to
+// count by it; nil where none did, because it counts on, was extended or paid for, or is an agency's. The one job of a
+// moment asks, and so each lapse is answered once.
+func (c *Catalogue) Elapse(ctx context.Context, tx *postgres.Tx, moment time.Time) (*Lapse, error) {
+	was, err := readState(ctx, tx, stateSQL+` FOR UPDATE OF s`)
+	if err != nil {
+		return nil, err
+	}
+	now, f, err := c.rights(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Settle(ctx, tx); err != nil || now.Open || f.Plan == Client {
+		return nil, err
+	}
+	before := c.Effective(f.Facts, moment.Add(-time.Microsecond))
+	if !before.Open {
+		return nil, nil //nolint:nilnil // nothing has lapsed
+	}
+	return &Lapse{Plan: was.Plan, Interval: was.Interval, Before: before.Status, After: now.Status, At: moment}, nil
 }
 
 // clientsAtOnce is how many clients one transaction settles.
