@@ -185,7 +185,7 @@ func (p *Provider) codeParam() string   { return cmp.Or(p.CodeParam, "code") }
 // renamed answers address with one parameter of its query under another name.
 func renamed(address, from, to string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || from == to {
 		return address
 	}
 	q := u.Query()

@@ -1,0 +1,142 @@
+package oauth
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+// Grant is a login as those see it who run the sandbox.
+type Grant struct {
+	ID         string     `json:"id"`
+	Family     string     `json:"family"`
+	Person     string     `json:"person"`
+	Subject    string     `json:"subject"`
+	Scopes     []string   `json:"scopes"`
+	Alive      bool       `json:"alive"`
+	Dead       string     `json:"dead,omitempty"` // "revoked", "reuse", or what Kill was told
+	Access     string     `json:"access_token"`   // the newest
+	Refresh    string     `json:"refresh_token,omitempty"`
+	ExpiresAt  *time.Time `json:"access_expires_at,omitempty"`
+	RefreshEnd *time.Time `json:"refresh_expires_at,omitempty"`
+	Refreshes  int        `json:"refreshes"` // renewals that were granted
+	Requests   int        `json:"requests"`  // renewals that were asked for, refused ones too
+	MadeAt     time.Time  `json:"made_at"`
+}
+
+func (l *login) grant() Grant {
+	return Grant{
+		ID: l.ID, Family: l.Family, Person: l.Person, Subject: l.Subject, Scopes: l.Scopes, Alive: l.Dead == "", Dead: l.Dead, Access: l.Access, Refresh: l.Refresh,
+		ExpiresAt: l.AccessEnd, RefreshEnd: l.RefreshEnd, Refreshes: l.Refreshes, Requests: l.Requests, MadeAt: l.MadeAt,
+	}
+}
+
+// Issue makes a login without a consent page: person let the client at everything that the scopes reach. Meta's have a
+// long token at once.
+func (s *Sandbox) Issue(ctx context.Context, family, person string, scopes ...string) (g Grant, err error) {
+	err = s.do(ctx, func(tx *tx) {
+		d := dialectOf(family)
+		if d == nil {
+			return
+		}
+		l := tx.begin(d, &code{Family: family, Scopes: scopes, Offline: true, Person: person, All: true})
+		if d.first == kindShort {
+			l.AccessEnd = tx.until(tx.knobs(family).Lifetime.or(metaLong))
+			l.Access = tx.issue(l, kindAccess, l.AccessEnd)
+			tx.save(l)
+		}
+		if d.grantsRefresh != nil && l.Refresh == "" {
+			l.RefreshEnd = tx.until(tx.knobs(family).RefreshLifetime.or(d.refresh))
+			tx.refreshToken(l)
+			tx.save(l)
+		}
+		g = l.grant()
+	})
+	if err == nil && g.ID == "" {
+		err = errGone
+	}
+	return g, err
+}
+
+// Grants answers the newest logins, all with limit 0.
+func (s *Sandbox) Grants(ctx context.Context, limit int) (all []Grant, err error) {
+	err = s.do(ctx, func(tx *tx) {
+		all = []Grant{}
+		for _, l := range list[login](tx, "login", limit) {
+			all = append(all, l.grant())
+		}
+	})
+	return all, err
+}
+
+// Holder answers the login of a token, of whichever kind.
+func (s *Sandbox) Holder(ctx context.Context, token string) (g Grant, err error) {
+	err = s.do(ctx, func(tx *tx) {
+		if l, _ := tx.holder(token); l != nil {
+			g = l.grant()
+		}
+	})
+	if err == nil && g.ID == "" {
+		err = errGone
+	}
+	return g, err
+}
+
+// Kill ends a login as if its person had taken it back.
+func (s *Sandbox) Kill(ctx context.Context, grant, why string) error {
+	found := false
+	err := s.do(ctx, func(tx *tx) {
+		if l := get[login](tx, "login", grant); l != nil {
+			found = true
+			l.Dead = why
+			tx.save(l)
+		}
+	})
+	if err == nil && !found {
+		err = errGone
+	}
+	return err
+}
+
+// Set chooses how a family behaves from now on.
+func (s *Sandbox) Set(ctx context.Context, family string, k Knobs) error {
+	return s.do(ctx, func(tx *tx) {
+		if tx.settings.Knobs == nil {
+			tx.settings.Knobs = map[string]Knobs{}
+		}
+		tx.settings.Knobs[family] = k
+		tx.keep()
+	})
+}
+
+// Strike adds a fault. The one that was added first and fits strikes.
+func (s *Sandbox) Strike(ctx context.Context, f Fault) error {
+	return s.do(ctx, func(tx *tx) { tx.settings.Faults = append(tx.settings.Faults, &f); tx.keep() })
+}
+
+// Clear takes every fault away, and leaves the knobs.
+func (s *Sandbox) Clear(ctx context.Context) error {
+	return s.do(ctx, func(tx *tx) { tx.settings.Faults = nil; tx.keep() })
+}
+
+// Advance moves the sandbox's clock on.
+func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
+	return s.do(ctx, func(tx *tx) { tx.settings.Ahead += Seconds(by.Seconds()); tx.keep() })
+}
+
+// Counts answers how many requests came, by family and by "token", "api" and "revoke".
+func (s *Sandbox) Counts(ctx context.Context) (counts map[string]map[string]int, err error) {
+	err = s.do(ctx, func(tx *tx) { counts = tx.counts() })
+	return counts, err
+}
+
+func (t *tx) counts() map[string]map[string]int {
+	all := map[string]map[string]int{}
+	for family, ops := range t.settings.Counts {
+		all[family] = map[string]int{}
+		for what, n := range maps.All(ops) {
+			all[family][string(what)] = n
+		}
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package oauth
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Seconds is a duration as the page and scripts write it.
+type Seconds float64
+
+func (s Seconds) d() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+func (s Seconds) or(own time.Duration) time.Duration {
+	if s != 0 {
+		return s.d()
+	}
+	return own
+}
+
+// What an answer says of the refresh token, where it is not what the provider would say.
+const (
+	Absent = "absent"
+	Empty  = "empty"
+	Same   = "same"
+)
+
+// Knobs are how a family behaves. The zero value is the provider's own way.
+type Knobs struct {
+	Lifetime        Seconds `json:"lifetime"`         // of access tokens; below 0 they do not end
+	RefreshLifetime Seconds `json:"refresh_lifetime"` // below 0 there is no end
+	MinAge          Seconds `json:"min_age"`          // of Instagram's tokens before they are extended; below 0 none
+	Rotation        string  `json:"rotation"`         // Strict, Single, Grace or Fixed
+	Grace           Seconds `json:"grace"`            // a minute if 0
+	NoExpiresIn     bool    `json:"no_expires_in"`
+	RefreshToken    string  `json:"refresh_token"` // Absent, Empty or Same
+	// Latency and LatencyMax bound how long an answer takes.
+	Latency    Seconds `json:"latency"`
+	LatencyMax Seconds `json:"latency_max"`
+	// Accounts is how many pages, channels or ad accounts each person owns; 3 if 0, none below 0.
+	Accounts int `json:"accounts"`
+}
+
+func (k Knobs) latency() time.Duration {
+	if k.LatencyMax > k.Latency {
+		return (k.Latency + Seconds(rand.Float64())*(k.LatencyMax-k.Latency)).d() //nolint:gosec // a delay is no secret
+	}
+	return k.Latency.d()
+}
+
+func (k Knobs) accounts() int {
+	if k.Accounts == 0 {
+		return 3
+	}
+	return max(k.Accounts, 0)
+}
+
+// Fault strikes requests in place of their answers.
+type Fault struct {
+	Family string `json:"family"` // "" is every family
+	Op     string `json:"op"`     // "token", "api", "revoke"; "" is every one
+	// Done: the work is done, and only the answer is spoilt.
+	Done bool `json:"done"`
+	// Status, Body and RetryAfter (seconds) are answered. Without a Status the line is cut.
+	Status     int    `json:"status"`
+	Body       string `json:"body"`
+	RetryAfter int    `json:"retry_after"`
+	// Hang: nothing is answered until the caller goes away.
+	Hang bool `json:"hang"`
+	// Times is how many requests it strikes; 0 is all, until it is cleared.
+	Times int `json:"times"`
+}
+
+// answer is nil where the line is to be cut.
+func (f *Fault) answer() *answer {
+	if f.Status == 0 {
+		return nil
+	}
+	a := &answer{status: f.Status, header: http.Header{}, body: f.Body}
+	if f.RetryAfter > 0 {
+		a.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	return a
+}
+
+// longestHang bounds how long a fault holds a connection whose caller does not go away.
+const longestHang = 2 * time.Minute
+
+// hold waits where the fault says so, and cuts the line where there is nothing to answer.
+func (f *Fault) hold(ctx context.Context) {
+	if f.Hang {
+		wait(ctx, longestHang)
+	}
+	if f.Hang || f.Status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// settings are the sandbox's own: one row.
+type settings struct {
+	Ahead  Seconds               `json:"ahead"` // that the sandbox's clock is before the real one
+	Knobs  map[string]Knobs      `json:"knobs"`
+	Faults []*Fault              `json:"faults"`
+	Counts map[string]map[op]int `json:"counts"` // of requests, by family
+}
+
+func (t *tx) keep() { put(t, "settings", "settings", t.settings) }
+
+func (t *tx) knobs(family string) Knobs { return t.settings.Knobs[family] }
+
+// strike finds the fault for a request and counts it.
+func (t *tx) strike(family string, what op) *Fault {
+	for i, f := range t.settings.Faults {
+		if f.Family != "" && f.Family != family || f.Op != "" && f.Op != string(what) {
+			continue
+		}
+		struck := *f
+		if f.Times > 0 {
+			if f.Times--; f.Times == 0 {
+				t.settings.Faults = append(t.settings.Faults[:i:i], t.settings.Faults[i+1:]...)
+			}
+			t.keep()
+		}
+		return &struck
+	}
+	return nil
+}
+
+// count counts a request, whatever becomes of it.
+func (t *tx) count(family string, what op) {
+	if t.settings.Counts == nil {
+		t.settings.Counts = map[string]map[op]int{}
+	}
+	if t.settings.Counts[family] == nil {
+		t.settings.Counts[family] = map[op]int{}
+	}
+	t.settings.Counts[family][what]++
+	t.keep()
+}
+
+// spoken is the words of a list that a request names, whatever separates them.
+func spoken(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
+}

@@ -1,0 +1,95 @@
+package oauth
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// linkedin is LinkedIn's members, organisations and ad accounts.
+func linkedin() *dialect {
+	member := []string{"openid"}
+	return &dialect{
+		family: "linkedin", name: "LinkedIn", authorize: "www.linkedin.com/oauth/v2/authorization", client: "client_id", secret: "client_secret", codeAs: "code",
+		denied: map[string][]string{"error": {"user_cancelled_authorize"}, "error_description": {"The user cancelled the authorization"}},
+		access: 5184000 * time.Second, refresh: 31536000 * time.Second, absolute: true, rotation: Fixed, repeats: true,
+		grantsRefresh: func(*code) bool { return true }, refuse: linkedinRefuse,
+		routes: map[string]route{
+			"POST www.linkedin.com/oauth/v2/accessToken":       token(),
+			"POST www.linkedin.com/oauth/v2/revoke":            revoke("token"),
+			"GET api.linkedin.com/v2/userinfo":                 asked(member, openidMe),
+			"GET api.linkedin.com/v2/organizationalEntityAcls": asked([]string{"rw_organization_admin", "r_organization_social"}, linkedinPages),
+			"GET api.linkedin.com/rest/adAccounts":             asked([]string{"r_ads", "rw_ads"}, linkedinAds),
+		},
+	}
+}
+
+func linkedinRefuse(r refusal) *answer {
+	service := func(status, code int, name string) *answer {
+		return &answer{status: status, body: map[string]any{"status": status, "serviceErrorCode": code, "code": name, "message": string(r)}}
+	}
+	switch r {
+	case badAccess:
+		return service(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN")
+	case lostAccess:
+		return service(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN")
+	case oldAccess:
+		return service(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN")
+	case noScope:
+		return service(http.StatusForbidden, 100, "ACCESS_DENIED")
+	default:
+		return standard(r)
+	}
+}
+
+// openidMe is a userinfo endpoint.
+func openidMe(_ *call, l *login) *answer {
+	return ok(map[string]any{"sub": l.Subject, "name": l.Person, "picture": avatar(l.Person), "given_name": first(l.Person)})
+}
+
+// linkedinPages has a row for each role in each organisation: an analyst's is among them, which may not speak for it.
+func linkedinPages(c *call, l *login) *answer {
+	type role struct {
+		thing
+		role string
+	}
+	var all []role
+	for i, t := range c.reach(l, "page") {
+		all = append(all, role{t, "ADMINISTRATOR"})
+		if i == 0 {
+			all = append(all, role{t, "CONTENT_ADMINISTRATOR"})
+		}
+	}
+	all = append(all, role{thing{ID: "99", Name: "Only analysed"}, "ANALYST"})
+	part, _ := paged(all, c.number("start", 0), min(max(c.number("count", 10), 1), 100))
+	rows := []map[string]any{}
+	for _, r := range part {
+		rows = append(rows, map[string]any{
+			"role": r.role, "organizationalTarget": "urn:li:organization:" + r.ID,
+			"organizationalTarget~": map[string]any{
+				"localizedName": r.Name,
+				"logoV2": map[string]any{"original~": map[string]any{"elements": []any{
+					map[string]any{"identifiers": []any{map[string]any{"identifier": avatar(r.Name)}}},
+				}}},
+			},
+		})
+	}
+	return ok(map[string]any{"elements": rows, "paging": map[string]any{"start": c.number("start", 0), "count": len(rows)}})
+}
+
+func linkedinAds(c *call, l *login) *answer {
+	if c.r.Header.Get("Linkedin-Version") == "" {
+		return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "VERSION_MISSING", "message": "A version must be present. Please specify a version by adding the LinkedIn-Version header."}}
+	}
+	part, next := paged(c.reach(l, "ads"), c.number("pageToken", 0), min(max(c.number("pageSize", 100), 1), 1000))
+	rows := []map[string]any{}
+	for _, t := range part {
+		id, _ := strconv.ParseInt(t.ID, 10, 64)
+		rows = append(rows, map[string]any{"id": id, "name": t.Name, "status": "ACTIVE"})
+	}
+	metadata := map[string]any{}
+	if next >= 0 {
+		metadata["nextPageToken"] = strconv.Itoa(next)
+	}
+	return ok(map[string]any{"elements": rows, "metadata": metadata})
+}

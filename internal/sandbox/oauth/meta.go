@@ -1,0 +1,221 @@
+package oauth
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Lifetimes of Meta's tokens.
+const (
+	metaShort = time.Hour
+	metaLong  = 5183944 * time.Second
+)
+
+// graphRefuse is how the Graph API says it.
+func graphRefuse(r refusal) *answer {
+	status, code, sub, kind := http.StatusBadRequest, 190, 0, "OAuthException"
+	switch r {
+	case badClient:
+		code = 101
+	case badCode:
+		code, sub = 100, 36009
+	case badRedirect:
+		code, sub = 100, 36008
+	case badVerifier, badGrant, tooYoung:
+		code = 100
+	case oldAccess:
+		sub = 463
+	case lostAccess:
+		sub = 458
+	case noScope:
+		status, code = http.StatusForbidden, 200
+	default: // an unknown token
+	}
+	said := map[string]any{"message": string(r), "type": kind, "code": code, "fbtrace_id": "sandbox"}
+	if sub != 0 {
+		said["error_subcode"] = sub
+	}
+	return &answer{status: status, body: map[string]any{"error": said}}
+}
+
+// facebook is Facebook's pages and Meta's ads.
+func facebook() *dialect {
+	exchange := route{op: opToken, do: facebookToken}
+	return &dialect{
+		family: "facebook", name: "Facebook", authorize: "www.facebook.com/{version}/dialog/oauth", client: "client_id", secret: "client_secret", codeAs: "code", pkce: mayPKCE,
+		denied: map[string][]string{"error": {"access_denied"}, "error_reason": {"user_denied"}, "error_description": {"Permissions error"}},
+		access: metaShort, first: kindShort, siblings: true, refuse: graphRefuse,
+		routes: map[string]route{
+			"GET graph.facebook.com/{version}/oauth/access_token":  exchange,
+			"POST graph.facebook.com/{version}/oauth/access_token": exchange,
+			"GET graph.facebook.com/{version}/me":                  proven(nil, facebookMe),
+			"GET graph.facebook.com/{version}/me/accounts":         proven([]string{"pages_show_list"}, facebookPages),
+			"GET graph.facebook.com/{version}/me/adaccounts":       proven([]string{"ads_read", "ads_management"}, facebookAds),
+			"DELETE graph.facebook.com/{version}/me/permissions":   {op: opRevoke, do: proven(nil, facebookRevoke).do},
+		},
+	}
+}
+
+// proven is asked, with the proof that the token is used by the application that has the secret.
+func proven(scope []string, do func(*call, *login) *answer) route {
+	return asked(scope, func(c *call, l *login) *answer {
+		_, secret := Client(c.d.family)
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer ")))
+		if c.get("appsecret_proof") != hex.EncodeToString(mac.Sum(nil)) {
+			return &answer{status: http.StatusBadRequest, body: map[string]any{"error": map[string]any{
+				"message": "Invalid appsecret_proof provided in the API argument", "type": "GraphMethodException", "code": 100, "fbtrace_id": "sandbox",
+			}}}
+		}
+		return do(c, l)
+	})
+}
+
+// facebookToken redeems codes for short tokens, and exchanges living tokens for long ones.
+func facebookToken(c *call) *answer {
+	if why := c.authenticate(); why != "" {
+		return c.d.refuse(why)
+	}
+	if c.get("grant_type") == "fb_exchange_token" {
+		return c.lengthen(c.get("fb_exchange_token"), kindShort, kindAccess)
+	}
+	l, why := c.redeem()
+	if why != "" {
+		return c.d.refuse(why)
+	}
+	return ok(map[string]any{"access_token": l.Access, "token_type": "bearer", "expires_in": c.tx.left(l.AccessEnd)})
+}
+
+// lengthen answers a long token for a living one of a kind, which stays good. One that is no longer short is renewed.
+func (c *call) lengthen(raw string, kinds ...string) *answer {
+	l, t := c.tx.holder(raw)
+	if l == nil || l.Family != c.d.family || !slices.Contains(kinds, t.Kind) {
+		return c.d.refuse(badAccess)
+	}
+	renewal := t.Kind != kindShort
+	if renewal {
+		l.Requests++
+	}
+	defer c.tx.save(l)
+	if _, why := c.living(raw); why != "" {
+		return c.d.refuse(why)
+	}
+	k := c.tx.knobs(c.d.family)
+	if renewal && c.d.family == "instagram" && c.tx.now.Before(t.MadeAt.Add(k.MinAge.or(24*time.Hour))) {
+		return c.d.refuse(tooYoung)
+	}
+	if renewal {
+		l.Refreshes++
+	}
+	l.AccessEnd = c.tx.until(k.Lifetime.or(metaLong))
+	l.Access = c.tx.issue(l, kindAccess, l.AccessEnd)
+	body := map[string]any{"access_token": l.Access, "token_type": "bearer"}
+	if l.AccessEnd != nil && !k.NoExpiresIn {
+		body["expires_in"] = c.tx.left(l.AccessEnd)
+	}
+	return ok(body)
+}
+
+func facebookMe(_ *call, l *login) *answer {
+	return ok(map[string]any{"id": l.Subject, "name": l.Person, "picture": graphPicture(l.Person)})
+}
+
+func graphPicture(name string) map[string]any {
+	return map[string]any{"data": map[string]any{"url": avatar(name), "width": 50, "height": 50, "is_silhouette": false}}
+}
+
+func facebookPages(c *call, l *login) *answer {
+	return graphPage(c, c.reach(l, "page"), func(t thing) map[string]any {
+		page := TokenMark + "-page-" + place(l.ID + t.ID)[:32]
+		put(c.tx, "token", place(page), &issued{Login: l.ID, Kind: kindPage, MadeAt: l.MadeAt})
+		return map[string]any{"id": t.ID, "name": t.Name, "access_token": page, "picture": graphPicture(t.Name), "tasks": []string{"MANAGE", "CREATE_CONTENT"}}
+	})
+}
+
+func facebookAds(c *call, l *login) *answer {
+	return graphPage(c, c.reach(l, "ads"), func(t thing) map[string]any { return map[string]any{"id": t.ID, "name": t.Name} })
+}
+
+// graphPage answers one page of a list, with a cursor and an address where there is another.
+func graphPage(c *call, all []thing, show func(thing) map[string]any) *answer {
+	size := min(max(c.number("limit", 25), 1), 100)
+	part, next := paged(all, c.number("after", 0), size)
+	data := []map[string]any{}
+	for _, t := range part {
+		data = append(data, show(t))
+	}
+	body := map[string]any{"data": data}
+	if len(part) > 0 {
+		paging := map[string]any{"cursors": map[string]any{"before": c.get("after"), "after": strconv.Itoa(c.number("after", 0) + len(part))}}
+		if next >= 0 {
+			paging["next"] = "https://" + strings.TrimPrefix(c.r.URL.Path, Path) + "?after=" + strconv.Itoa(next)
+		}
+		body["paging"] = paging
+	}
+	return ok(body)
+}
+
+func facebookRevoke(c *call, l *login) *answer {
+	c.tx.end(c.d, l)
+	return ok(map[string]any{"success": true})
+}
+
+// instagram is Instagram's business login.
+func instagram() *dialect {
+	return &dialect{
+		family: "instagram", name: "Instagram", authorize: "www.instagram.com/oauth/authorize", client: "client_id", secret: "client_secret", codeAs: "code",
+		denied: map[string][]string{"error": {"access_denied"}, "error_reason": {"user_denied"}, "error_description": {"The user denied your request"}},
+		access: metaShort, first: kindShort, refuse: graphRefuse,
+		routes: map[string]route{
+			"POST api.instagram.com/oauth/access_token":    {op: opToken, do: instagramToken},
+			"GET graph.instagram.com/access_token":         {op: opToken, do: instagramExchange},
+			"GET graph.instagram.com/refresh_access_token": {op: opToken, do: instagramExtend},
+			"GET graph.instagram.com/{version}/me":         asked([]string{"instagram_business_basic"}, instagramMe),
+		},
+	}
+}
+
+// instagramToken refuses in a form of its own.
+func instagramToken(c *call) *answer {
+	why := c.authenticate()
+	var l *login
+	if why == "" {
+		l, why = c.redeem()
+	}
+	if why != "" {
+		said := map[refusal]string{badClient: "Invalid platform app", badRedirect: "Error validating verification code. Please make sure your redirect_uri is identical"}[why]
+		if said == "" {
+			said = "Invalid authorization code"
+		}
+		return &answer{status: http.StatusBadRequest, body: map[string]any{"error_type": "OAuthException", "code": 400, "error_message": said}}
+	}
+	id, _ := strconv.ParseInt(l.Subject, 10, 64)
+	return ok(map[string]any{"access_token": l.Access, "user_id": id, "permissions": l.Scopes})
+}
+
+func instagramExchange(c *call) *answer {
+	if _, secret := Client(c.d.family); c.get("client_secret") != secret {
+		return c.d.refuse(badClient)
+	}
+	if c.get("grant_type") != "ig_exchange_token" {
+		return c.d.refuse(badGrant)
+	}
+	return c.lengthen(c.get("access_token"), kindShort)
+}
+
+func instagramExtend(c *call) *answer {
+	if c.get("grant_type") != "ig_refresh_token" {
+		return c.d.refuse(badGrant)
+	}
+	return c.lengthen(c.get("access_token"), kindAccess)
+}
+
+func instagramMe(_ *call, l *login) *answer {
+	return ok(map[string]any{"user_id": l.Subject, "username": handle(l.Person), "name": l.Person, "profile_picture_url": avatar(l.Person), "id": l.Subject})
+}

@@ -1,0 +1,146 @@
+package oauth
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// listedOnPage is how many logins the page shows, newest first. Scripts get them all.
+const listedOnPage = 50
+
+//go:embed page.html
+var pageSource string
+
+// view is what the page shows. Its JSON form is for scripts.
+type view struct {
+	Sandbox  bool                      `json:"sandbox"`
+	Clock    time.Time                 `json:"clock"`
+	Ahead    Seconds                   `json:"ahead"`
+	Families []string                  `json:"families"`
+	Counts   map[string]map[string]int `json:"counts"`
+	Knobs    map[string]Knobs          `json:"knobs"`
+	Faults   []*Fault                  `json:"faults"`
+	Grants   []Grant                   `json:"grants"`
+	Note     string                    `json:"-"`
+	Shown    int                       `json:"-"`
+}
+
+// mountPage serves the page at Path, and its form at Path + "do".
+func (s *Sandbox) mountPage() {
+	shown := template.Must(template.New("page").Funcs(template.FuncMap{
+		"json": func(v any) (string, error) { raw, err := json.Marshal(v); return string(raw), err },
+		"at": func(t *time.Time) string {
+			if t == nil {
+				return "never"
+			}
+			return t.UTC().Format(time.DateTime)
+		},
+	}).Parse(pageSource))
+	s.routes.HandleFunc("GET "+Path+"{$}", func(w http.ResponseWriter, r *http.Request) {
+		limit := listedOnPage
+		if forScript(r) {
+			limit = 0
+		}
+		v := view{Sandbox: true, Families: Families(), Note: r.URL.Query().Get("note"), Shown: listedOnPage, Grants: []Grant{}, Faults: []*Fault{}}
+		err := s.do(r.Context(), func(tx *tx) {
+			v.Clock, v.Ahead, v.Counts, v.Knobs = tx.now, tx.settings.Ahead, tx.counts(), tx.settings.Knobs
+			v.Faults = append(v.Faults, tx.settings.Faults...)
+			for _, l := range list[login](tx, "login", limit) {
+				v.Grants = append(v.Grants, l.grant())
+			}
+		})
+		if err != nil {
+			http.Error(w, "the sandbox failed", http.StatusInternalServerError)
+			return
+		}
+		if forScript(r) {
+			write(w, ok(v))
+			return
+		}
+		var out bytes.Buffer
+		if err := shown.Execute(&out, v); err != nil {
+			http.Error(w, "the sandbox failed", http.StatusInternalServerError)
+			return
+		}
+		write(w, ok(page(out.Bytes())))
+	})
+	s.routes.HandleFunc("POST "+Path+"do", s.operate)
+}
+
+func forScript(r *http.Request) bool {
+	return r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// operate does what the form asks: do is "set" (family, and knobs as JSON), "strike" (fault as JSON), "clear", "advance"
+// (by, a Go duration), "issue" (family, person, scope), "kill" (id, why) or "holder" (token). Scripts get JSON back.
+func (s *Sandbox) operate(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "the form could not be read", http.StatusBadRequest)
+		return
+	}
+	result, note, err := s.act(r)
+	switch {
+	case forScript(r) && err != nil:
+		write(w, &answer{status: http.StatusBadRequest, body: map[string]string{"error": err.Error()}})
+	case forScript(r):
+		write(w, ok(result))
+	default:
+		if err != nil {
+			note = err.Error()
+		}
+		http.Redirect(w, r, Path+"?note="+url.QueryEscape(note), http.StatusSeeOther)
+	}
+}
+
+func (s *Sandbox) act(r *http.Request) (result any, note string, err error) {
+	ctx, form := r.Context(), r.PostForm
+	result = map[string]bool{"done": true}
+	switch form.Get("do") {
+	case "set":
+		var k Knobs
+		if err = json.Unmarshal([]byte(form.Get("knobs")), &k); err == nil {
+			err, note = s.Set(ctx, form.Get("family"), k), "Set."
+		}
+	case "strike":
+		var f Fault
+		if err = json.Unmarshal([]byte(form.Get("fault")), &f); err == nil {
+			err, note = s.Strike(ctx, f), "It will strike."
+		}
+	case "outage":
+		f := Fault{Family: form.Get("family"), Op: string(opToken)}
+		if f.Status, err = strconv.Atoi(form.Get("status")); err == nil {
+			f.Done = form.Get("done") != ""
+			f.Times, _ = strconv.Atoi(form.Get("times"))
+			err, note = s.Strike(ctx, f), "It will strike."
+		}
+	case "clear":
+		err, note = s.Clear(ctx), "All is well again."
+	case "advance":
+		var by time.Duration
+		if by, err = time.ParseDuration(form.Get("by")); err == nil {
+			err, note = s.Advance(ctx, by), "The clock was moved on."
+		}
+	case "issue":
+		result, err = s.Issue(ctx, form.Get("family"), form.Get("person"), spoken(form.Get("scope"))...)
+		note = "Issued."
+	case "holder":
+		result, err = s.Holder(ctx, form.Get("token"))
+	case "kill":
+		why := form.Get("why")
+		if why == "" {
+			why = "revoked"
+		}
+		err, note = s.Kill(ctx, form.Get("id"), why), "It was taken back."
+	default:
+		err = errUnknownAct
+	}
+	return result, note, err
+}

@@ -1,0 +1,116 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Choice is what a person does on the consent page.
+type Choice struct {
+	Person   string   // one of People, or any other name; the first of People if empty
+	Accounts []string // ids of those that stay ticked; nil: all of them
+	Deny     bool
+}
+
+var (
+	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+	formTarget  = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
+	personBox   = regexp.MustCompile(`<input type="radio" name="person" value="([^"]*)"`)
+	accountBox  = regexp.MustCompile(`<input type="checkbox" name="account" value="([^"]*)" checked>`)
+	wrongText   = regexp.MustCompile(`<p class="wrong" role="alert">([^<]*)</p>`)
+)
+
+// Consent walks the consent page at an authorize URL as a person with a browser does, for tests and scripts: it reads
+// the page, fills in its form, sends it, and answers the address that it is sent back to, which it does not open.
+// client may have a cookie jar; its own redirects are not followed.
+func Consent(ctx context.Context, client *http.Client, authorizeURL string, c Choice) (*url.URL, error) {
+	browser := *client
+	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	page, status, _, err := browse(ctx, &browser, http.MethodGet, authorizeURL, nil)
+	if err != nil {
+		return nil, err
+	}
+	if wrong := wrongText.FindStringSubmatch(page); wrong != nil || status != http.StatusOK {
+		return nil, fmt.Errorf("the consent page says: %d %s", status, strings.Join(wrong, " "))
+	}
+	target := formTarget.FindStringSubmatch(page)
+	if target == nil {
+		return nil, errors.New("the page has no form")
+	}
+	form := url.Values{}
+	for _, f := range hiddenField.FindAllStringSubmatch(page, -1) {
+		form.Set(html.UnescapeString(f[1]), html.UnescapeString(f[2]))
+	}
+	c.fill(page, form)
+	at, err := url.Parse(authorizeURL)
+	if err != nil {
+		return nil, err
+	}
+	to, err := at.Parse(html.UnescapeString(target[1]))
+	if err != nil {
+		return nil, err
+	}
+	said, status, back, err := browse(ctx, &browser, http.MethodPost, to.String(), form)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusFound {
+		return nil, fmt.Errorf("the form was answered with %d %s", status, strings.TrimSpace(said))
+	}
+	return to.Parse(back)
+}
+
+// fill does on the form what the person chose.
+func (c Choice) fill(page string, form url.Values) {
+	if c.Deny {
+		form.Set("deny", "1")
+		return
+	}
+	form.Set("allow", "1")
+	var people []string
+	for _, m := range personBox.FindAllStringSubmatch(page, -1) {
+		people = append(people, html.UnescapeString(m[1]))
+	}
+	person := c.Person
+	if person == "" {
+		person = people[0]
+	}
+	form.Set("person", person)
+	if !slices.Contains(people, person) {
+		form.Set("other", person)
+	}
+	for _, m := range accountBox.FindAllStringSubmatch(page, -1) {
+		if id := html.UnescapeString(m[1]); c.Accounts == nil || slices.Contains(c.Accounts, id) {
+			form.Add("account", id)
+		}
+	}
+}
+
+func browse(ctx context.Context, client *http.Client, method, address string, form url.Values) (body string, status int, location string, err error) {
+	var sent io.Reader
+	if form != nil {
+		sent = strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return "", 0, "", err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", 0, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	return string(raw), res.StatusCode, res.Header.Get("Location"), err
+}
