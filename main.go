@@ -38,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/mail"
@@ -53,6 +54,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/migrations"
@@ -258,7 +260,16 @@ func (p *process) open(ctx context.Context) (err error) {
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
 	p.atEnd(func(context.Context) error { stop(); return <-pushed })
-	return p.openDatabase(ctx, pusher.AfterCommit)
+	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
+		return err
+	}
+	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
+	if err = present.Enter(ctx); err != nil {
+		return err
+	}
+	p.atEnd(present.Leave)
+	p.tasks = append(p.tasks, present.Run)
+	return nil
 }
 
 // openDatabase opens the pools, the keyset, and what checks credentials.
@@ -739,6 +750,8 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.O
 type keysGroup struct {
 	New    keysNew    `cmd:"" help:"Print a new keyset for FUNNELWORK_KEYSET."`
 	Rotate keysRotate `cmd:"" help:"Add a key; what the older ones signed or sealed stays good."`
+	Status keysStatus `cmd:"" help:"Print the sealing keys, what each has sealed, and who holds them."`
+	Retire keysRetire `cmd:"" help:"Take a sealing key out of the keyset under which nothing is sealed any more."`
 }
 
 type keysNew struct{}
@@ -753,17 +766,36 @@ func (keysNew) Run(out io.Writer) error {
 }
 
 type keysRotate struct {
-	Which string `arg:"" optional:"" enum:"signing,sealing" default:"signing" help:"signing: of access tokens, in the database. sealing: of HOME/keyset.json."`
+	Which string        `arg:"" optional:"" enum:"signing,sealing" default:"signing" help:"signing: of access tokens, in the database. sealing: of HOME/keyset.json or FUNNELWORK_KEYSET."`
+	Wait  time.Duration `default:"2m" help:"How long to wait for running processes to take up the new sealing key."`
 }
 
 // Run is kong's.
-func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
-	if r.Which == "sealing" {
-		if s.Keyset != "" {
-			return errors.New("the keyset is a setting here: rotate it where the setting comes from")
+func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return s.withKeys(ctx, log, func(p *process) error {
+		if r.Which == "signing" {
+			return p.auth.Rotate(ctx)
 		}
-		return secret.Rotate(s.keysetFile())
-	}
+		key, promoted, err := keyring.Rotation{
+			System: p.system, Keyset: p.keyset(out), Patience: r.Wait,
+			Promoted: func(ctx context.Context, tx *postgres.Tx) error { return keyreseal.Kind.Add(ctx, tx, keyreseal.Args{}) },
+		}.Rotate(ctx)
+		switch {
+		case err != nil:
+			return err
+		case promoted && p.Keyset == "":
+			_, err = fmt.Fprintf(out, "key %d seals; a job seals anew what older keys have sealed\n", key)
+		case promoted:
+			log.InfoContext(ctx, "the printed keyset seals with the new key: start every process again with it", "key", key)
+		default:
+			log.InfoContext(ctx, "the printed keyset has a new key, which does not seal yet: start every process again with it, then rotate once more", "key", key)
+		}
+		return err
+	})
+}
+
+// withKeys opens the database and the keyset for a command that ends by itself.
+func (s *settings) withKeys(ctx context.Context, log *slog.Logger, do func(*process) error) (err error) {
 	p := s.process("keys", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if err = p.start(ctx, false); err != nil {
@@ -772,7 +804,35 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger) (er
 	if err = p.openDatabase(ctx, nil); err != nil {
 		return err
 	}
-	return p.auth.Rotate(ctx)
+	return do(p)
+}
+
+// keyset is where the keyset is edited.
+func (s *settings) keyset(out io.Writer) keyring.Keyset {
+	if s.Keyset != "" {
+		return keyring.Setting{Text: s.Keyset, Out: out}
+	}
+	return keyring.File(s.keysetFile())
+}
+
+type keysStatus struct{}
+
+// Run is kong's.
+func (keysStatus) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return s.withKeys(ctx, log, func(p *process) error {
+		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Print(ctx, out)
+	})
+}
+
+type keysRetire struct {
+	Key uint32 `arg:"" help:"The key, as 'keys status' names it."`
+}
+
+// Run is kong's.
+func (r keysRetire) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return s.withKeys(ctx, log, func(p *process) error {
+		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Retire(ctx, p.keyset(out), r.Key)
+	})
 }
 
 type openapi struct{}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -14,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansettle"
@@ -50,6 +52,7 @@ func All(d Deps) []queue.Handler {
 	}
 	return []queue.Handler{
 		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
+		keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
 		leadscore.Job{Model: scoring.For}.Handler(),
 		plansettle.Job{Plans: d.Plans}.Handler(),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),

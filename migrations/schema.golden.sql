@@ -41,6 +41,7 @@ plan_addon (org_id uuid not null, id uuid not null, feature text not null, amoun
 plan_change (org_id uuid not null, id uuid not null, kind text not null, state text not null, from_plan text not null, from_interval text not null, to_plan text not null, to_interval text not null, params json not null, stripe_key text not null, keyed_at timestamp with time zone not null, preview_id uuid, amount_expected bigint not null, amount_due bigint not null default 0, currency text not null, subscription_id text not null default ''::text, invoice_id text not null default ''::text, failure text not null default ''::text, client_key text, fingerprint bytea, effective_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 plan_change_step (org_id uuid not null, change_id uuid not null, id uuid not null, event text not null, detail json not null, created_at timestamp with time zone not null)
 plan_override (org_id uuid not null, feature text not null, value json not null, source text not null, expires_at timestamp with time zone, created_at timestamp with time zone not null default now())
+process (id uuid not null, role text not null, host text not null, keys bigint[] not null, primary_key bigint not null, former_key bigint, changed_at timestamp with time zone not null default now(), started_at timestamp with time zone not null default now(), seen_at timestamp with time zone not null default now())
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone)
@@ -48,6 +49,7 @@ sandbox_hook (id uuid not null, name text not null, headers json not null, body 
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
+sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
@@ -60,12 +62,14 @@ CASE
     WHEN ((kind = 'ads'::text) AND (disconnected_at IS NULL)) THEN NULL::boolean
     ELSE true
 END)
+social_budget (family text not null, client_id text not null, next_at timestamp with time zone not null default '-infinity'::timestamp with time zone, claim_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
 social_grant (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null, sealed_access bytea, sealed_refresh bytea, key_id bigint default 
 CASE
     WHEN (sealed_access IS NULL) THEN sealed_key(sealed_refresh)
     WHEN ((sealed_refresh IS NULL) OR (sealed_key(sealed_access) = sealed_key(sealed_refresh))) THEN sealed_key(sealed_access)
     ELSE (0)::bigint
-END, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, issued_at timestamp with time zone not null, access_expires_at timestamp with time zone, refresh_expires_at timestamp with time zone, refresh_at timestamp with time zone, version bigint not null default 1, attempt_state text, attempt_at timestamp with time zone, attempt_token_hash bytea, status text not null default 'active'::text, reason text not null default ''::text, fail_count integer not null default 0, announced_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
+END, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, issued_at timestamp with time zone not null, access_expires_at timestamp with time zone, refresh_expires_at timestamp with time zone, refresh_at timestamp with time zone, version bigint not null default 1, attempt_state text, attempt_at timestamp with time zone, attempt_token_hash bytea, status text not null default 'active'::text, reason text not null default ''::text, fail_count integer not null default 0, announced_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), warned_days integer not null default 0)
+social_hold (platform text not null, client_id text not null, held_until timestamp with time zone not null, cause text not null, code text not null default ''::text, since timestamp with time zone not null default now())
 social_pending (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null default ''::text, actor_type text not null, actor_id uuid not null, account_id uuid, sealed bytea, accounts jsonb, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, expires_at timestamp with time zone not null, discarded_at timestamp with time zone)
 staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone)
 stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
@@ -159,6 +163,7 @@ plan_change: plan_change_stripe_key_key UNIQUE (stripe_key)
 plan_change_step: plan_change_step_pkey PRIMARY KEY (org_id, change_id, id)
 plan_override: plan_override_pkey PRIMARY KEY (org_id, feature)
 plan_override: plan_override_source_check CHECK ((source = ANY (ARRAY['override'::text, 'allocation'::text])))
+process: process_pkey PRIMARY KEY (id)
 quota: quota_pkey PRIMARY KEY (org_id, feature)
 quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
@@ -169,6 +174,7 @@ sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid':
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
+sealing_key: sealing_key_pkey PRIMARY KEY (id)
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
 segment: segment_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
@@ -186,10 +192,13 @@ social_account: social_account_org_id_grant_id_fkey FOREIGN KEY (org_id, grant_i
 social_account: social_account_org_id_platform_external_account_id_key UNIQUE (org_id, platform, external_account_id)
 social_account: social_account_pkey PRIMARY KEY (org_id, id)
 social_account: social_account_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reauth_required'::text, 'revoked'::text])))
+social_budget: social_budget_pkey PRIMARY KEY (family, client_id)
 social_grant: social_grant_attempt_state_check CHECK ((attempt_state = ANY (ARRAY['intent'::text, 'spooled'::text])))
 social_grant: social_grant_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
 social_grant: social_grant_pkey PRIMARY KEY (org_id, id)
 social_grant: social_grant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'expiring'::text, 'reauth_required'::text, 'revoked'::text])))
+social_hold: social_hold_cause_check CHECK ((cause = ANY (ARRAY['throttled'::text, 'misconfigured'::text])))
+social_hold: social_hold_pkey PRIMARY KEY (platform, client_id)
 social_pending: social_pending_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
 social_pending: social_pending_pkey PRIMARY KEY (org_id, id)
 staff_access: staff_access_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -259,7 +268,8 @@ CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
 CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
-CREATE INDEX social_grant_due ON public.social_grant USING btree (refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
+CREATE INDEX social_grant_due ON public.social_grant USING btree (platform, client_id, refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
+CREATE INDEX social_grant_end ON public.social_grant USING btree (refresh_expires_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_expires_at IS NOT NULL))
 CREATE INDEX social_grant_key ON public.social_grant USING btree (key_id) WHERE (key_id IS NOT NULL)
 CREATE INDEX social_grant_person ON public.social_grant USING btree (client_id, subject_id)
 CREATE INDEX social_pending_person ON public.social_pending USING btree (client_id, subject_id)
@@ -323,6 +333,7 @@ CREATE UNIQUE INDEX plan_change_scheduled ON public.plan_change USING btree (org
 CREATE UNIQUE INDEX plan_change_step_pkey ON public.plan_change_step USING btree (org_id, change_id, id)
 CREATE UNIQUE INDEX plan_change_stripe_key_key ON public.plan_change USING btree (stripe_key)
 CREATE UNIQUE INDEX plan_override_pkey ON public.plan_override USING btree (org_id, feature)
+CREATE UNIQUE INDEX process_pkey ON public.process USING btree (id)
 CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
@@ -332,14 +343,17 @@ CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id
 CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
+CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
 CREATE UNIQUE INDEX social_account_org_id_platform_external_account_id_key ON public.social_account USING btree (org_id, platform, external_account_id)
 CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (org_id, id)
+CREATE UNIQUE INDEX social_budget_pkey ON public.social_budget USING btree (family, client_id)
 CREATE UNIQUE INDEX social_grant_login ON public.social_grant USING btree (org_id, platform, client_id, subject_id)
 CREATE UNIQUE INDEX social_grant_pkey ON public.social_grant USING btree (org_id, id)
+CREATE UNIQUE INDEX social_hold_pkey ON public.social_hold USING btree (platform, client_id)
 CREATE UNIQUE INDEX social_pending_pkey ON public.social_pending USING btree (org_id, id)
 CREATE UNIQUE INDEX staff_access_pkey ON public.staff_access USING btree (org_id, id)
 CREATE UNIQUE INDEX stripe_event_id_key ON public.stripe_event USING btree (id)
@@ -518,6 +532,8 @@ plan_change_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TR
 plan_change_step: funnelwork_app may INSERT, SELECT
 plan_override: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 plan_override: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+process: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+process: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 quota: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 quota: funnelwork_system may SELECT, UPDATE
@@ -536,6 +552,8 @@ sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 score_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sealing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sealing_key: funnelwork_system may INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment_member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -545,9 +563,15 @@ signing_key: funnelwork_system may DELETE, INSERT, SELECT
 social_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 social_account: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 social_account: funnelwork_system may SELECT, UPDATE
+social_budget: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_budget: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+social_budget: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 social_grant: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 social_grant: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 social_grant: funnelwork_system may SELECT, UPDATE
+social_hold: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_hold: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+social_hold: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 social_pending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 social_pending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 social_pending: funnelwork_system may SELECT

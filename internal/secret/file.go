@@ -1,11 +1,15 @@
 package secret
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -28,7 +32,7 @@ func Load(path string) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.path, b.loaded = path, info.ModTime()
+	b.path, b.loaded, b.looked = path, info, time.Now()
 	return b, nil
 }
 
@@ -54,30 +58,41 @@ func Create(path string) (*Box, error) {
 	return Load(path)
 }
 
-// Rotate adds a key to the file at path and makes it the one that seals. The older keys stay, since what they
-// sealed must still open. Two rotations at once may leave the key of only one of them; nothing was sealed
-// with the other yet unless its process went on, so run it from one place.
-func Rotate(path string) error {
+// Edit changes the keyset file at path in one step; where change leaves the text as it is nothing is written. An edit
+// that happened in between is an error and loses nothing.
+func Edit(path string, change func(text string) (string, error)) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read keyset: %w", err)
 	}
-	h, err := decode(raw)
+	before := base64.StdEncoding.EncodeToString(raw)
+	after, err := change(before)
+	if err != nil || after == before {
+		return err
+	}
+	next, err := base64.StdEncoding.DecodeString(after)
+	if err != nil {
+		return fmt.Errorf("write keyset: %w", err)
+	}
+	h, err := decode(next)
 	if err != nil {
 		return err
 	}
-	m := keyset.NewManagerFromHandle(h)
-	added, err := m.Add(aead.AES256GCMKeyTemplate())
+	return place(path, h, func(tmp string) error {
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
+			return cmp.Or(err, errors.New("somebody else has changed it meanwhile; try again"))
+		}
+		return os.Rename(tmp, path)
+	})
+}
+
+// Text is the keyset file at path in the form that Parse takes.
+func Text(path string) (string, error) {
+	raw, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("add key: %w", err)
+		return "", fmt.Errorf("read keyset: %w", err)
 	}
-	if err := m.SetPrimary(added); err != nil {
-		return fmt.Errorf("add key: %w", err)
-	}
-	if h, err = m.Handle(); err != nil {
-		return fmt.Errorf("add key: %w", err)
-	}
-	return place(path, h, func(tmp string) error { return os.Rename(tmp, path) })
+	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
 // place writes the keyset beside path, to the disk, and lets put bring it there in one step.
@@ -109,24 +124,40 @@ func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	return nil
 }
 
-// reload reads the file again if it has changed since, and tells whether it had.
-func (b *Box) reload() bool {
+// lookEvery spaces the looks at the file before a sealing.
+const lookEvery = time.Second
+
+// follow is Reload, unless the file was looked at just now.
+func (b *Box) follow() {
+	if b.path == "" {
+		return
+	}
+	b.mu.RLock()
+	fresh := time.Since(b.looked) < lookEvery
+	b.mu.RUnlock()
+	if !fresh {
+		b.Reload()
+	}
+}
+
+// Reload reads the file again if it has changed since, and tells whether it had. A file that cannot be read leaves
+// the box as it is.
+func (b *Box) Reload() bool {
 	if b.path == "" {
 		return false
 	}
 	info, err := os.Stat(b.path)
-	if err != nil {
-		return false
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if info.ModTime().Equal(b.loaded) {
+	b.looked = time.Now()
+	// Each edit makes a new file: two of them within a tick of the file system's clock differ all the same.
+	if err != nil || os.SameFile(info, b.loaded) && info.ModTime().Equal(b.loaded.ModTime()) {
 		return false
 	}
 	fresh, err := Load(b.path)
 	if err != nil {
 		return false
 	}
-	b.aead, b.loaded = fresh.aead, fresh.loaded
+	b.aead, b.ring, b.loaded = fresh.aead, fresh.ring, fresh.loaded
 	return true
 }

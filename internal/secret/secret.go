@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -21,18 +22,22 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Box seals and opens. It is safe for concurrent use. A box made from a file looks at the file again when it
-// meets a sealing that it cannot open, so a rotation reaches running processes without a restart.
+// Box seals and opens. It is safe for concurrent use. A box made from a file follows the file: it looks at it again
+// before it seals, once a second at most, and when it meets a sealing that it cannot open. So a rotation reaches
+// running processes without a restart, and one that stood still for an hour does not seal with a key of then.
 type Box struct {
 	path string // "" for a keyset given as a setting
 
 	mu     sync.RWMutex
 	aead   tink.AEAD
-	loaded time.Time // modification time of the file as read
+	ring   Ring
+	loaded fs.FileInfo // the file as read
+	looked time.Time   // when it was last compared with the file
 }
 
 // Seal encrypts plain, bound to about: the table, org and id that it belongs to, such as "webhook_endpoint/<org>/<id>".
 func (b *Box) Seal(plain []byte, about string) ([]byte, error) {
+	b.follow()
 	sealed, err := b.current().Encrypt(plain, []byte(about))
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
@@ -43,13 +48,20 @@ func (b *Box) Seal(plain []byte, about string) ([]byte, error) {
 // Open decrypts what Seal made under the same about; anything else is an error.
 func (b *Box) Open(sealed []byte, about string) ([]byte, error) {
 	plain, err := b.current().Decrypt(sealed, []byte(about))
-	if err != nil && b.reload() {
+	if err != nil && b.Reload() {
 		plain, err = b.current().Decrypt(sealed, []byte(about))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open sealed: %w", err)
 	}
 	return plain, nil
+}
+
+// Ring is what the box's keyset holds at this moment.
+func (b *Box) Ring() Ring {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.ring
 }
 
 // Parse makes a box of a keyset given as text, in the form that Generate answers.
@@ -90,7 +102,7 @@ func open(raw []byte) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
-	return &Box{aead: a}, nil
+	return &Box{aead: a, ring: ringOf(h)}, nil
 }
 
 func decode(raw []byte) (*keyset.Handle, error) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
@@ -101,11 +100,19 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The clock of some file systems ticks slower than this test runs.
-	if err := os.Chtimes(path, time.Now(), time.Now().Add(-time.Hour)); err != nil {
+	var key uint32
+	if err := secret.Edit(path, func(text string) (_ string, err error) { text, key, err = secret.Add(text); return text, err }); err != nil {
 		t.Fatal(err)
 	}
-	if err := secret.Rotate(path); err != nil {
+	added, err := secret.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	still, err := added.Seal([]byte("x"), about)
+	if first, _ := secret.KeyOf(old); err != nil || added.Ring().Primary != first || added.Ring().Newest() != key || !bytes.Equal(still[:5], old[:5]) {
+		t.Errorf("a key that was only added seals: %v, %v", added.Ring(), err)
+	}
+	if err := secret.Edit(path, func(text string) (string, error) { return secret.Promote(text, key) }); err != nil {
 		t.Fatal(err)
 	}
 	rotated, err := secret.Load(path)
@@ -116,8 +123,8 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Equal(old[:5], fresh[:5]) {
-		t.Error("the new key does not seal: same key id")
+	if by, ok := secret.KeyOf(fresh); !ok || by != key {
+		t.Errorf("the new key does not seal: %d does", by)
 	}
 	for name, box := range map[string]*secret.Box{"running": running, "rotated": rotated} {
 		for want, sealed := range map[string][]byte{"old": old, "new": fresh} {
@@ -125,6 +132,43 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 				t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 			}
 		}
+	}
+	first, _ := secret.KeyOf(old)
+	if err := secret.Edit(path, func(text string) (string, error) { return secret.Drop(text, key) }); err == nil {
+		t.Error("the key that seals was dropped")
+	}
+	if err := secret.Edit(path, func(text string) (string, error) { return secret.Drop(text, first) }); err != nil {
+		t.Fatal(err)
+	}
+	if !running.Reload() || running.Ring().Holds(first) {
+		t.Errorf("a running box kept a dropped key: %v", running.Ring())
+	}
+	if _, err := running.Open(old, about); err == nil {
+		t.Error("what a dropped key sealed was opened")
+	}
+}
+
+func TestABoxThatStoodStillSealsWithTodaysKey(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyset.json")
+	box, err := secret.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key uint32
+	err = secret.Edit(path, func(text string) (_ string, err error) {
+		if text, key, err = secret.Add(text); err == nil {
+			text, err = secret.Promote(text, key)
+		}
+		return text, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box.Forget()
+	sealed, err := box.Seal([]byte("x"), about)
+	if by, _ := secret.KeyOf(sealed); err != nil || by != key {
+		t.Errorf("sealed with %d, %v; want %d", by, err, key)
 	}
 }
 

@@ -1,0 +1,279 @@
+package keyring_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/keyring"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// rig is a database with a table of sealed rows, and a keyset file.
+type rig struct {
+	t    *testing.T
+	db   *testkit.Database
+	sql  *pgx.Conn
+	path string
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, db: testkit.DB(t), path: filepath.Join(t.TempDir(), "keyset.json")}
+	r.sql = testkit.Pgx(t, r.db.URL)
+	r.box()
+	r.exec(`CREATE TABLE thing (org_id uuid, id uuid, sealed bytea, n int NOT NULL DEFAULT 0, PRIMARY KEY (org_id, id)); GRANT ALL ON thing TO funnelwork_system`)
+	return r
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	if _, err := r.sql.Exec(r.t.Context(), sql, args...); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// box is the keyset as a process of its own has it.
+func (r *rig) box() *secret.Box {
+	r.t.Helper()
+	b, err := secret.Create(r.path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return b
+}
+
+var things = []keyring.Column{{Table: "thing", Name: "sealed", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID("thing")}}
+
+func (r *rig) resealer(b *secret.Box) keyring.Resealer {
+	return keyring.Resealer{System: r.db.System, Box: b, Columns: things}
+}
+
+func (r *rig) rotation() keyring.Rotation {
+	return keyring.Rotation{System: r.db.System, Keyset: keyring.File(r.path), Patience: 20 * time.Second}
+}
+
+func (r *rig) put(b *secret.Box, n int) {
+	r.t.Helper()
+	for range n {
+		org, one := id.New(), id.New()
+		sealed, err := b.Seal([]byte(one.String()), "thing/"+org.String()+"/"+one.String())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.exec("INSERT INTO thing (org_id, id, sealed) VALUES ($1, $2, $3)", org, one, sealed)
+	}
+}
+
+func under(uses []keyring.Use, key uint32) (n int64) {
+	for _, u := range uses {
+		if u.Key == key {
+			n += u.Rows
+		}
+	}
+	return n
+}
+
+// TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable lets four processes read and write sealed rows without a pause
+// while the key is rotated, everything is sealed anew, and the old key goes.
+func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	old := r.box().Ring().Primary
+	r.put(r.box(), 450)
+	var presences, load errgroup.Group
+	var acts atomic.Int64
+	loading, done := context.WithCancel(ctx)
+	defer done()
+	for range 4 {
+		b := r.box()
+		p := &keyring.Presence{System: r.db.System, Box: b, Role: "test", Log: testkit.Log(t)}
+		if err := p.Enter(ctx); err != nil {
+			t.Fatal(err)
+		}
+		presences.Go(func() error { return errors.Join(p.Run(ctx), p.Leave(t.Context())) })
+		load.Go(func() error {
+			for loading.Err() == nil {
+				if err := touch(t.Context(), r.db.System, b); err != nil {
+					return err
+				}
+				acts.Add(1)
+			}
+			return nil
+		})
+	}
+	key, promoted, err := r.rotation().Rotate(ctx)
+	if err != nil || !promoted {
+		t.Fatalf("promoted %v, %v", promoted, err)
+	}
+	again := r.resealer(r.box())
+	if err := again.Retire(ctx, keyring.File(r.path), old); !errors.Is(err, keyring.ErrInUse) {
+		t.Errorf("a key in use was retired: %v", err)
+	}
+	for settled := false; !settled; {
+		if settled, err = again.Settled(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, shut, err := again.Pass(ctx); err != nil || shut != 0 {
+			t.Fatalf("%d cannot be opened, %v", shut, err)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	before := acts.Load()
+	for acts.Load() < before+20 && loading.Err() == nil {
+		<-time.After(time.Millisecond)
+	}
+	done()
+	if err := load.Wait(); err != nil {
+		t.Errorf("after %d acts: %v", acts.Load(), err)
+	}
+	uses, err := again.Uses(t.Context())
+	if err != nil || under(uses, old) != 0 || under(uses, key) != 450 {
+		t.Errorf("sealings %v, %v; want 450 of %d", uses, err, key)
+	}
+	if err := again.Retire(ctx, keyring.File(r.path), old); !errors.Is(err, keyring.ErrInUse) {
+		t.Errorf("a key that was sealed with a moment ago was retired: %v", err)
+	}
+	r.exec("UPDATE process SET changed_at = now() - interval '16 minutes'")
+	if err := again.Retire(ctx, keyring.File(r.path), old); err != nil {
+		t.Error(err)
+	}
+	if r.box().Ring().Holds(old) {
+		t.Error("the old key is still there")
+	}
+	stop()
+	if err := presences.Wait(); err != nil {
+		t.Error(err)
+	}
+	var left int
+	if err := r.sql.QueryRow(t.Context(), "SELECT count(*) FROM process").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d rows of processes that ended, %v", left, err)
+	}
+}
+
+// touch reads a row at random and seals it anew, as a refresh does with tokens.
+func touch(ctx context.Context, db *postgres.DB, b *secret.Box) error {
+	return db.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		var org, one id.ID
+		var sealed []byte
+		if err := tx.QueryRow(ctx, "SELECT org_id, id, sealed FROM thing WHERE id >= (SELECT id FROM thing ORDER BY random() LIMIT 1) ORDER BY id LIMIT 1 FOR UPDATE",
+			nil, &org, &one, &sealed); err != nil {
+			return err
+		}
+		plain, err := b.Open(sealed, "thing/"+org.String()+"/"+one.String())
+		if err != nil || string(plain) != one.String() {
+			return fmt.Errorf("%s of %s: %w", plain, one, err)
+		}
+		if sealed, err = b.Seal(plain, "thing/"+org.String()+"/"+one.String()); err != nil {
+			return err
+		}
+		tx.Queue("UPDATE thing SET sealed = $3, n = n + 1 WHERE org_id = $1 AND id = $2", org, one, sealed)
+		return nil
+	})
+}
+
+func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text, err := secret.Text(r.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := secret.Parse(text) // a process whose keyset is a setting of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &keyring.Presence{System: r.db.System, Box: fixed, Role: "worker", Log: testkit.Log(t)}
+	if err := p.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rotation := r.rotation()
+	rotation.Patience = 0
+	key, promoted, err := rotation.Rotate(t.Context())
+	if !errors.Is(err, keyring.ErrWaits) || promoted || !strings.Contains(err.Error(), "worker on") {
+		t.Fatalf("promoted %v, %v", promoted, err)
+	}
+	if ring := r.box().Ring(); ring.Primary == key || !ring.Holds(key) {
+		t.Errorf("%v, with %d added", ring, key)
+	}
+	// Silent for a minute it counts as gone, and the rotation goes on with the same key.
+	r.exec("UPDATE process SET seen_at = now() - interval '61 seconds'")
+	next, promoted, err := rotation.Rotate(t.Context())
+	if err != nil || !promoted || next != key || len(r.box().Ring().Keys) != 2 {
+		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
+	}
+	// It comes back, and so does another of its kind: neither may go on without the key, nor leave a row.
+	if err := p.Run(t.Context()); !errors.Is(err, keyring.ErrLacking) {
+		t.Errorf("a process without the key runs on: %v", err)
+	}
+	other := &keyring.Presence{System: r.db.System, Box: fixed, Role: "api", Log: testkit.Log(t)}
+	if err := other.Enter(t.Context()); !errors.Is(err, keyring.ErrLacking) {
+		t.Errorf("a process without the key starts: %v", err)
+	}
+	var rows int
+	if err := r.sql.QueryRow(t.Context(), "SELECT count(*) FROM process WHERE seen_at > now() - interval '1 minute'").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	// One that has the file takes the key from it by itself.
+	follows := &keyring.Presence{System: r.db.System, Box: r.box(), Role: "api", Log: testkit.Log(t)}
+	if err := follows.Enter(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKeysetThatIsASettingIsRotatedInTwoPrintedSteps(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text, err := secret.Text(r.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	rotation := keyring.Rotation{System: r.db.System, Keyset: keyring.Setting{Text: text, Out: &printed}}
+	key, promoted, err := rotation.Rotate(t.Context())
+	if err != nil || promoted {
+		t.Fatalf("promoted %v, %v", promoted, err)
+	}
+	added, err := secret.Parse(printed.String())
+	if err != nil || !added.Ring().Holds(key) || added.Ring().Primary == key {
+		t.Fatalf("printed %v, %v", added, err)
+	}
+	rotation.Keyset = keyring.Setting{Text: strings.TrimSpace(printed.String()), Out: &printed}
+	printed.Reset()
+	if next, promoted, err := rotation.Rotate(t.Context()); err != nil || !promoted || next != key {
+		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
+	}
+	if done, err := secret.Parse(printed.String()); err != nil || done.Ring().Primary != key {
+		t.Fatalf("printed %v, %v", done, err)
+	}
+}
+
+func TestWhatCannotBeOpenedIsLeftAndTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	b := r.box()
+	r.put(b, 3)
+	org := id.New()
+	r.exec("INSERT INTO thing (org_id, id, sealed) SELECT $1, gen_random_uuid(), sealed FROM thing LIMIT 1", org) // another row's
+	if _, _, err := r.rotation().Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Reload()
+	if anew, shut, err := r.resealer(b).Pass(t.Context()); err != nil || anew != 3 || shut != 1 {
+		t.Errorf("%d anew, %d cannot be opened, %v", anew, shut, err)
+	}
+}

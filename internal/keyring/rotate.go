@@ -1,0 +1,143 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Keyset is where the keyset is edited: its file, or the operator's own store of settings.
+type Keyset interface {
+	// Edit lets change make the next text of the present one, in the form that secret.Parse takes.
+	Edit(change func(text string) (string, error)) error
+	// Reaches tells whether an edit reaches running processes by itself.
+	Reaches() bool
+}
+
+// File is the keyset at a path.
+type File string
+
+// Edit is secret.Edit.
+func (f File) Edit(change func(string) (string, error)) error { return secret.Edit(string(f), change) }
+
+// Reaches is true: processes follow the file.
+func (File) Reaches() bool { return true }
+
+// Setting is a keyset whose next text is printed for whoever keeps the settings.
+type Setting struct {
+	Text string
+	Out  io.Writer
+}
+
+// Edit prints the next text.
+func (s Setting) Edit(change func(string) (string, error)) error {
+	next, err := change(s.Text)
+	if err == nil && next != s.Text {
+		_, err = fmt.Fprintln(s.Out, next)
+	}
+	return err
+}
+
+// Reaches is false: processes have to be started again with the printed text.
+func (Setting) Reaches() bool { return false }
+
+// ErrWaits is a rotation that cannot go on before every process holds the new key. It goes on where it was when it
+// is asked for again.
+var ErrWaits = errors.New("not every process holds the new key yet")
+
+// Rotation makes a new key the one that seals.
+type Rotation struct {
+	System   *postgres.DB
+	Keyset   Keyset
+	Patience time.Duration // for processes to take up the new key; a Setting is not waited for
+	// Promoted adds, in the transaction that promotes the key, the job that seals anew what older keys sealed.
+	Promoted func(ctx context.Context, tx *postgres.Tx) error
+}
+
+// Rotate adds a key, waits until all running processes hold it, and promotes it. A rotation that was left half done
+// is completed, and no further key is added. With a Setting it does one of the two steps and says by promoted which.
+func (r Rotation) Rotate(ctx context.Context) (key uint32, promoted bool, err error) {
+	added := false
+	err = r.Keyset.Edit(func(text string) (string, error) {
+		box, err := secret.Parse(text)
+		if err != nil {
+			return "", err
+		}
+		if ring := box.Ring(); ring.Newest() != ring.Primary {
+			key = ring.Newest()
+			return text, nil
+		}
+		added = true
+		text, key, err = secret.Add(text)
+		return text, err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	if added {
+		err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			tx.Queue(`INSERT INTO sealing_key (id) VALUES ($1) ON CONFLICT DO NOTHING`, int64(key))
+			return nil
+		})
+		if err != nil || !r.Keyset.Reaches() {
+			return key, false, err
+		}
+	}
+	if err := r.await(ctx, key); err != nil {
+		return key, false, err
+	}
+	err = r.Keyset.Edit(func(text string) (string, error) { return secret.Promote(text, key) })
+	return key, err == nil, err
+}
+
+// await marks the key as promoted when every process holds it.
+func (r Rotation) await(ctx context.Context, key uint32) error {
+	deadline := time.Now().Add(r.Patience)
+	for {
+		without, err := r.mark(ctx, key)
+		if err != nil || len(without) == 0 {
+			return err
+		}
+		if !r.Keyset.Reaches() || time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s", ErrWaits, strings.Join(without, ", "))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(beat / 4):
+		}
+	}
+}
+
+// mark answers who lacks the key; where nobody does, the key is promoted in the same transaction. The lock keeps
+// processes from entering between the look and the mark: one that enters later meets the mark.
+func (r Rotation) mark(ctx context.Context, key uint32) (without []string, err error) {
+	err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`LOCK TABLE process IN SHARE MODE`)
+		rows, err := tx.Query(ctx, `
+			SELECT format('%s on %s, last seen %s', role, host, to_char(seen_at AT TIME ZONE 'UTC', 'HH24:MI:SS')) FROM process
+			WHERE seen_at > clock_timestamp() - $2::interval AND NOT keys @> ARRAY[$1::bigint] ORDER BY 1`, int64(key), Gone)
+		if err != nil {
+			return err
+		}
+		if without, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(without) > 0 {
+			return err
+		}
+		tx.Queue(`INSERT INTO sealing_key (id, promoted_at) VALUES ($1, now())
+			ON CONFLICT (id) DO UPDATE SET promoted_at = coalesce(sealing_key.promoted_at, now())`, int64(key))
+		if r.Promoted == nil {
+			return nil
+		}
+		return r.Promoted(ctx, tx)
+	})
+	return without, err
+}

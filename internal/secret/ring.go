@@ -1,0 +1,83 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+)
+
+// Ring names the keys of a keyset: all of them open, the primary one seals. Ids are no secrets.
+type Ring struct {
+	Keys    []uint32 // in the order in which they were added
+	Primary uint32
+}
+
+// Newest is the key that was added last.
+func (r Ring) Newest() uint32 { return r.Keys[len(r.Keys)-1] }
+
+// Holds tells whether the ring has the key.
+func (r Ring) Holds(key uint32) bool { return slices.Contains(r.Keys, key) }
+
+// KeyOf is the id of the key that sealed, which stands in front of every sealing; false for what is none.
+func KeyOf(sealed []byte) (uint32, bool) {
+	if len(sealed) < 5 || sealed[0] != 1 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(sealed[1:5]), true
+}
+
+func ringOf(h *keyset.Handle) Ring {
+	info := h.KeysetInfo()
+	r := Ring{Primary: info.GetPrimaryKeyId()}
+	for _, k := range info.GetKeyInfo() {
+		r.Keys = append(r.Keys, k.GetKeyId())
+	}
+	return r
+}
+
+// Add answers the keyset with a further key, which opens and does not seal, and the key's id.
+func Add(text string) (next string, key uint32, err error) {
+	next, err = edit(text, func(m *keyset.Manager) error {
+		key, err = m.Add(aead.AES256GCMKeyTemplate())
+		return err
+	})
+	return next, key, err
+}
+
+// Promote answers the keyset with the key as the one that seals.
+func Promote(text string, key uint32) (string, error) {
+	return edit(text, func(m *keyset.Manager) error { return m.SetPrimary(key) })
+}
+
+// Drop answers the keyset without the key; what it sealed cannot be opened any more. The primary key cannot go.
+func Drop(text string, key uint32) (string, error) {
+	return edit(text, func(m *keyset.Manager) error { return m.Delete(key) })
+}
+
+// edit changes a keyset in the form that Parse takes.
+func edit(text string, change func(*keyset.Manager) error) (string, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return "", fmt.Errorf("read keyset: want base64: %w", err)
+	}
+	h, err := decode(raw)
+	if err != nil {
+		return "", err
+	}
+	m := keyset.NewManagerFromHandle(h)
+	if err := change(m); err != nil {
+		return "", fmt.Errorf("change keyset: %w", err)
+	}
+	if h, err = m.Handle(); err != nil {
+		return "", fmt.Errorf("change keyset: %w", err)
+	}
+	if raw, err = encode(h); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(raw), nil
+}

@@ -1,0 +1,12 @@
+package webhooks
+
+import "github.com/funnelwork/funnelwork/internal/keyring"
+
+// Sealed lists where secrets of endpoints lie.
+func Sealed() []keyring.Column {
+	about := keyring.ByOrgAndID("webhook_endpoint")
+	return []keyring.Column{
+		{Table: "webhook_endpoint", Name: "secret", Key: keyring.OrgAndID(), About: about},
+		{Table: "webhook_endpoint", Name: "previous_secret", Key: keyring.OrgAndID(), About: about},
+	}
+}
