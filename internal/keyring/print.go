@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,8 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KEY\tSTATE\tSEALED\tWHERE")
 	for _, key := range keys {
-		state, n, where := "opens", int64(0), ""
+		state, n := "opens", int64(0)
+		var where []string
 		switch {
 		case key == ring.Primary:
 			state = "seals"
@@ -39,10 +41,10 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 		for _, u := range uses {
 			if u.Key == key {
 				n += u.Rows
-				where += fmt.Sprintf(" %s %d", u.Column, u.Rows)
+				where = append(where, fmt.Sprintf("%s %d", u.Column, u.Rows))
 			}
 		}
-		fmt.Fprintf(t, "%d\t%s\t%d\t%s\n", key, state, n, where)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%s\n", key, state, n, strings.Join(where, " "))
 	}
 	fmt.Fprintln(t, "\nPROCESS\tHOST\tSEALS WITH\tHOLDS")
 	err = r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
