@@ -3,8 +3,10 @@ package keyring_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -53,6 +55,16 @@ func (r *rig) box() *secret.Box {
 		r.t.Fatal(err)
 	}
 	return b
+}
+
+// text is the keyset as a setting bears it.
+func (r *rig) text() string {
+	r.t.Helper()
+	raw, err := os.ReadFile(r.path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(raw)
 }
 
 var things = []keyring.Column{{Table: "thing", Name: "sealed", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID("thing")}}
@@ -189,10 +201,7 @@ func touch(ctx context.Context, db *postgres.DB, b *secret.Box) error {
 func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	text, err := secret.Text(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := r.text()
 	fixed, err := secret.Parse(text) // a process whose keyset is a setting of its own
 	if err != nil {
 		t.Fatal(err)
@@ -238,10 +247,7 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 func TestAKeysetThatIsASettingIsRotatedInTwoPrintedSteps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	text, err := secret.Text(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := r.text()
 	var printed bytes.Buffer
 	rotation := keyring.Rotation{System: r.db.System, Keyset: keyring.Setting{Text: text, Out: &printed}}
 	key, promoted, err := rotation.Rotate(t.Context())

@@ -86,15 +86,6 @@ func Edit(path string, change func(text string) (string, error)) error {
 	})
 }
 
-// Text is the keyset file at path in the form that Parse takes.
-func Text(path string) (string, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("read keyset: %w", err)
-	}
-	return base64.StdEncoding.EncodeToString(raw), nil
-}
-
 // place writes the keyset beside path, to the disk, and lets put bring it there in one step.
 func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	raw, err := encode(h)
