@@ -217,7 +217,7 @@ func (w *Worker) handler(s *server, g *gate) asynq.Handler {
 		defer w.working.Done()
 		g.enter()
 		defer g.leave()
-		return w.deliver(ctx, t)
+		return w.underItsName(ctx, t, w.deliver(ctx, t))
 	})
 }
 

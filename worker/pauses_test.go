@@ -158,9 +158,11 @@ func TestASweepTellsStraysFromTheDead(t *testing.T) {
 	h.exec("UPDATE job SET state = 'dead', wake_at = NULL")
 	all := h.jobs()
 	h.exec("UPDATE job SET state = 'ready' WHERE id = $1", all[0].ID)
-	gone := id.New()
-	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, []id.ID{all[0].ID, all[1].ID, gone})
-	if err != nil || !slices.Equal(strays, []id.ID{all[0].ID, gone}) || unlisted != 1 {
+	gone := id.New().String() + ":0"
+	h.exec("UPDATE job SET dispatch = 2 WHERE id = $1", all[1].ID) // it is listed under its name and an older one
+	listed := []string{all[0].ref().TaskID(), all[1].ref().TaskID(), all[1].ID.String() + ":2", gone, "no job"}
+	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, listed)
+	if err != nil || !slices.Equal(strays, []string{listed[0], listed[1], gone, "no job"}) || unlisted != 1 {
 		t.Errorf("strays %v, %d unlisted, %v", strays, unlisted, err)
 	}
 	if after := h.jobs(); after[1].WakeAt != nil || after[2].WakeAt == nil {

@@ -4,46 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hibiken/asynq"
 
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// sweep is T16: what asynq lists as archived and is not dead in Postgres goes, and the newest dead that it does not
-// list are brought there by T3.
+// sweep is T16: what asynq lists as archived and is not dead in Postgres, or bears an older name of its job, goes, and
+// the newest dead that it does not list are brought there by T3.
 func (w *Worker) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	inspect := asynq.NewInspectorFromRedisClient(w.opt.Redis)
 	for _, lane := range queue.Lanes() {
-		entries, err := w.opt.Redis.ZRange(ctx, "asynq:{"+string(lane)+"}:archived", 0, -1).Result()
+		listed, err := w.opt.Redis.ZRange(ctx, "asynq:{"+string(lane)+"}:archived", 0, -1).Result()
 		if err != nil {
 			return w.link.failed(fmt.Errorf("sweep: %w", err))
-		}
-		listed, tasks := make([]id.ID, 0, len(entries)), map[id.ID][]string{}
-		for _, task := range entries {
-			job, _, _ := strings.Cut(task, ":")
-			jobID, _ := id.Parse(job) // the zero id, a stray, where it is no task of ours
-			if tasks[jobID] == nil {
-				listed = append(listed, jobID)
-			}
-			tasks[jobID] = append(tasks[jobID], task)
 		}
 		strays, unlisted, err := w.ledger.Sweep(ctx, lane, listed)
 		if err != nil {
 			return fmt.Errorf("sweep %s: %w", lane, err)
 		}
-		for _, stray := range strays {
-			for _, task := range tasks[stray] {
-				if err := inspect.DeleteTask(string(lane), task); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
-					w.log.WarnContext(ctx, "an archived task without a dead job is not deleted", "task", task, "error", err)
-					continue
-				}
-				w.metrics.swept.WithLabelValues("deleted").Inc()
+		for _, task := range strays {
+			if err := inspect.DeleteTask(string(lane), task); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
+				w.log.WarnContext(ctx, "an archived task without a dead job is not deleted", "task", task, "error", err)
+				continue
 			}
+			w.metrics.swept.WithLabelValues("deleted").Inc()
 		}
 		w.metrics.swept.WithLabelValues("relisted").Add(float64(unlisted))
 	}

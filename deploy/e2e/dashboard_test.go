@@ -149,8 +149,7 @@ func (d *desk) listed(state string) (ids []string) {
 	return ids
 }
 
-// archived is the jobs that the dashboard lists as dead. One whose task was left behind while it was delivered may
-// stand there under both names.
+// archived is the jobs that the dashboard lists as dead.
 func (d *desk) archived() []string {
 	d.Helper()
 	jobs := d.listed("archived")
@@ -158,7 +157,7 @@ func (d *desk) archived() []string {
 		jobs[i] = task[:36]
 	}
 	slices.Sort(jobs)
-	return slices.Compact(jobs)
+	return jobs
 }
 
 func (d *desk) until(what string, cond func() bool) {

@@ -50,8 +50,8 @@ const exactly = 10_000
 var parts = map[Stage]string{
 	StageDelayed: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND lane = $1`,
 	StageWaiting: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND due AND lane = $1`,
-	StagePushed:  `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL AND lane = $1`,
-	StageRunning: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NOT NULL AND lane = $1`,
+	StagePushed:  `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL AND NOT` + locked + ` AND lane = $1`,
+	StageRunning: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND (owner IS NOT NULL OR` + locked + `) AND lane = $1`,
 	StageDead:    `FROM job WHERE state = 'dead' AND lane = $1`,
 }
 
@@ -140,9 +140,10 @@ func count(ctx context.Context, tx *postgres.Tx, part string, lane Lane) (n int,
 
 // estimate is the planner's, which is never less than one, or least where that is more.
 func estimate(ctx context.Context, tx *postgres.Tx, part string, lane Lane, least int) (int, error) {
-	// EXPLAIN takes no parameters; lanes are names of ours.
+	// EXPLAIN takes no parameters; lanes are names of ours. Of what is locked the planner knows nothing: as nearly nobody.
+	part = strings.NewReplacer("$1", "'"+string(lane)+"'", " AND NOT"+locked, "", " OR"+locked, "").Replace(part)
 	var plan []byte
-	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) SELECT "+strings.ReplaceAll(part, "$1", "'"+string(lane)+"'"), nil, &plan); err != nil {
+	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) SELECT "+part, nil, &plan); err != nil {
 		return 0, err
 	}
 	var plans []struct {

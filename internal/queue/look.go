@@ -118,7 +118,7 @@ const (
 	relisted = 9_000
 )
 
-const deadSQL = `SELECT org_id, id FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
+const deadSQL = `SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
 
 const relistSQL = `
 UPDATE job SET wake_at = now()
@@ -128,35 +128,35 @@ FROM (
 ) AS due
 WHERE job.org_id = due.org_id AND job.id = due.id`
 
-// Sweep is T16's half in Postgres. listed are the jobs that asynq lists as archived, read before this call. It
-// answers those of them that are not dead, whose entries are to be deleted, and lets Wake look at the newest dead
-// that asynq does not list, of which it answers the number.
-func (l *Ledger) Sweep(ctx context.Context, lane Lane, listed []id.ID) (strays []id.ID, unlisted int64, err error) {
-	is := make(map[id.ID]bool, len(listed))
-	for _, j := range listed {
-		is[j] = true
+// Sweep is T16's half in Postgres. listed are the tasks that asynq lists as archived, by name, read before this call.
+// It answers those of them that are to be deleted, since they are not of a dead job or bear an older name of it, and
+// lets Wake look at the newest dead that asynq does not list, of which it answers the number.
+func (l *Ledger) Sweep(ctx context.Context, lane Lane, listed []string) (strays []string, unlisted int64, err error) {
+	is := make(map[string]bool, len(listed))
+	for _, task := range listed {
+		is[task] = true
 	}
 	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, deadSQL, string(lane), listable)
 		if err != nil {
 			return err
 		}
-		var org, job id.ID
+		var r Ref
 		var orgs, ids []id.ID
-		dead := make(map[id.ID]bool, len(listed))
-		if _, err = pgx.ForEachRow(rows, []any{&org, &job}, func() error {
-			if !is[job] && len(dead) < relisted {
-				orgs, ids = append(orgs, org), append(ids, job)
+		dead := make(map[string]bool, len(listed))
+		if _, err = pgx.ForEachRow(rows, []any{&r.Org, &r.ID, &r.Dispatch}, func() error {
+			if !is[r.TaskID()] && len(dead) < relisted {
+				orgs, ids = append(orgs, r.Org), append(ids, r.ID)
 			}
-			dead[job] = true
+			dead[r.TaskID()] = true
 			return nil
 		}); err != nil {
 			return err
 		}
 		strays = nil
-		for _, j := range listed {
-			if !dead[j] {
-				strays = append(strays, j)
+		for _, task := range listed {
+			if !dead[task] {
+				strays = append(strays, task)
 			}
 		}
 		if len(ids) == 0 {
@@ -166,4 +166,16 @@ func (l *Ledger) Sweep(ctx context.Context, lane Lane, listed []id.ID) (strays [
 		return err
 	})
 	return strays, unlisted, err
+}
+
+// TaskOfDead is the present name of a dead job's task; "" where there is no such dead job.
+func (l *Ledger) TaskOfDead(ctx context.Context, org, job id.ID) (string, error) {
+	r := Ref{Org: org, ID: job}
+	err := l.App.View(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT dispatch FROM job WHERE org_id = $1 AND id = $2 AND state = 'dead'", []any{org, job}, &r.Dispatch)
+	})
+	if postgres.None(err) {
+		return "", nil
+	}
+	return r.TaskID(), err
 }

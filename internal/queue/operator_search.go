@@ -20,7 +20,7 @@ import (
 // State is a job's, as people see it.
 type State string
 
-// The states. Open is all but Dead. A Tx kind's run holds its job by a lock alone, so that it shows as Pushed.
+// The states. Open is all but Dead.
 const (
 	Waiting State = "waiting" // for its time or a slot
 	Retry   State = "retry"   // waiting, after a failure
@@ -94,8 +94,13 @@ type Place struct {
 	ID id.ID     `json:"id"`
 }
 
+// locked is true of a job with a slot whose row an open transaction holds: the run of a Tx kind, which has no owner, or
+// for a moment a look at it. Its xmax is the transaction then, and every transaction has its own number locked. No
+// lock is asked for, which a claim would pass over.
+const locked = ` (job.wake_at IS NOT NULL AND job.state = 'ready' AND job.xmax IN (SELECT transactionid FROM pg_locks WHERE locktype = 'transactionid' AND granted))`
+
 const columns = ` job.id, job.org_id, job.kind, job.lane,
-	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
+	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL OR` + locked + ` THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
 		WHEN job.attempt > 0 THEN 'retry' ELSE 'waiting' END,
 	job.attempt, job.max_attempts, job.losses, job.run_at, job.wake_at, job.created_at, job.last_error, job.dedupe_key, job.dispatch`
 
@@ -243,9 +248,9 @@ func openQuery(f Filter, limit int, after *Place, oldest bool) *query {
 	case Retry:
 		q.and(`job.wake_at IS NULL AND job.attempt > 0`)
 	case Queued:
-		q.and(`job.wake_at IS NOT NULL AND job.owner IS NULL`)
+		q.and(`job.wake_at IS NOT NULL AND job.owner IS NULL AND NOT` + locked)
 	case Running:
-		q.and(`job.wake_at IS NOT NULL AND job.owner IS NOT NULL`)
+		q.and(`job.wake_at IS NOT NULL AND (job.owner IS NOT NULL OR` + locked + `)`)
 	case Open, Dead:
 	}
 	q.common(f, "job", "job.created_at")

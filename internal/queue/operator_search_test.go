@@ -143,6 +143,51 @@ func TestOpenJobsAreFoundByTheirState(t *testing.T) {
 	}
 }
 
+func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
+	t.Parallel()
+	s := operate(t)
+	k, other := s.row("pushed"), queue.Key{}
+	s.exec(`UPDATE job SET dedupe_key = NULL`)
+	other = s.row("pushed")
+	said := func() string {
+		t.Helper()
+		j, err := s.operator.Show(t.Context(), k)
+		if err != nil || j == nil {
+			t.Fatal(j, err)
+		}
+		lanes, err := s.ledger.Backlogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := lanes[slices.Index(queue.Lanes(), queue.Default)].Counts
+		return fmt.Sprint(j.State, " ", len(s.pages(queue.Filter{State: queue.Running}, 5)), len(s.pages(queue.Filter{State: queue.Queued}, 5)), " ",
+			counts[queue.StageRunning], counts[queue.StagePushed])
+	}
+	end := errors.New("the run ends, as if its worker were killed")
+	err := s.db.App.Tx(t.Context(), k.Org, func(tx *postgres.Tx) error {
+		if _, err := s.ledger.Lock(t.Context(), tx, k.ID); err != nil {
+			return err
+		}
+		err := tx.Savepoint(t.Context(), func() error {
+			_, err := tx.Exec(t.Context(), `UPDATE job SET last_error = 'its work writes' WHERE id = $1`, other.ID)
+			if got := said(); got != "running 2 0 2 0" {
+				t.Errorf("while both are written to: %s", got)
+			}
+			return errors.Join(err, end)
+		})
+		if got := said(); got != "running 1 1 1 1" {
+			t.Errorf("in its run: %s", got)
+		}
+		return err
+	})
+	if !errors.Is(err, end) {
+		t.Fatal(err)
+	}
+	if got := said(); got != "pushed 0 2 0 2" {
+		t.Errorf("after it: %s", got)
+	}
+}
+
 // What decides between milliseconds and a walk over a million rows is the index.
 func TestSearchesOfDeadJobsGoByAnIndex(t *testing.T) {
 	t.Parallel()
