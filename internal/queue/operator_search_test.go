@@ -146,9 +146,9 @@ func TestOpenJobsAreFoundByTheirState(t *testing.T) {
 func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
 	t.Parallel()
 	s := operate(t)
-	k, other := s.row("pushed"), queue.Key{}
+	k := s.row("pushed")
 	s.exec(`UPDATE job SET dedupe_key = NULL`)
-	other = s.row("pushed")
+	other := s.row("pushed")
 	said := func() string {
 		t.Helper()
 		j, err := s.operator.Show(t.Context(), k)

@@ -198,12 +198,12 @@ func (h *house) say(method, url, token, key, body string) answer {
 	return answer{res.StatusCode, res.Header, b, time.Since(begin)}
 }
 
-// must is say where only one answer will do.
-func (h *house) must(status int, method, url, token, body string) map[string]any {
+// post is say where only one answer will do.
+func (h *house) post(status int, url, token, body string) map[string]any {
 	h.t.Helper()
-	a := h.say(method, url, token, "", body)
+	a := h.say("POST", url, token, "", body)
 	if a.status != status {
-		h.t.Fatalf("%s %s: %d, want %d: %s", method, url, a.status, status, a.body)
+		h.t.Fatalf("POST %s: %d, want %d: %s", url, a.status, status, a.body)
 	}
 	var v map[string]any
 	if err := json.Unmarshal(a.body, &v); err != nil {
@@ -217,12 +217,12 @@ func (h *house) must(status int, method, url, token, body string) map[string]any
 func (h *house) orgs(api string, n int, hooked bool) (keys []string) {
 	h.t.Helper()
 	for i := range n {
-		session := h.must(201, "POST", api+"/api/v1/auth/signup", "", fmt.Sprintf(`{"org_name":"Org %d","email":"owner%d@example.com","password":"correct-horse-battery"}`, i, i))
+		session := h.post(201, api+"/api/v1/auth/signup", "", fmt.Sprintf(`{"org_name":"Org %d","email":"owner%d@example.com","password":"correct-horse-battery"}`, i, i))
 		token := session["access_token"].(string)
-		key := h.must(201, "POST", api+"/api/v1/api-keys", token, `{"name":"chaos","role":"member"}`)
+		key := h.post(201, api+"/api/v1/api-keys", token, `{"name":"chaos","role":"member"}`)
 		keys = append(keys, key["key"].(string))
 		if hooked {
-			h.must(201, "POST", api+"/api/v1/webhooks", token, `{"url":"`+h.receiver.URL+`/","events":["contact.created"]}`)
+			h.post(201, api+"/api/v1/webhooks", token, `{"url":"`+h.receiver.URL+`/","events":["contact.created"]}`)
 		}
 	}
 	return keys

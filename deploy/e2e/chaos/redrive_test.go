@@ -24,7 +24,7 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = audit.Close(t.Context()) })
-	asked := h.must(202, "POST", api.ops+"/jobs/redrive", "", fmt.Sprintf(`{"filter":{"kind":"chaos.mark","error":"WAS broken"},"rate":%d,"reason":"mended"}`, rate))
+	asked := h.post(202, api.ops+"/jobs/redrive", "", fmt.Sprintf(`{"filter":{"kind":"chaos.mark","error":"WAS broken"},"rate":%d,"reason":"mended"}`, rate))
 	if asked["total"] != float64(n) {
 		t.Errorf("%v jobs fit the filter, want %d", asked["total"], n)
 	}
