@@ -49,8 +49,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs"
@@ -84,6 +86,7 @@ type settings struct {
 	StripeOthers string    `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
 	StripeURL    string    `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
 	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
+	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
 	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
 	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
@@ -173,6 +176,8 @@ type process struct {
 	plans             *plans.Catalogue
 	billing           *billing.Service
 	stripe            *stripe.Sandbox // nil where there is a key
+	providers         *provider.Set
+	oauth             *oauth.Sandbox // nil where there are client ids for all
 	tasks             []func(context.Context) error
 	undo              []func(context.Context) error
 }
@@ -339,6 +344,80 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 	return nil
 }
 
+// connectors opens the social networks and ad platforms, those without a client id on the sandbox. public and ops are this
+// process's listeners; nil where it has none.
+func (p *process) connectors(ctx context.Context, public, ops net.Listener) error {
+	apps, without, err := p.OAuth.apps()
+	if err != nil {
+		return err
+	}
+	if len(without) > 0 && p.OAuth.Sandbox == "on" && p.OAuth.URL == "" {
+		at, o := strings.TrimSuffix(oauth.Path, "/"), oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
+		if ops != nil {
+			at = base(ops) + at
+		}
+		if public != nil {
+			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), base(public)) + "/oauth/"}
+		}
+		p.oauth = oauth.New(o)
+		p.atEnd(func(context.Context) error { p.oauth.Close(); return nil })
+		for _, family := range without {
+			id, secret := oauth.Client(family)
+			apps[family] = provider.App{
+				ClientID: id, ClientSecret: provider.Secret(secret), DeveloperToken: "sandbox", Base: at,
+				HTTP: &http.Client{Transport: p.oauth.Transport(), Timeout: provider.CallTime},
+			}
+		}
+		p.log.InfoContext(ctx, "no client id is set: these platforms run on a sandbox, and nobody's account is touched", "platforms", strings.Join(without, " "), "page", at+"/")
+	}
+	p.providers = provider.New(provider.Options{Apps: apps})
+	return nil
+}
+
+// oauthApps are the applications that are registered with social networks and ad platforms.
+type oauthApps struct {
+	Facebook       oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
+	Instagram      oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
+	LinkedIn       oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn, its pages and ads"`
+	X              oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
+	TikTok         oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
+	TikTokAds      oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
+	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
+	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
+	Sandbox        string   `env:"SANDBOX" enum:"on,off" default:"on" help:"Platforms without a client id run on a sandbox: on or off."`
+	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
+}
+
+type oauthApp struct {
+	ID     string `name:"client-id" env:"CLIENT_ID" help:"Client id of the application that is registered there."`
+	Secret string `name:"client-secret" env:"CLIENT_SECRET" help:"Its secret."`
+}
+
+// apps answers the applications by family, and the families that have none.
+func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err error) {
+	given := map[string]oauthApp{
+		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok, "tiktok_ads": o.TikTokAds,
+		"google": o.Google, "pinterest": o.Pinterest,
+	}
+	apps = map[string]provider.App{}
+	for _, family := range provider.Families() {
+		a := given[family]
+		if a == (oauthApp{}) && o.URL != "" { // another process's sandbox
+			a.ID, a.Secret = oauth.Client(family)
+		}
+		if (a.ID == "") != (a.Secret == "") {
+			return nil, nil, fmt.Errorf("client id and secret of %s are given together", family)
+		}
+		if a.ID == "" {
+			without = append(without, family)
+			continue
+		}
+		apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), DeveloperToken: provider.Secret(o.DeveloperToken), Base: o.URL}
+	}
+	return apps, without, nil
+}
+
 // trialDays is how long the trial of a new org lasts; 0 is without end, on the sandbox, where nobody can pay.
 func (p *process) trialDays() int {
 	if p.StripeKey == "" {
@@ -429,6 +508,9 @@ func (p *process) operate(ln net.Listener) error {
 	if p.stripe != nil {
 		mounts[stripe.Path] = p.stripe.Handler()
 	}
+	if p.oauth != nil {
+		mounts[oauth.Path] = p.oauth.Handler()
+	}
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
@@ -499,6 +581,9 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 		return err
 	}
 	if err = p.bill(ctx, public, ops); err != nil {
+		return err
+	}
+	if err = p.connectors(ctx, public, ops); err != nil {
 		return err
 	}
 	switch p.name {
@@ -577,6 +662,9 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		return err
 	}
 	if err = p.bill(ctx, public, ops); err != nil {
+		return err
+	}
+	if err = p.connectors(ctx, public, ops); err != nil {
 		return err
 	}
 	if u.SeedPassword == "" {

@@ -23,7 +23,6 @@ type code struct {
 	All       bool      `json:"all"` // of what they own
 	Owned     []string  `json:"owned"`
 	Until     time.Time `json:"until"`
-	Spent     bool      `json:"spent"`
 }
 
 // login is what a code was redeemed for: one grant, and its tokens.
@@ -92,11 +91,10 @@ func (c *call) redeem() (*login, refusal) {
 	at := place(c.get(c.d.codeAs))
 	found := get[code](c.tx, "code", at)
 	id, _ := Client(c.d.family)
-	if found == nil || found.Family != c.d.family || found.Client != id || found.Spent || !c.tx.now.Before(found.Until) {
+	if found == nil || found.Family != c.d.family || found.Client != id || !c.tx.now.Before(found.Until) {
 		return nil, badCode
 	}
-	found.Spent = true
-	put(c.tx, "code", at, found)
+	drop(c.tx, "code", at)
 	if redirect := c.get("redirect_uri"); redirect != found.Redirect && (redirect != "" || c.d.family != "tiktok_ads") {
 		return nil, badRedirect
 	}
@@ -155,9 +153,7 @@ func (t *tx) issue(l *login, kind string, until *time.Time) string {
 	raw := random(TokenMark + "-" + kind + "-")
 	put(t, "token", place(raw), &issued{Login: l.ID, Kind: kind, MadeAt: t.now, Until: until})
 	for l.Tokens = append(l.Tokens, place(raw)); len(l.Tokens) > keptTokens; l.Tokens = l.Tokens[1:] {
-		if err := t.rows.Delete(t.ctx, "token", l.Tokens[0]); err != nil {
-			panic(failure{err})
-		}
+		drop(t, "token", l.Tokens[0])
 	}
 	return raw
 }

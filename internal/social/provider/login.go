@@ -1,9 +1,11 @@
 package provider
 
+import "net/http"
+
 // one is the login of a platform where the person is the account.
 func (p *Provider) one(a Account) (Login, []Account, error) {
 	if a.ExternalID == "" {
-		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id"}
+		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id", Status: http.StatusOK}
 	}
 	return Login{Subject: a.ExternalID, Name: a.DisplayName, AvatarURL: a.AvatarURL}, []Account{a}, nil
 }
@@ -11,7 +13,7 @@ func (p *Provider) one(a Account) (Login, []Account, error) {
 // several is the login of a platform where the person reaches accounts of others.
 func (p *Provider) several(who Login, accounts []Account) (Login, []Account, error) {
 	if who.Subject == "" {
-		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id"}
+		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id", Status: http.StatusOK}
 	}
 	return who, accounts, nil
 }

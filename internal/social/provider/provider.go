@@ -5,6 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,6 +46,13 @@ type Provider struct {
 	http *http.Client
 	now  func() time.Time
 }
+
+// Format writes the platform's name under every verb: fmt would show the secrets of the App, since it cannot ask a Secret
+// in an unexported field to hide.
+func (p *Provider) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.Platform) }
+
+// LogValue is the platform's name.
+func (p *Provider) LogValue() slog.Value { return slog.StringValue(p.Platform) }
 
 // ClientID is the application's. External ids and tokens are worth something within it alone.
 func (p *Provider) ClientID() string { return p.app.ClientID }

@@ -6,7 +6,8 @@ import (
 )
 
 // Secret is a token or a client secret. It shows itself to nobody who does not ask by Reveal: not to fmt, slog or
-// encoding/json.
+// encoding/json. One exception is fmt's: it cannot ask a value in an unexported field, so a struct that keeps a Secret
+// there hides it by a Format of its own.
 type Secret string
 
 const hidden = "[secret]"
