@@ -47,6 +47,7 @@ quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
+sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
@@ -172,6 +173,7 @@ sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
+sandbox_oauth: sandbox_oauth_pkey PRIMARY KEY (kind, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 sealing_key: sealing_key_pkey PRIMARY KEY (id)
@@ -264,6 +266,7 @@ CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, f
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
 CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
 CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
+CREATE INDEX sandbox_oauth_newest ON public.sandbox_oauth USING btree (kind, seq)
 CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
@@ -340,6 +343,7 @@ CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
 CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
+CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
@@ -548,6 +552,8 @@ sandbox_hook: funnelwork_system may DELETE, INSERT, SELECT
 sandbox_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sandbox_mail: funnelwork_system may DELETE, SELECT
+sandbox_oauth: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_oauth: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 score_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
