@@ -36,3 +36,8 @@ func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ..
 	}
 	return plan, err
 }
+
+// ExplainHeld answers how Postgres counts the slots of all orgs.
+func ExplainHeld(ctx context.Context, system *postgres.DB) (plan []byte, err error) {
+	return explain(ctx, system, "auto", heldSQL, string(Default))
+}

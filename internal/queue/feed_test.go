@@ -312,10 +312,53 @@ func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 	}
 }
 
+// Slots come and go by the thousand between two vacuums.
+func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	for _, s := range []string{
+		`ALTER TABLE job SET (autovacuum_enabled = off)`,
+		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due)
+		SELECT md5((g % 5)::text)::uuid, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true FROM generate_series(1, 3000) AS g`,
+	} {
+		if _, err := sql.Exec(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ledger := queue.NewLedger(db.App, db.System)
+	for given := 0; given < 2000; {
+		if _, err := sql.Exec(t.Context(), `DELETE FROM job WHERE state = 'ready' AND wake_at IS NOT NULL`); err != nil {
+			t.Fatal(err)
+		}
+		refs, err := ledger.Feed(t.Context(), queue.Default, 100)
+		if err != nil || len(refs) == 0 {
+			t.Fatalf("%d slots were given, %v", len(refs), err)
+		}
+		given += len(refs)
+	}
+	// Those that hold a slot now are looked at, and a page's worth of others may be, once it is known of all that they are gone.
+	rows := 0.0
+	for end := time.Now().Add(10 * time.Second); rows < 100 || rows > 250; <-time.After(50 * time.Millisecond) {
+		var plans []struct{ Plan plan }
+		raw, err := queue.ExplainHeld(t.Context(), db.System)
+		if err == nil {
+			err = json.Unmarshal(raw, &plans)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows = plans[0].Plan.fetches(); time.Now().After(end) {
+			t.Fatalf("the count of 100 slots still looks at %v rows", rows)
+		}
+	}
+}
+
 type plan struct {
 	Index string  `json:"Index Name"`
 	Rows  float64 `json:"Actual Rows"`
 	Loops float64 `json:"Actual Loops"`
+	Heap  float64 `json:"Heap Fetches"`
 	Plans []plan
 }
 
@@ -329,4 +372,13 @@ func (p *plan) reads(index string) (rows float64, scans int) {
 		rows, scans = rows+r, scans+s
 	}
 	return rows, scans
+}
+
+// fetches is how many rows all scans of indexes alone had to look at all the same.
+func (p *plan) fetches() float64 {
+	sum := p.Heap
+	for _, below := range p.Plans {
+		sum += below.fetches()
+	}
+	return sum
 }
