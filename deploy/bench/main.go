@@ -9,6 +9,7 @@
 //	                                 the first run builds them, in minutes; webhooklog=100000 is a small try
 //	go run ./deploy/bench webhooks   deliveries, against a bare client that records nothing
 //	go run ./deploy/bench feeder     a round of the jobs' feeder before a million of them, beside a plain round trip
+//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small try
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
@@ -46,7 +47,7 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|billing|entitlements|feeder|queue|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|queue|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
@@ -68,6 +69,16 @@ func run(ctx context.Context, args []string) error {
 		}
 		limit = toBuild
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return webhookLog(ctx, log, n) }
+	}
+	if size, ok := strings.CutPrefix(args[0], "deadjobs"); ok {
+		n := 1_000_000
+		if size != "" {
+			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
+				return errUsage
+			}
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
 	}
 	bench, ok := benches[args[0]]
 	if !ok {
