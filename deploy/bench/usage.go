@@ -4,14 +4,22 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// usage is processor time by process: that of the worker, and of the servers with all their children.
+// usage is processor time by process: that of the worker, of the servers, and of this process itself, which is the
+// asker and the receiver and counts for nothing. Postgres's is told apart by whom its backends work for.
 type usage map[string]time.Duration
+
+// here is this process's share.
+const here = "this process"
 
 // tick is the unit of /proc: 1/100 s on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
@@ -58,8 +66,9 @@ func stat(pid string) []string {
 }
 
 // usage is what they have used so far; zeros where there is no /proc.
-func (x *exchange) usage() usage {
-	u := usage{"worker": 0, "postgres": 0, "redis": 0}
+func (x *exchange) usage(ctx context.Context) usage {
+	u := usage{}
+	whose := x.backends(ctx)
 	dirs, _ := os.ReadDir("/proc")
 	for _, d := range dirs {
 		pid, err := strconv.Atoi(d.Name())
@@ -72,12 +81,16 @@ func (x *exchange) usage() usage {
 		}
 		name := ""
 		switch {
+		case pid == os.Getpid():
+			name = here
 		case pid == x.known.worker:
 			name = "worker"
 		case pid == x.known.redis:
 			name = "redis"
+		case whose[pid] != "":
+			name = "postgres for " + whose[pid]
 		case pid == x.known.postmaster || f[1] == strconv.Itoa(x.known.postmaster):
-			name = "postgres"
+			name = "postgres itself"
 		default:
 			continue
 		}
@@ -89,6 +102,22 @@ func (x *exchange) usage() usage {
 	return u
 }
 
+// backends are Postgres's sessions by process: whom they work for. Pools keep theirs, so what is missed is little.
+func (x *exchange) backends(ctx context.Context) map[int]string {
+	out := map[int]string{}
+	rows, err := x.admin.Query(ctx, "SELECT pid, application_name FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+	if err != nil {
+		return out
+	}
+	var pid int
+	var name string
+	_, _ = pgx.ForEachRow(rows, []any{&pid, &name}, func() error {
+		out[pid] = name
+		return nil
+	})
+	return out
+}
+
 func (u usage) minus(o usage) usage {
 	out := usage{}
 	for name, d := range u {
@@ -97,10 +126,12 @@ func (u usage) minus(o usage) usage {
 	return out
 }
 
-// Seconds is the sum.
+// Seconds is the sum, without this process.
 func (u usage) Seconds() (s float64) {
-	for _, d := range u {
-		s += d.Seconds()
+	for name, d := range u {
+		if name != here {
+			s += d.Seconds()
+		}
 	}
 	return s
 }
@@ -108,5 +139,11 @@ func (u usage) Seconds() (s float64) {
 // of is the usage for each of n.
 func (u usage) of(n int) string {
 	each := func(d time.Duration) string { return short(d / time.Duration(n)) }
-	return fmt.Sprintf("%s (worker %s, postgres %s, redis %s)", each(time.Duration(u.Seconds()*float64(time.Second))), each(u["worker"]), each(u["postgres"]), each(u["redis"]))
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(u)) {
+		if name != here && u[name] > 0 {
+			parts = append(parts, name+" "+each(u[name]))
+		}
+	}
+	return fmt.Sprintf("%s (%s; beside it %s %s)", each(time.Duration(u.Seconds()*float64(time.Second))), strings.Join(parts, ", "), here, each(u[here]))
 }

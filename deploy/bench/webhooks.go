@@ -185,7 +185,7 @@ type flooded struct {
 
 func (x *exchange) flood(ctx context.Context) (f flooded, err error) {
 	x.receiver.reset()
-	before := x.usage()
+	before := x.usage(ctx)
 	began := time.Now()
 	var left atomic.Int64
 	left.Store(deluge)
@@ -208,7 +208,7 @@ func (x *exchange) flood(ctx context.Context) (f flooded, err error) {
 	}
 	f.perSecond = deluge / time.Since(began).Seconds()
 	f.took = [2]time.Duration{quantile(took, .5), quantile(took, .99)}
-	f.cpu = x.usage().minus(before)
+	f.cpu = x.usage(ctx).minus(before)
 	return f, x.clear(ctx)
 }
 
@@ -292,7 +292,7 @@ func (x *exchange) sample(ctx context.Context) ([]byte, error) {
 func (x *exchange) trickle(ctx context.Context) error {
 	const rate, length = 50, 12 * time.Second
 	x.receiver.reset()
-	before := x.usage()
+	before := x.usage(ctx)
 	sent, err := open(ctx, rate, length, 8, func(int, int) error { return x.announce(ctx) })
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (x *exchange) trickle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	used := x.usage().minus(before)
+	used := x.usage(ctx).minus(before)
 	percentiles("commit to POST at 50 per second", took)
 	fmt.Printf("CPU per delivery at 50 per second, idle polling included: %s\n", used.of(len(took)))
 	p50, p99 := quantile(took, .5), quantile(took, .99)

@@ -39,3 +39,9 @@ func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(bef
 
 // Matching is the walk's statement from its beginning.
 func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }
+
+// LoadAllSQL is what many deliveries are loaded by, and ByKey what stands before it.
+const (
+	LoadAllSQL = loadAllSQL
+	ByKey      = byKey
+)

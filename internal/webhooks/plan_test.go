@@ -17,8 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// filled is an org with 20,000 events, deliveries and attempts at one endpoint over the last five days, each day in
-// its partition, in a database that knows its statistics.
+// filled is an org with 20,000 events, deliveries and attempts over the last five days, most of them at one endpoint and
+// the others at another, each day in its partition, in a database that knows its statistics.
 func filled(t *testing.T) (db *testkit.Database, org, endpoint id.ID) {
 	t.Helper()
 	db, org, endpoint = testkit.DB(t), id.New(), id.New()
@@ -36,7 +36,7 @@ func filled(t *testing.T) (db *testkit.Database, org, endpoint id.ID) {
 		`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
 			SELECT $1, uuidv7_at(at), n, 'contact.created', 'system', '{}', at FROM (SELECT n, now() - n * interval '21 seconds' AS at FROM generate_series(1, 20000) n) e, (SELECT $2::uuid) AS unused`,
 		`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, status, created_at, updated_at, trigger, replay_id)
-			SELECT $1, uuidv7_at(at), $2::uuid, gen_random_uuid(), CASE WHEN n % 1000 = 1 THEN 'deal.won' ELSE 'contact.created' END, CASE WHEN n % 1000 = 0 THEN 'exhausted' ELSE 'delivered' END, at, at,
+			SELECT $1, uuidv7_at(at), CASE WHEN n % 5 = 3 THEN $1 ELSE $2::uuid END, gen_random_uuid(), CASE WHEN n % 1000 = 1 THEN 'deal.won' ELSE 'contact.created' END, CASE WHEN n % 1000 = 0 THEN 'exhausted' ELSE 'delivered' END, at, at,
 				CASE WHEN n % 500 = 7 THEN 'replay' ELSE 'event' END, CASE WHEN n % 500 = 7 THEN $2::uuid END
 			FROM (SELECT n, now() - n * interval '21 seconds' AS at FROM generate_series(1, 20000) n) e`,
 		`INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, started_at)
@@ -126,3 +126,47 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 		}
 	}
 }
+
+// Where there are no statistics, as in a new install and at each midnight, all indexes look alike.
+func TestDeliveriesAreFoundByTheirKeyWhereNothingIsKnownOfTheirTables(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	super := testkit.Pgx(t, db.URL)
+	// A day that comes to be later, as the days do.
+	for _, sql := range []string{"DROP TABLE event_" + tomorrow(), "DROP TABLE webhook_delivery_" + tomorrow(), "SELECT make_partitions(3)"} {
+		if _, err := super.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	org, ids := id.New(), []id.ID{id.New(), id.Floor(time.Now().UTC().AddDate(0, 0, 1))}
+	if _, err := super.Exec(t.Context(), "INSERT INTO job (org_id, id, kind, args, lane, max_attempts) SELECT gen_random_uuid(), gen_random_uuid(), 'test.a', '{}', 'bulk', 1 FROM generate_series(1, 10)"); err != nil {
+		t.Fatal(err)
+	}
+	scans := 0
+	if err := db.App.View(t.Context(), org, func(tx *postgres.Tx) error {
+		tx.Queue(webhooks.ByKey)
+		rows, err := tx.Query(t.Context(), "EXPLAIN "+webhooks.LoadAllSQL, org, ids)
+		if err != nil {
+			return err
+		}
+		var line string
+		_, err = pgx.ForEachRow(rows, []any{&line}, func() error {
+			scan := regexp.MustCompile(`(\w+ Scan)(?: using (\w+))? on (event|webhook_delivery)_`).FindStringSubmatch(line)
+			if scan == nil {
+				return nil
+			}
+			if scans++; scan[1] != "Index Scan" || !strings.HasSuffix(scan[2], "_pkey") {
+				t.Errorf("not by its key: %s", line)
+			}
+			return nil
+		})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if scans < 4 {
+		t.Errorf("%d scans of days", scans)
+	}
+}
+
+func tomorrow() string { return time.Now().UTC().AddDate(0, 0, 1).Format("20060102") }

@@ -6,6 +6,9 @@
 // the end or the next time of the job are one transaction after it. A worker that dies in between leaves no
 // trace: the job runs again and the receiver sees the same webhook-id. Delivery is at least once.
 //
+// Runs that begin together read their deliveries in one round trip (loads.go), and those that succeeded share the
+// transaction that ends them (webhooks.Success).
+//
 // # The states of an endpoint
 //
 //	healthy --a failure--> failing --5 in a row within a minute, or Retry-After--> open

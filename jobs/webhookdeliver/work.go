@@ -14,12 +14,14 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// Job delivers.
+// Job delivers. It is not copied after its first use.
 type Job struct {
 	DB      *postgres.DB // App role
 	Hooks   *webhooks.Service
 	Client  *outbound.Client
 	Metrics *Metrics // nil: none are kept
+
+	loads loads
 }
 
 // Handler ties the job to its kind.
@@ -29,7 +31,7 @@ func (j *Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 // the next try otherwise; the tenth failure's error makes the job dead, where an operator can see it. While the
 // endpoint's circuit is open nothing but one probe at a time is sent, and no try is spent.
 func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	p, err := j.load(ctx, run)
+	p, err := j.loads.get(ctx, j.Hooks, j.DB, run.Org, run.Args.Delivery)
 	if p == nil || err != nil {
 		return err // purged meanwhile, or Postgres is away
 	}
@@ -64,17 +66,6 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	j.Metrics.tried(p, &o)
 	return verdict(p, &o)
-}
-
-func (j *Job) load(ctx context.Context, run *queue.Run[Args]) (p *webhooks.Parcel, err error) {
-	err = j.DB.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
-		p, err = j.Hooks.Load(ctx, tx, run.Args.Delivery)
-		return err
-	})
-	if postgres.None(err) {
-		return nil, nil //nolint:nilnil // there is nothing to deliver
-	}
-	return p, err
 }
 
 // record writes the try, and asks for the mails where it disabled the endpoint.
