@@ -50,6 +50,7 @@ type post struct {
 	home  string
 	sql   *pgx.Conn
 	hooks *webhooks.Service
+	pid   int // of the last worker
 }
 
 func newPost(t *testing.T) *post {
@@ -92,6 +93,7 @@ func (p *post) worker() (kill func()) {
 	if err := cmd.Start(); err != nil {
 		p.Fatal(err)
 	}
+	p.pid = cmd.Process.Pid
 	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		_ = cmd.Wait()

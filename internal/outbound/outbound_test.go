@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -312,10 +311,7 @@ func TestAnEndlessAnswerIsReadNoFurtherThan16KiB(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
 	a := private(t, outbound.Options{}).Post(t.Context(), s.URL, http.Header{}, nil)
-	runtime.ReadMemStats(&after)
 	if a.Err != nil || a.Status != 200 || len(a.Body) != outbound.MaxAnswer || !a.Cut {
 		t.Errorf("status %d, %d bytes, cut %v, %v", a.Status, len(a.Body), a.Cut, a.Err)
 	}
@@ -335,6 +331,47 @@ func TestABodyThatHangsDoesNotUndoTheStatus(t *testing.T) {
 	a := private(t, outbound.Options{Timeout: 200 * time.Millisecond}).Post(t.Context(), s.URL, http.Header{}, nil)
 	if a.Err != nil || a.Status != 200 || string(a.Body) != "so far" || !a.Cut {
 		t.Errorf("%+v", a)
+	}
+}
+
+// A byte now and then keeps a connection busy for ever; the limit is on the whole call.
+func TestASlowDripEndsWithTheCallsTime(t *testing.T) {
+	t.Parallel()
+	drip := func(begin string) func(net.Conn) {
+		return func(c net.Conn) {
+			_, _ = io.WriteString(c, begin)
+			for every := time.NewTicker(20 * time.Millisecond); ; <-every.C {
+				if _, err := io.WriteString(c, "x"); err != nil {
+					every.Stop()
+					return
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		begin  string
+		status int
+		class  outbound.Class
+	}{
+		"in the status line": {"HTTP/1.1 200 O", 0, outbound.Timeout},
+		"in the header":      {"HTTP/1.1 200 OK\r\nX-Slow: ", 0, outbound.Timeout},
+		"in a body of 1 GB":  {"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", 200, ""},
+		"in an endless body": {"HTTP/1.1 503 Busy\r\n\r\n", 503, ""},
+		"in a chunk's size":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := private(t, outbound.Options{Timeout: 300 * time.Millisecond}).Post(t.Context(), "http://"+listen(t, drip(c.begin)), http.Header{}, []byte("{}"))
+			switch {
+			case c.class != "" && (a.Err == nil || a.Err.Class != c.class):
+				t.Errorf("%+v, want %s", a, c.class)
+			case c.class == "" && (a.Err != nil || a.Status != c.status || !a.Cut):
+				t.Errorf("%+v, want %d, cut off", a, c.status)
+			}
+			if a.Timings.Total > 10*time.Second {
+				t.Errorf("took %s", a.Timings.Total)
+			}
+		})
 	}
 }
 
