@@ -144,6 +144,9 @@ const (
 	Protocol Class = "invalid_response"
 )
 
+// Classes lists them all.
+func Classes() []Class { return []Class{Blocked, DNS, Connect, TLS, Timeout, Closed, Protocol} }
+
 var sentences = map[Class]string{
 	Blocked:  "The URL does not lead to a public address.",
 	DNS:      "The host's name could not be resolved.",

@@ -102,7 +102,7 @@ func log(tx *postgres.Tx, p *Parcel, o *Outcome) error {
 	}
 	trigger, tries, t := p.Trigger, p.Tries, o.Answer.Timings
 	if o.Probe {
-		trigger = "probe"
+		trigger = ByProbe
 	}
 	if o.spends() {
 		tries++

@@ -30,6 +30,23 @@ const (
 // Statuses lists them all.
 func Statuses() []Status { return []Status{Pending, Delivered, Failed, Exhausted, Discarded} }
 
+// What a try may be made for. A delivery is never a probe's: that is a try that an open circuit let through.
+const (
+	ByEvent      = "event"
+	ByTest       = "test"
+	ByRedelivery = "redelivery"
+	ByReplay     = "replay"
+	ByProbe      = "probe"
+)
+
+// The classes of errors beyond those of calls without an answer.
+const (
+	Refused     = "http_status" // an answer that is neither of the following nor a success
+	Redirected  = "redirect"
+	Gone        = "gone"        // 410
+	Interrupted = "interrupted" // we lost the process that made the try
+)
+
 // Delivery is one event's way to one endpoint.
 type Delivery struct {
 	ID             id.ID      `json:"id" format:"uuid"`
@@ -41,7 +58,7 @@ type Delivery struct {
 	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: another try is planned; exhausted: none is; discarded: the webhook is gone or disabled"`
 	AttemptCount   int        `json:"attempt_count" doc:"the tries that count: a probe that failed does not"`
 	LastStatusCode *int       `json:"last_status_code" doc:"of the last answer; null if there was none"`
-	LastErrorClass *string    `json:"last_error_class"`
+	LastErrorClass *string    `json:"last_error_class" doc:"the error class of the last try; null for a success, and before any"`
 	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"about when the next try is made; null if none is planned"`
 	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
@@ -55,7 +72,7 @@ type Attempt struct {
 	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe" doc:"probe: the one try that the webhook's open circuit let through"`
 	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
 	StatusCode     *int              `json:"status_code" doc:"null if no answer came"`
-	ErrorClass     *string           `json:"error_class" doc:"null for a success"`
+	ErrorClass     *string           `json:"error_class" doc:"null for a success. One of address_not_allowed, dns_error, connection_failed, tls_error, timeout, connection_closed and invalid_response, where no answer came; http_status, redirect and gone, where one did; interrupted, where we lost the process that made the try. There may be more of them one day"`
 	Error          *string           `json:"error" doc:"the error in words"`
 	Timings        Timings           `json:"timings"`
 	RequestHeaders map[string]string `json:"request_headers"`

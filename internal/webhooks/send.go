@@ -35,13 +35,13 @@ type Parcel struct {
 
 // Asked says that a person asked for this delivery, by a test, a redelivery or a replay: those are sent whether or
 // not the endpoint is switched on.
-func (p *Parcel) Asked() bool { return p.Trigger != "event" }
+func (p *Parcel) Asked() bool { return p.Trigger != ByEvent }
 
 // Test says that the parcel is a test send, which is tried once.
-func (p *Parcel) Test() bool { return p.Trigger == "test" }
+func (p *Parcel) Test() bool { return p.Trigger == ByTest }
 
 // ByHand says that a person asked for this very delivery, which an open circuit does not keep back.
-func (p *Parcel) ByHand() bool { return p.Test() || p.Trigger == "redelivery" }
+func (p *Parcel) ByHand() bool { return p.Test() || p.Trigger == ByRedelivery }
 
 // SendTest writes one delivery of a made-up event of that type, live or reserved, with its job. It is sent to a
 // disabled endpoint too, so that one can be tried out before it is switched on, and only once.

@@ -119,13 +119,13 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 		o.Status = webhooks.Delivered
 		return
 	case code == http.StatusGone:
-		o.Class, o.Error, o.Gone = "gone", "The receiver answered 410 and wants no more.", true
+		o.Class, o.Error, o.Gone = webhooks.Gone, "The receiver answered 410 and wants no more.", true
 		o.Status = webhooks.Discarded
 		return
 	case code >= 300 && code <= 399:
-		o.Class, o.Error = "redirect", fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
+		o.Class, o.Error = webhooks.Redirected, fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
 	default:
-		o.Class, o.Error = "http_status", fmt.Sprintf("The receiver answered %d.", code)
+		o.Class, o.Error = webhooks.Refused, fmt.Sprintf("The receiver answered %d.", code)
 		o.Down = code >= 500 || code == http.StatusTooManyRequests
 	}
 	now := time.Now()
