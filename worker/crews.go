@@ -199,9 +199,13 @@ func (w *Worker) startServers(n int) ([]*server, error) {
 }
 
 func (w *Worker) server(p share) *server {
+	every := pollPending
+	if p.crew == calls { // a line's next delivery comes when one has ended, and waits for the next poll
+		every = pollCalls
+	}
 	return &server{Server: asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
 		Concurrency: p.slots, Queues: p.lanes,
-		TaskCheckInterval: pollPending, DelayedTaskCheckInterval: pollRetry,
+		TaskCheckInterval: every, DelayedTaskCheckInterval: pollRetry,
 		ShutdownTimeout: w.opt.Grace + handOver,
 		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
 		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,

@@ -2,7 +2,9 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,4 +49,37 @@ func (c *dials) DialHook(next redis.DialHook) redis.DialHook {
 func (*dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 func (*dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
+}
+
+// What a worker without work asks Redis for, all lanes and servers together.
+func TestAnIdleWorkerAsksRedisLittle(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	h.add(adding(mark, none{}))
+	h.until(20*time.Second, "it works", func() bool { return h.doneRows() == 1 })
+	<-time.After(1500 * time.Millisecond)
+	before, began := h.scripts(), time.Now()
+	<-time.After(3 * time.Second)
+	perSecond := float64(h.scripts()-before) / time.Since(began).Seconds()
+	t.Logf("%.0f scripts a second", perSecond)
+	if perSecond > 450 {
+		t.Errorf("%.0f scripts a second", perSecond)
+	}
+}
+
+// scripts is how many of them Redis has run.
+func (h *house) scripts() (n int) {
+	h.t.Helper()
+	info, err := h.link.Info(h.t.Context(), "commandstats").Result()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for line := range strings.Lines(info) {
+		var calls int
+		if _, err := fmt.Sscanf(line, "cmdstat_evalsha:calls=%d", &calls); err == nil {
+			n += calls
+		}
+	}
+	return n
 }

@@ -66,6 +66,7 @@ func (t Timing) filled() Timing {
 // How often asynq's servers ask Redis. A poll is the only way in: asynq never blocks on a list.
 const (
 	pollPending = 15 * time.Millisecond // half to one and a half of it, when idle
+	pollCalls   = 5 * time.Millisecond  // the lane of webhooks; polls.go spares Redis most of it
 	pollRetry   = time.Second
 )
 
