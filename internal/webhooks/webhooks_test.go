@@ -309,6 +309,7 @@ func TestTheFieldsOfAnEndpointAreHeldToTheRules(t *testing.T) {
 		"a long secret":       {func(n *webhooks.New) { n.Secret = strings.Repeat("x", 129) }, fault.ValidationFailed, "#/secret"},
 		"whsec_ not base64":   {func(n *webhooks.New) { n.Secret = "whsec_this is no base64 text" }, fault.ValidationFailed, "#/secret"},
 		"whsec_ of 23 bytes":  {func(n *webhooks.New) { n.Secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=" }, fault.ValidationFailed, "#/secret"},
+		"whsec_ in two lines": {func(n *webhooks.New) { n.Secret = "whsec_MDEyMzQ1Njc4OTAx\nMjM0NTY3ODkwMTIz" }, fault.ValidationFailed, "#/secret"},
 		"plain http":          {func(n *webhooks.New) { n.URL = "http://example.com/" }, fault.URLNotAllowed, "#/url"},
 		"a private address":   {func(n *webhooks.New) { n.URL = "https://10.1.2.3/" }, fault.URLNotAllowed, "#/url"},
 		"no URL":              {func(n *webhooks.New) { n.URL = "hello" }, fault.URLNotAllowed, "#/url"},
