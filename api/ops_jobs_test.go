@@ -81,7 +81,7 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 			t.Errorf("GET %s: %+v", path, page)
 		}
 	}
-	for _, bad := range []string{"limit=0", "limit=x", "state=odd", "lane=odd", "org_id=1", "id=1", "after=today", "cursor=%25", "what=1", "kind=a&kind=b", "error=%00", "error=%ff"} {
+	for _, bad := range []string{"limit=0", "limit=x", "state=odd", "lane=odd", "org_id=1", "id=1", "after=today", "cursor=%25", "what=1", "kind=a&kind=b", "error=%00", "error=%ff", "error=no"} {
 		if w := b.call("GET", "/jobs/?"+bad, nil); w.Code != 400 || !strings.HasPrefix(w.Body.String(), `{"error":`) {
 			t.Errorf("?%s: %d %s", bad, w.Code, w.Body)
 		}

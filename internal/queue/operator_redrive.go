@@ -74,7 +74,7 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int, 
 // countQuery counts what fits f among the dead.
 func countQuery(f Filter) *query {
 	q := deadQuery(f, nil, false)
-	if len(f.Error) >= 3 {
+	if len(f.Error) >= shortest {
 		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
 	}
 	if f.Error != "" {

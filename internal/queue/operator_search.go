@@ -63,6 +63,9 @@ func (f Filter) Check() error {
 			return fmt.Errorf("%w: a text is UTF-8 of at most 2000 bytes", ErrFilter)
 		}
 	}
+	if f.Error != "" && len(f.Error) < shortest {
+		return fmt.Errorf("%w: a part of an error is of %d bytes at least", ErrFilter, shortest)
+	}
 	return nil
 }
 
@@ -113,7 +116,11 @@ func (j *Job) fields() []any {
 
 // recent is how many of the newest dead jobs are read through for an error text before the index of texts is
 // asked. What is common is among them; what is not is found by the index without being sorted by thousands.
-const recent = 20_000
+const recent = 5_000
+
+// shortest is the length in bytes of the shortest error text that is looked for: that of the pieces in the index of
+// texts. What is shorter would be looked for in all of them.
+const shortest = 3
 
 // Search answers up to limit jobs that fit f, newest first, after the place given, and where the next page
 // begins: nil after the last.
@@ -147,11 +154,14 @@ func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit 
 JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
 		return fetch(ctx, tx, q)
 	}
+	// The index of what f says besides the text answers without the rows; so many texts are then read by their keys.
 	q := deadQuery(f, after, oldest)
 	q.sql = `WITH d AS MATERIALIZED (
-	SELECT d.org_id, d.id, d.died_at, d.error FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(o.recent) + `
+	SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(o.recent) + `
 ), hit AS MATERIALIZED (
-	SELECT d.org_id, d.id, d.died_at FROM d WHERE position(` + q.text(f.Error) + ` IN d.error) > 0` + q.order + ` LIMIT ` + q.arg(limit) + `
+	SELECT d.org_id, d.id, d.died_at FROM d
+	CROSS JOIN LATERAL (SELECT error FROM job_death AS text WHERE text.org_id = d.org_id AND text.id = d.id OFFSET 0) AS said
+	WHERE position(` + q.text(f.Error) + ` IN said.error) > 0` + q.order + ` LIMIT ` + q.arg(limit) + `
 )
 SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
 	jobs, err := fetch(ctx, tx, q)
@@ -159,24 +169,20 @@ SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id
 		return jobs, err
 	}
 	q = deadQuery(f, after, oldest)
-	var edge Place
-	err = tx.QueryRow(ctx, `SELECT d.died_at, d.id FROM job_death d`+q.where()+q.order+` OFFSET `+q.arg(o.recent-1)+` LIMIT 1`, q.args, &edge.At, &edge.ID)
-	if postgres.None(err) {
-		return jobs, nil
+	var more bool
+	sql := `SELECT EXISTS (SELECT FROM job_death d` + q.where() + q.order + ` OFFSET ` + q.arg(o.recent) + `)`
+	if err := tx.QueryRow(ctx, sql, q.args, &more); err != nil || !more {
+		return jobs, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	q = deadQuery(f, &edge, oldest)
-	if len(f.Error) >= 3 { // a shorter text has no grams; it is in most texts, too
+	q = deadQuery(f, after, oldest)
+	if len(f.Error) >= shortest {
 		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
 	}
 	q.and(`position(` + q.text(f.Error) + ` IN d.error) > 0`)
 	q.sql = `WITH d AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + `),
-hit AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM d` + q.order + ` LIMIT ` + q.arg(limit-len(jobs)) + `)
+hit AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM d` + q.order + ` LIMIT ` + q.arg(limit) + `)
 SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
-	more, err := fetch(ctx, tx, q)
-	return append(jobs, more...), err
+	return fetch(ctx, tx, q)
 }
 
 // query is SQL that is put together with its arguments.

@@ -199,6 +199,7 @@ func TestSearchesOfDeadJobsGoByAnIndex(t *testing.T) {
 	for _, tc := range []struct{ where, index string }{
 		{newest, "job_death_newest"},
 		{` WHERE d.kind = 'rare'` + newest, "job_death_kind"},
+		{` WHERE d.lane = 'critical'` + newest, "job_death_lane"},
 		{` WHERE d.org_id = '00000000-0000-7000-8000-000000000002'` + newest, "job_death_org"},
 		{` WHERE d.org_id = '00000000-0000-7000-8000-000000000002' AND d.kind = 'kind.1'` + newest, "job_death_org_kind"},
 		{` WHERE d.died_at >= '2026-01-01T00:20:00Z' AND d.died_at < '2026-01-01T00:21:00Z'` + newest, "job_death_newest"},
