@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -89,27 +90,22 @@ func TestComposeNamesOnlyWhatExists(t *testing.T) {
 	}
 }
 
-// declared are the environment variables and the commands of main.go.
+// declared are the environment variables and the commands that the binary's help names.
 func declared(t *testing.T) (settings, commands map[string]bool) {
 	t.Helper()
 	settings, commands = map[string]bool{}, map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(repository(t), "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no main package: %v", err)
+	help, err := exec.CommandContext(t.Context(), build(t), "--help").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`env:"([A-Z_,]+)"`).FindAllSubmatch(b, -1) {
-			for name := range strings.SplitSeq(string(m[1]), ",") {
-				settings[name] = true
-			}
-		}
-		for _, m := range regexp.MustCompile(`(?m)^\t([A-Z]\w*)\s+\w+\s+.cmd:""`).FindAllSubmatch(b, -1) {
-			commands[strings.ToLower(string(m[1]))] = true
-		}
+	for _, m := range regexp.MustCompile(`\$([A-Z][A-Z_]*)`).FindAllSubmatch(help, -1) {
+		settings[string(m[1])] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)`).FindAllSubmatch(help, -1) {
+		commands[string(m[1])] = true
+	}
+	if len(settings) < 20 || len(commands) < 8 {
+		t.Fatalf("the help was not understood: %s", help)
 	}
 	return settings, commands
 }
