@@ -30,6 +30,9 @@ var planted = []struct{ path, body, finding string }{
 	{"internal/contacts/planted/ask/ask.go", "package contacts\n\nimport _ \"" + module + "/jobs/leadscore\"\n", "jobs/leadscore"},
 	{"internal/queue/planted/up/up.go", "package queue\n\nimport _ \"" + module + "/internal/contacts\"\n", "contacts"},
 	{"internal/postgres/planted/up/up.go", "package postgres\n\nimport _ \"" + module + "/internal/queue\"\n", "queue"},
+	{"internal/social/provider/planted/rows/rows.go", "package provider\n\nimport _ \"" + module + "/internal/postgres\"\n", "postgres"},
+	{"internal/sandbox/oauth/planted/peek/peek.go", "package oauth\n\nimport _ \"" + module + "/internal/social/provider\"\n", "social"},
+	{"internal/webhooks/planted/oauth/oauth.go", "package webhooks\n\nimport _ \"golang.org/x/oauth2\"\n", "oauth2"},
 	{"internal/webhooks/planted/token/token.go", "package webhooks\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n", "jwt"},
 	{"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n", "os.Getenv"},
 	{"internal/billing/planted/rate/rate.go", "package billing\n\nvar rate float64\n", "money is counted"},
@@ -45,18 +48,19 @@ var planted = []struct{ path, body, finding string }{
 
 // allowed are files that look like the ones above and break nothing.
 var allowed = map[string]string{
-	"api/ops.go":                "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
-	"api/share.go":              "package api\n\nvar share float64\n",
-	"api/ask.go":                "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
-	"worker/mux.go":             "package worker\n\nimport _ \"" + module + "/jobs\"\n",
-	"jobs/jobs.go":              "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
-	"internal/contacts/say.go":  "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
-	"internal/auth/token.go":    "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
-	"internal/webhooks/make.go": "package webhooks\n\nvar share float64\n",
-	"scheduler/clock.go":        "package scheduler\n",
-	"jobs/leadscore/job.go":     "package leadscore\n",
-	"internal/queue/queue.go":   "package queue\n",
-	"internal/postgres/db.go":   "package postgres\n",
+	"api/ops.go":                      "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
+	"api/share.go":                    "package api\n\nvar share float64\n",
+	"api/ask.go":                      "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"worker/mux.go":                   "package worker\n\nimport _ \"" + module + "/jobs\"\n",
+	"jobs/jobs.go":                    "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"internal/contacts/say.go":        "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
+	"internal/social/provider/url.go": "package provider\n\nimport _ \"golang.org/x/oauth2\"\n",
+	"internal/auth/token.go":          "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
+	"internal/webhooks/make.go":       "package webhooks\n\nvar share float64\n",
+	"scheduler/clock.go":              "package scheduler\n",
+	"jobs/leadscore/job.go":           "package leadscore\n",
+	"internal/queue/queue.go":         "package queue\n",
+	"internal/postgres/db.go":         "package postgres\n",
 }
 
 // The copy holds the real configuration and module files, and stands in for the packages: loading them all

@@ -8,7 +8,8 @@
 // # What the caller may rely on
 //
 //   - One call of Refresh is one request. Nothing is repeated, no client authentication is probed, no redirect is
-//     followed: a second request with a token that is good for one use would end the login.
+//     followed: a second request with a token that is good for one use would end the login. (net/http itself may send
+//     a GET again where a kept connection turns out closed; those who renew by GET leave the old token good.)
 //   - A refresh token is never replaced by an empty one: Refresh keeps the old one where the answer has none.
 //   - Lifetimes are those that the answer states. Where it states none the provider's usual one is assumed and
 //     Token.LifetimeAssumed says so.
@@ -18,7 +19,7 @@
 //
 // # Why x/oauth2 for the address and PKCE, and no further
 //
-// Its Exchange would do for four of the thirteen. But it reads an answer into its own Token before we see it, so
+// Its Exchange would do for eight of the thirteen. But it reads an answer into its own Token before we see it, so
 // errors that come with status 200, lifetimes that are missing and bodies that broke off would each need a second
 // way to be told; its TokenSource renews in one process, with no place to store what came. Exchange and Refresh here
 // are one call with one reading of answers, which the table of errors is held against.
