@@ -42,6 +42,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -55,6 +56,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
@@ -311,8 +313,8 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
 
 // bill opens billing, on the sandbox where no key is set. public and ops are this process's listeners; nil where it has
-// none. The process that serves the API gets the sandbox's webhooks, and publishes its prices while it serves; those that
-// run jobs let its time go by.
+// none. The process that serves the API is also the sandbox's: it lets the sandbox's time go by, sends its webhooks to
+// itself, which it reaches wherever it runs, and publishes its prices.
 func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
 	o := billing.Options{
 		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers, Log: p.log, Metrics: billing.NewMetrics(p.metrics),
@@ -339,7 +341,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 		p.log.InfoContext(ctx, "no STRIPE_SECRET_KEY: billing runs on a sandbox, and no money moves", "page", page)
 	}
 	if p.billing = jobs.Billing(o); p.stripe != nil && public != nil {
-		p.tasks = append(p.tasks, func(ctx context.Context) error { p.billing.KeepPublishing(ctx); return nil })
+		p.tasks = append(p.tasks, p.stripe.Run, func(ctx context.Context) error { p.billing.KeepPublishing(ctx); return nil })
 	}
 	return nil
 }
@@ -487,9 +489,6 @@ func (p *process) work() (err error) {
 	})
 	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
-	if p.stripe != nil {
-		p.tasks = append(p.tasks, p.stripe.Run)
-	}
 	return nil
 }
 
@@ -749,7 +748,10 @@ func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 }
 
 type billingGroup struct {
-	Sync billingSync `cmd:"" help:"Make the payment processor's products and prices from the list of plans. May run as often as one likes."`
+	Sync     billingSync     `cmd:"" help:"Make the payment processor's products and prices from the list of plans. May run as often as one likes."`
+	Rights   billingRights   `cmd:"" help:"Print what an org may use, why, and how much of it is used."`
+	Override billingOverride `cmd:"" help:"Give an org another value of a feature than its plan does."`
+	Addon    billingAddon    `cmd:"" name:"addon" help:"Give an org more of a feature, on top of its plan."`
 }
 
 type billingSync struct {
@@ -779,6 +781,113 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 		_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
 	}
 	return err
+}
+
+// grant is what a decision about an org's rights says beside itself.
+type grant struct {
+	Org    string `arg:"" help:"Id of the org."`
+	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
+	Reason string `help:"Why, for the same."`
+}
+
+// decide runs fn for the org and writes what it answers into the org's audit log.
+func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger, fn func(context.Context, *postgres.Tx, *plans.Catalogue) (org.Entry, error)) error {
+	return atOrg(ctx, s, log, g.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
+		e, err := fn(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		e.Target, e.Detail["by"], e.Detail["reason"] = "feature", g.Actor, g.Reason
+		org.Audit(ctx, tx, e)
+		return nil
+	})
+}
+
+// atOrg runs fn in a transaction of an org that there is.
+func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string, fn func(context.Context, *postgres.Tx, *plans.Catalogue) error) (err error) {
+	at, err := id.Parse(which)
+	if err != nil {
+		return fmt.Errorf("org id: %w", err)
+	}
+	p := s.process("billing", log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	return p.app.Tx(ctx, at, func(tx *postgres.Tx) error {
+		if _, err := org.Read(ctx, tx); err != nil {
+			return err
+		}
+		return api.Plainly(fn(ctx, tx, p.plans))
+	})
+}
+
+type billingRights struct {
+	Org string `arg:"" help:"Id of the org."`
+}
+
+// Run is kong's.
+func (b *billingRights) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return atOrg(ctx, s, log, b.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
+		return c.Print(ctx, tx, out)
+	})
+}
+
+type billingOverride struct {
+	grant
+	Feature string    `arg:"" help:"Key of the feature."`
+	Value   string    `arg:"" optional:"" help:"true or false, a number, null for no limit, or a word in quotes, as JSON writes them."`
+	Until   time.Time `help:"When it ends, such as 2027-01-31T00:00:00Z; never where it is not given."`
+	Clear   bool      `help:"End the override instead."`
+}
+
+// Run is kong's.
+func (b *billingOverride) Run(ctx context.Context, s *settings, log *slog.Logger) error {
+	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+		if b.Clear {
+			return org.Entry{Action: "plan.override_ended", ID: b.Feature, Detail: map[string]any{}}, c.Revoke(ctx, tx, b.Feature)
+		}
+		var until *time.Time
+		detail := map[string]any{"value": json.RawMessage(b.Value)}
+		if !b.Until.IsZero() {
+			until, detail["expires_at"] = &b.Until, wire.At(b.Until)
+		}
+		return org.Entry{Action: "plan.overridden", ID: b.Feature, Detail: detail}, c.Override(ctx, tx, b.Feature, json.RawMessage(b.Value), until)
+	})
+}
+
+type billingAddon struct {
+	grant
+	Feature string `arg:"" optional:"" help:"Key of the feature."`
+	Amount  int64  `arg:"" optional:"" help:"How much more of a limit; none for a feature that one has or has not."`
+	Endless bool   `help:"No limit."`
+	End     string `help:"Id of an add-on to take back instead."`
+}
+
+// Run is kong's.
+func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+		if b.End != "" {
+			addon, err := id.Parse(b.End)
+			if err != nil {
+				return org.Entry{}, fmt.Errorf("add-on id: %w", err)
+			}
+			return org.Entry{Action: "plan.addon_ended", ID: b.End, Detail: map[string]any{}}, c.Reduce(ctx, tx, addon)
+		}
+		amount := b.Amount
+		if b.Endless {
+			amount = plans.Unlimited
+		}
+		addon, err := c.Extend(ctx, tx, b.Feature, amount)
+		if err != nil {
+			return org.Entry{}, err
+		}
+		_, err = fmt.Fprintln(out, "addon:", addon)
+		return org.Entry{Action: "plan.addon_added", ID: addon.String(), Detail: map[string]any{"feature": b.Feature, "amount": b.Amount, "endless": b.Endless}}, err
+	})
 }
 
 type jobsGroup struct {

@@ -34,7 +34,7 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 		err = org.CheckName("org", n.OrgName)
 	}
 	if err != nil {
-		return false, plainly(err)
+		return false, Plainly(err)
 	}
 	if n.Password == "" { // more is not asked of an operator, whose own choice it is
 		return false, errors.New("a password is needed")
@@ -75,8 +75,8 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 	return err == nil, err
 }
 
-// plainly says a fault's fields in the words of a command line.
-func plainly(err error) error {
+// Plainly says a fault's fields in the words of a command line.
+func Plainly(err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || len(f.Fields) == 0 {
 		return err

@@ -88,6 +88,24 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	}
 	token = session.Token
 	must(200, "POST", "/billing/change-plan", `{"plan":"agency_scale","interval":"month"}`)
+	var org string
+	if err := sql.QueryRow(t.Context(), `SELECT id FROM org WHERE name = 'Paid'`).Scan(&org); err != nil {
+		t.Fatal(err)
+	}
+	run(t, paid, "billing", "override", org, "webhooks", "7", "--until", "2099-01-01T00:00:00Z", "--actor", "grace", "--reason", "a trial of more")
+	run(t, paid, "billing", "addon", org, "members", "5", "--actor", "grace")
+	if said := run(t, paid, "billing", "rights", org); !strings.Contains(said, "plan agency_scale, active") || !strings.Contains(said, "2099-01-01") {
+		t.Errorf("rights: %s", said)
+	}
+	for what, path := range map[string]string{
+		`"webhooks":{"type":"limit","value":7,"used":0,"source":"override"}`: "/billing/my-entitlements",
+		`"members":{"type":"limit","value":205,"used":1,"source":"addon"}`:   "/billing/my-entitlements",
+		`"by":"grace"`: "/api/v1/audit-log",
+	} {
+		if answer := must(200, "GET", path, ""); !strings.Contains(answer, what) {
+			t.Errorf("%s: no %s in %s", path, what, answer)
+		}
+	}
 	for n := range 3 {
 		must(201, "POST", "/api/v1/orgs/clients", fmt.Sprintf(`{"name":"Shop %d"}`, n))
 	}
@@ -168,12 +186,14 @@ func paidFor(t *testing.T, url string) (n int64) {
 	return n
 }
 
-// run is a command of the product that must go well.
-func run(t *testing.T, env []string, args ...string) {
+// run is a command of the product that must go well, and what it says.
+func run(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), build(t), args...)
 	cmd.Env = env
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %v: %s", args, err, out)
 	}
+	return string(out)
 }

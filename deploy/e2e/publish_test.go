@@ -67,6 +67,14 @@ func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
 	if said, err := publish(t, env); err != nil || strings.Contains(said, "made") {
 		t.Errorf("billing sync when all is published: %v, %s", err, said)
 	}
+	// The API is its own sandbox: its webhooks come though no other role runs, as where each role has a host of its own.
+	until(t, "the sandbox has told the API of its prices", func() bool {
+		var n int
+		if err := sql.QueryRow(t.Context(), "SELECT count(*) FROM stripe_event WHERE source = 'webhook' AND type = 'price.created'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n >= 10
+	})
 }
 
 func TestAnAPIStartsAndServesWhileStripeIsAway(t *testing.T) {

@@ -70,7 +70,7 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 	}
 	a := &Answer{Status: Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currency(d, live), EffectiveAt: s.now()}
 	if live.CancelAtPeriodEnd { // by the portal or at Stripe's own pages
-		if _, err := s.renewing(ctx, live.ID, true, "resume:"+id.New().String()); err != nil {
+		if _, err := s.renewing(ctx, live.ID, true); err != nil {
 			return nil, outward(err)
 		}
 		a.Status = Undone
@@ -134,10 +134,10 @@ func (s *Service) takeBack(ctx context.Context, d *desk, c *Change) error {
 	case c.State == ActionRequired:
 		return s.withdraw(ctx, c, h)
 	case c.Kind == Cancel:
-		_, err := s.renewing(ctx, h.ID, true, c.Key+":undo")
+		_, err := s.renewing(ctx, h.ID, true)
 		return err
 	case h.Schedule != "" && !h.has(c.ToPlan, c.ToInterval):
-		return s.release(ctx, h.Schedule, c.Key+":undo")
+		return s.release(ctx, h.Schedule)
 	default:
 		return nil
 	}

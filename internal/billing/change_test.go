@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
@@ -260,4 +263,76 @@ func TestThereIsNoProrationOnAnUnpaidInvoice(t *testing.T) {
 	w.told()
 	w.want(org, "solo_pro month past_due")
 	w.refused(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
+}
+
+// TestAFailureThatStripeKeepsWithAKeyLastsNoDay lets Stripe answer with a 500 to each request that may be repeated, once.
+// It keeps such an answer with the key for a day; the change is settled in the next minute all the same.
+func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []stripe.FaultKind{stripe.Internal, stripe.ActedError} {
+		w := begin(t)
+		org := w.org()
+		w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/customers", Times: 1})
+		w.refused(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, fault.Unavailable)
+		w.change(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+
+		for step := range 3 { // the schedule itself, its phases, and its release
+			w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Skip: step, Times: 1})
+			a, err := w.billing.Change(t.Context(), org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Call{})
+			w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Times: 1})
+			w.pass(time.Minute)
+			for range 3 {
+				w.tried()
+			}
+			if n := w.count("SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'in_flight'", org); n != 0 {
+				t.Fatalf("%s at request %d: %d changes are in flight a minute later (%+v, %v)", kind, step, n, a, err)
+			}
+			w.box.Mend()
+			var scheduled id.ID
+			if w.sql.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'scheduled'", org).Scan(&scheduled) == nil {
+				if _, err := w.billing.Undo(t.Context(), org, scheduled, billing.Call{}); err != nil {
+					t.Fatalf("%s at request %d: undo: %v", kind, step, err)
+				}
+			}
+			w.want(org, "solo_pro year active")
+		}
+	}
+}
+
+func TestChangesOfOneSecondKeepTheirInvoicesApart(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_starter")
+	w.pass(day)
+	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.box.Break(stripe.Fault{Kind: stripe.ActedError, Method: "POST", Path: "/v1/subscriptions", Times: 1})
+	w.refused(org, billing.Wish{Plan: "white_label_pro", Interval: "month"}, fault.Unavailable)
+	w.pass(time.Minute)
+	w.recover()
+	w.want(org, "white_label_pro month active")
+	if n := w.count("SELECT count(DISTINCT invoice_id) FROM plan_change WHERE org_id = $1 AND state = 'applied'", org); n != 4 {
+		t.Errorf("4 changes have %d invoices", n)
+	}
+	if sum, _ := w.charged(org); sum != w.count("SELECT sum(amount_due) FROM plan_change WHERE org_id = $1", org) {
+		t.Errorf("%d was charged, and the changes say otherwise", sum)
+	}
+}
+
+// tried does the jobs of changes in flight, which may fail.
+func (w *world) tried() {
+	w.Helper()
+	rows, err := w.sql.Query(w.Context(), "SELECT org_id, id FROM plan_change WHERE state = 'in_flight'")
+	if err != nil {
+		w.Fatal(err)
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Org, Change id.ID }])
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, c := range open {
+		if err := w.billing.Recover(w.Context(), c.Org, c.Change); err != nil && !billing.Away(err) {
+			w.Fatalf("recover: %v", err)
+		}
+	}
 }

@@ -147,7 +147,8 @@ func (d *desk) agrees(now []*Held) bool {
 const keyLife = 23 * time.Hour
 
 // enrol makes the org's customer at Stripe. Two that do it at once ask with one key and get one customer. After the
-// key's life it takes a new one: a customer without a subscription costs nobody anything.
+// key's life, or a failure that Stripe keeps with it, it takes a new one: a customer without a subscription costs nobody
+// anything.
 //
 // A client org has none: fault.Conflict.
 func (s *Service) enrol(ctx context.Context, org id.ID) (*desk, error) {
@@ -177,6 +178,12 @@ func (s *Service) enrol(ctx context.Context, org id.ID) (*desk, error) {
 	}
 	p := &stripe.CustomerParams{Params: given(ctx, d.key), Metadata: map[string]string{"org_id": org.String()}}
 	got, err := asked(s.stripe.Customers.New(p))
+	if stored(err) { // under this key Stripe would answer so for a day
+		return nil, errors.Join(err, s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+			tx.Queue(`UPDATE billing_customer SET keyed_at = 'epoch' WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`, org, d.key)
+			return nil
+		}))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ func (s *Service) carry(ctx context.Context, org id.ID, c *Change, call Call) (*
 	if err != nil {
 		return nil, err
 	}
+	c.org = org
 	v, err := s.drive(ctx, t, c)
 	if err != nil {
 		return nil, err // in flight: the job goes on
@@ -96,7 +97,7 @@ const settled = 30 * time.Second
 func (s *Service) ask(ctx context.Context, t *tariff, c *Change) (*verdict, error) {
 	o := c.order
 	if o.Release != "" {
-		if err := s.release(ctx, o.Release, c.Key+":release"); err != nil {
+		if err := s.release(ctx, o.Release); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +109,7 @@ func (s *Service) ask(ctx context.Context, t *tariff, c *Change) (*verdict, erro
 	case PeriodEnd:
 		return s.schedule(ctx, c)
 	default:
-		_, err := s.renewing(ctx, o.Subscription, false, c.Key)
+		_, err := s.renewing(ctx, o.Subscription, false)
 		return &verdict{state: Scheduled, sub: o.Subscription}, err
 	}
 }
@@ -143,10 +144,19 @@ func (s *Service) swap(ctx context.Context, t *tariff, c *Change) (*verdict, err
 		return nil, err
 	}
 	v, err := s.judge(ctx, t, c, got)
-	if err == nil && v.state == Applied && c.order.Uncancel { // who buys more means to stay
-		_, err = s.renewing(ctx, c.order.Subscription, true, c.Key+":renew")
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	return v, s.stay(ctx, c, v)
+}
+
+// stay takes a cancellation back with what was bought after it: who buys more means to stay.
+func (s *Service) stay(ctx context.Context, c *Change, v *verdict) error {
+	if v.state != Applied || !c.order.Uncancel {
+		return nil
+	}
+	_, err := s.renewing(ctx, c.order.Subscription, true)
+	return err
 }
 
 func updates(items []item) []*stripe.SubscriptionItemsParams {
@@ -168,7 +178,7 @@ func updates(items []item) []*stripe.SubscriptionItemsParams {
 func (s *Service) schedule(ctx context.Context, c *Change) (*verdict, error) {
 	o := c.order
 	if o.Uncancel {
-		if _, err := s.renewing(ctx, o.Subscription, true, c.Key+":renew"); err != nil {
+		if _, err := s.renewing(ctx, o.Subscription, true); err != nil {
 			return nil, err
 		}
 	}
@@ -225,9 +235,11 @@ func leads(sched *stripe.SubscriptionSchedule, items []item) bool {
 	return false
 }
 
-// release ends a schedule and leaves the subscription as it is; one that has ended is left alone.
-func (s *Service) release(ctx context.Context, schedule, key string) error {
-	_, err := asked(s.stripe.SubscriptionSchedules.Release(schedule, &stripe.SubscriptionScheduleReleaseParams{Params: given(ctx, key)}))
+// release ends a schedule and leaves the subscription as it is; one that has ended is left alone. Doing it twice does no
+// more than doing it once, so each try has a key of its own: under a kept one, Stripe would answer with the 500 of a
+// failed try for a day.
+func (s *Service) release(ctx context.Context, schedule string) error {
+	_, err := asked(s.stripe.SubscriptionSchedules.Release(schedule, &stripe.SubscriptionScheduleReleaseParams{Params: given(ctx, "")}))
 	if err == nil || sortOf(err) != refused && sortOf(err) != missing {
 		return err
 	}
@@ -238,7 +250,7 @@ func (s *Service) release(ctx context.Context, schedule, key string) error {
 	return err
 }
 
-// renewing says whether the subscription goes on after its period.
-func (s *Service) renewing(ctx context.Context, sub string, on bool, key string) (*stripe.Subscription, error) {
-	return asked(s.stripe.Subscriptions.Update(sub, &stripe.SubscriptionParams{Params: given(ctx, key), CancelAtPeriodEnd: stripe.Bool(!on)}))
+// renewing says whether the subscription goes on after its period. Like release, it may be said twice.
+func (s *Service) renewing(ctx context.Context, sub string, on bool) (*stripe.Subscription, error) {
+	return asked(s.stripe.Subscriptions.Update(sub, &stripe.SubscriptionParams{Params: given(ctx, ""), CancelAtPeriodEnd: stripe.Bool(!on)}))
 }

@@ -68,7 +68,7 @@ func TestRandomHistoriesKeepTheirPromises(t *testing.T) {
 								compared.Add(1)
 							}
 							if t.Failed() {
-								t.Fatalf("worker %d, history %d: %v", n, i, h.told)
+								t.Fatalf("worker %d, history %d", n, i)
 							}
 						}
 					})
@@ -83,6 +83,11 @@ func TestRandomHistoriesKeepTheirPromises(t *testing.T) {
 
 func (h *history) live() {
 	h.Helper()
+	defer func() {
+		if h.Failed() {
+			h.Logf("history %d: %s", h.seed, strings.Join(h.told, "; "))
+		}
+	}()
 	for range 6 + h.r.IntN(14) {
 		h.step()
 		h.promises()

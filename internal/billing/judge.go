@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stripe/stripe-go/v76"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // judge says what a change came to, from what Stripe answered to it. That answer may be a replay of an old one; so
@@ -96,12 +98,13 @@ func (c *Change) outstanding(h *Held) bool {
 }
 
 // withdraw takes back what waits for its money: a first subscription ends, an update's invoice is voided, and the
-// update goes with it. Where that is refused because the money has come, nothing is taken back and nothing is wrong.
+// update goes with it. Where that is refused because the money has come, nothing is taken back and nothing is wrong. Like
+// release, it may be repeated.
 func (s *Service) withdraw(ctx context.Context, c *Change, h *Held) (err error) {
 	if c.Kind == Start {
-		_, err = asked(s.stripe.Subscriptions.Cancel(h.ID, &stripe.SubscriptionCancelParams{Params: given(ctx, c.Key+":withdraw")}))
+		_, err = asked(s.stripe.Subscriptions.Cancel(h.ID, &stripe.SubscriptionCancelParams{Params: given(ctx, "")}))
 	} else {
-		_, err = asked(s.stripe.Invoices.VoidInvoice(h.Invoice, &stripe.InvoiceVoidInvoiceParams{Params: given(ctx, c.Key+":withdraw")}))
+		_, err = asked(s.stripe.Invoices.VoidInvoice(h.Invoice, &stripe.InvoiceVoidInvoiceParams{Params: given(ctx, "")}))
 	}
 	if err != nil && (sortOf(err) == refused || sortOf(err) == missing) {
 		return nil
@@ -128,7 +131,7 @@ func (s *Service) compare(ctx context.Context, t *tariff, c *Change) (*verdict, 
 			return &verdict{state: Scheduled, sub: h.ID}, nil
 		}
 		if made != nil && made.ID != c.order.Release { // half made
-			if err := s.release(ctx, made.ID, c.Key+":"+made.ID); err != nil {
+			if err := s.release(ctx, made.ID); err != nil {
 				return nil, err
 			}
 		}
@@ -145,7 +148,7 @@ func (s *Service) compare(ctx context.Context, t *tariff, c *Change) (*verdict, 
 	}
 	switch v := c.paid(h, own); {
 	case v != nil && (own != nil || c.Kind == Start || c.Expected == 0):
-		return v, nil
+		return v, s.stay(ctx, c, v)
 	case own == nil: // it has left no trace
 		return gone, nil
 	case own.Status == stripe.InvoiceStatusPaid: // it was, and something else is by now
@@ -169,9 +172,13 @@ func (s *Service) result(ctx context.Context, t *tariff, c *Change) (*Held, erro
 	return nil, err
 }
 
-// invoiceOf finds the invoice that a change has made, by its reason and the moment that it is prorated for; nil for
-// none.
+// invoiceOf finds the invoice that a change has made, by its reason, the moment that it is prorated for and the price that
+// it changed to; nil for none. One that another change is known to have made is not it: two may fall into one second.
 func (s *Service) invoiceOf(ctx context.Context, c *Change, h *Held) (*stripe.Invoice, error) {
+	taken, err := s.invoices(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	p := &stripe.InvoiceListParams{Subscription: &h.ID, CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.KeyedAt.Add(-time.Hour).Unix()}}
 	p.Context, p.Limit = ctx, stripe.Int64(100)
 	it := s.stripe.Invoices.List(p)
@@ -179,27 +186,48 @@ func (s *Service) invoiceOf(ctx context.Context, c *Change, h *Held) (*stripe.In
 	for it.Next() {
 		inv := it.Invoice()
 		switch {
+		case taken[inv.ID] || inv.ID == c.order.Invoice:
 		case c.Kind == Start && inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCreate:
 			own = inv
-		case c.Kind == Now && inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionUpdate && inv.ID != c.order.Invoice && proratedAt(inv, c.order.ProratedAt):
+		case c.Kind == Now && inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionUpdate && c.made(inv):
 			own = inv
 		}
 	}
-	_, err := asked(struct{}{}, it.Err())
+	_, err = asked(struct{}{}, it.Err())
 	return own, err
 }
 
-// proratedAt tells whether an invoice has a line that is prorated from that second on.
-func proratedAt(inv *stripe.Invoice, at int64) bool {
-	if inv.Lines == nil {
+// invoices are those of the org's other changes.
+func (s *Service) invoices(ctx context.Context, c *Change) (map[string]bool, error) {
+	taken := map[string]bool{}
+	err := s.App.View(ctx, c.org, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT invoice_id FROM plan_change WHERE org_id = $1 AND id <> $2 AND invoice_id <> ''`, tx.Org(), c.ID)
+		if err != nil {
+			return err
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		for _, one := range all {
+			taken[one] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read invoices of changes: %w", err)
+	}
+	return taken, nil
+}
+
+// made tells whether an invoice is prorated from the change's second on and charges for the plan that the change is to.
+func (c *Change) made(inv *stripe.Invoice) bool {
+	if inv.Lines == nil || len(c.order.Items) == 0 {
 		return false
 	}
+	prorated, charged := false, false
 	for _, l := range inv.Lines.Data {
-		if l.Proration && l.Period != nil && l.Period.Start == at {
-			return true
-		}
+		prorated = prorated || l.Proration && l.Period != nil && l.Period.Start == c.order.ProratedAt
+		charged = charged || l.Price != nil && l.Price.ID == c.order.Items[0].Price && l.Amount >= 0
 	}
-	return false
+	return prorated && charged
 }
 
 // confirming is the answer to somebody who asks again for what waits for their own confirmation.

@@ -49,6 +49,7 @@ type Change struct {
 	EffectiveAt            *time.Time
 	CreatedAt, UpdatedAt   time.Time
 
+	org     id.ID // set by who drives it
 	order   order
 	version int64 // the customer's, when the change was begun
 }

@@ -4,12 +4,14 @@
 // overrides and its agency's rights, and of the moment; everything else here carries its answer to where it is needed:
 //
 //	Set, Begin  write the subscription, which is the only door to it, and settle
+//	Override, Extend and their opposites write an operator's decisions about one org, and settle
 //	Settle      writes what has to be exact under races, or is asked at every request, to where it is looked up:
 //	            the limits that rows count against (table quota), and the org's rate and last day of writing
 //	Service.Of  answers an org's rights, from memory while the org's entitlement_version stands
 //
 // Whatever changes the answer moves the subscription's entitlement_version in the same transaction; the clock changes
-// it at a moment that is known in advance (Rights.Until), for which Settle leaves a job.
+// it at a moment that is known in advance (Rights.Until), for which Settle leaves a job. That job asks Elapse, which
+// says once that a plan has ceased to count.
 //
 // # Counting
 //

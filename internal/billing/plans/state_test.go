@@ -2,6 +2,8 @@ package plans_test
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -270,4 +272,85 @@ func TestAgenciesHaveClientsAndClientsHaveNone(t *testing.T) {
 	}
 	h.exec(`UPDATE org SET parent_org_id = NULL WHERE id = $1`, a)
 	h.exec(`UPDATE org SET parent_org_id = $2 WHERE id = $1`, h.org, a)
+}
+
+// TestAnOperatorsGrantsFollowAtOnceAndEnd gives an org more and less than its plan, and takes it back.
+func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.set(h.org, active("solo_starter"))
+	try := func(fn func(context.Context, *postgres.Tx) error) error {
+		return h.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error { return fn(t.Context(), tx) })
+	}
+	want := func(feature string, value int64, source plans.Source) {
+		t.Helper()
+		now := h.of(h.org)
+		if got := now.Features[feature]; got.Value.Max != value || got.Source != source {
+			t.Errorf("%s: %+v, want %d by %s", feature, got, value, source)
+		}
+		if value == plans.Unlimited {
+			value = -1
+		}
+		if most := one[int64](h, `SELECT coalesce(max(cap), -1) FROM quota WHERE org_id = $1 AND feature = $2`, h.org, feature); most != value {
+			t.Errorf("%s: %d are let in, want %d", feature, most, value)
+		}
+	}
+	var more id.ID
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) (err error) {
+		more, err = h.plans.Extend(ctx, tx, "contacts", 500)
+		return err
+	})
+	want("contacts", 1500, plans.FromAddOn)
+	end := time.Now().Add(time.Hour).UTC()
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error {
+		return h.plans.Override(ctx, tx, "contacts", []byte("7"), &end)
+	})
+	want("contacts", 7, plans.FromOverride)
+	if until := h.of(h.org).Until; until.Sub(end).Abs() > time.Millisecond {
+		t.Errorf("the rights change at %v, want %v", until, end)
+	}
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error {
+		return h.plans.Override(ctx, tx, "contacts", []byte("null"), nil)
+	})
+	want("contacts", plans.Unlimited, plans.FromOverride)
+	var said strings.Builder
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Print(ctx, tx, &said) })
+	for _, line := range []string{`plan solo_starter, active`, `contacts +null +override`, `members +3 +plan +0`, more.String() + ` +contacts +500`, `override +contacts +null`} {
+		if !regexp.MustCompile(`(?m)^` + line).MatchString(said.String()) {
+			t.Errorf("%q is not said:\n%s", line, said.String())
+		}
+	}
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Revoke(ctx, tx, "contacts") })
+	want("contacts", 1500, plans.FromAddOn)
+	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Reduce(ctx, tx, more) })
+	want("contacts", 1000, plans.FromPlan)
+	for what, fn := range map[string]func(context.Context, *postgres.Tx) error{
+		"an override that there is not": func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Revoke(ctx, tx, "contacts") },
+		"an add-on that there is not":   func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Reduce(ctx, tx, more) },
+		"no feature": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Override(ctx, tx, "gold", []byte("1"), nil)
+		},
+		"another type": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Override(ctx, tx, "sequences", []byte("1"), nil)
+		},
+		"less than nothing": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Override(ctx, tx, "contacts", []byte("-1"), nil)
+		},
+		"no requests at all": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Override(ctx, tx, plans.RequestRate, []byte("0"), nil)
+		},
+		"an add-on of nothing": func(ctx context.Context, tx *postgres.Tx) error {
+			_, err := h.plans.Extend(ctx, tx, "contacts", 0)
+			return err
+		},
+		"an add-on of a word": func(ctx context.Context, tx *postgres.Tx) error {
+			_, err := h.plans.Extend(ctx, tx, "support", 1)
+			return err
+		},
+	} {
+		if err := try(fn); fault.Of(err) == nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	want("contacts", 1000, plans.FromPlan)
 }
