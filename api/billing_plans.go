@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,6 +66,8 @@ type planTable struct {
 	Currency string        `json:"currency" doc:"ISO 4217"`
 	Features []featureLine `json:"features" nullable:"false"`
 	Plans    []planColumn  `json:"plans" nullable:"false" doc:"In rising order"`
+
+	encoded []byte
 }
 
 type plansOut struct {
@@ -108,5 +111,10 @@ func tableOf(c *plans.Catalogue) *planTable {
 		}
 		t.Plans = append(t.Plans, column)
 	}
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic("the table of plans: " + err.Error()) // its values are checked when the catalogue is loaded
+	}
+	t.encoded = b
 	return t
 }

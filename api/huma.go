@@ -44,6 +44,10 @@ func humaConfig() huma.Config {
 
 // marshal is json.Marshal that leaves <, > and & as they are: no answer is ever part of a page.
 func marshal(w io.Writer, v any) error {
+	if a, ok := v.(appended); ok {
+		_, err := w.Write(append(a.AppendJSON(make([]byte, 0, 2<<10)), '\n'))
+		return err
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

@@ -57,6 +57,7 @@ type Act struct {
 type Service struct {
 	Options
 	stripe *client.API
+	owners owners
 }
 
 // New makes a service and asks nobody.

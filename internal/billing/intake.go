@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -82,24 +83,21 @@ func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, conne
 	customer, object := concerns(e)
 	var org id.ID
 	if customer != "" && e.Account == "" {
-		err := s.System.View(ctx, org, func(tx *postgres.Tx) error {
-			return tx.QueryRow(ctx, `SELECT org_id FROM billing_customer WHERE stripe_id = $1`, []any{customer}, &org)
-		})
-		if err != nil && !postgres.None(err) {
-			return fmt.Errorf("find customer: %w", err)
-		}
-	}
-	result := "known"
-	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-		n, err := tx.Exec(ctx, `INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at, source, payload)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING`,
-			org, e.ID, connect, e.Account, string(e.Type), customer, object, unix(e.Created), source, string(body))
-		if err != nil || n == 0 {
+		var err error
+		if org, err = s.whose(ctx, customer); err != nil {
 			return err
 		}
-		result = "stored"
+	}
+	result := "stored"
+	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error { // one round trip: what came before is refused by its id
+		tx.Queue(`INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at, source, payload)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			org, e.ID, connect, e.Account, string(e.Type), customer, object, unix(e.Created), source, string(body))
 		return s.Arrived(ctx, tx, e.ID)
 	})
+	if postgres.Violates(err, "stripe_event_id_key") || postgres.Violates(err, "stripe_event_pkey") {
+		result, err = "known", nil
+	}
 	if err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
@@ -109,6 +107,49 @@ func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, conne
 	}
 	s.Metrics.events.WithLabelValues(result).Inc()
 	return nil
+}
+
+// whose is the org of a customer, the zero one where it is nobody's yet. A customer stays its org's, so that an answer is
+// remembered.
+func (s *Service) whose(ctx context.Context, customer string) (org id.ID, err error) {
+	if known, ok := s.owners.get(customer); ok {
+		return known, nil
+	}
+	err = s.System.View(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT org_id FROM billing_customer WHERE stripe_id = $1`, []any{customer}, &org)
+	})
+	switch {
+	case postgres.None(err):
+		return org, nil
+	case err != nil:
+		return org, fmt.Errorf("find customer: %w", err)
+	}
+	s.owners.put(customer, org)
+	return org, nil
+}
+
+// owners are customers with their orgs. It is bounded: when it is full it begins anew.
+type owners struct {
+	mu  sync.Mutex
+	org map[string]id.ID
+}
+
+const mostOwners = 1 << 14
+
+func (o *owners) get(customer string) (id.ID, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	org, ok := o.org[customer]
+	return org, ok
+}
+
+func (o *owners) put(customer string, org id.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.org == nil || len(o.org) >= mostOwners {
+		o.org = make(map[string]id.ID)
+	}
+	o.org[customer] = org
 }
 
 // concerns answers the customer that an event is about, "" for none, and its object.

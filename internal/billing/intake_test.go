@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
@@ -59,12 +61,19 @@ func TestOnlyGenuineEventsAreTaken(t *testing.T) {
 func TestAnEventIsStoredAndWorkedOnce(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
+	w.billing = w.service(func(o *billing.Options) {
+		arrived := o.Arrived
+		o.Arrived = func(ctx context.Context, tx *postgres.Tx, event string) error { // a row for the job
+			tx.Queue("INSERT INTO billing_sync (name, position) VALUES ('job ' || $1, '')", event)
+			return arrived(ctx, tx, event)
+		}
+	})
 	org := w.on("solo_pro")
 	all := w.outbox()
 	w.deliver(all...)
 	w.deliver(all...)
-	if n := w.count("SELECT count(*) FROM stripe_event"); n != int64(len(all)) || len(w.hooks) != len(all) {
-		t.Errorf("%d events stored with %d jobs, want %d", n, len(w.hooks), len(all))
+	if n, jobs := w.count("SELECT count(*) FROM stripe_event"), w.count("SELECT count(*) FROM billing_sync WHERE name LIKE 'job %'"); n != int64(len(all)) || jobs != n {
+		t.Errorf("%d events stored with %d jobs, want %d", n, jobs, len(all))
 	}
 	w.hooks = append(w.hooks, w.hooks...)
 	w.work()
