@@ -53,6 +53,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -177,6 +178,7 @@ type process struct {
 	slots             api.Slots // the worker's, in a process that has one
 	plans             *plans.Catalogue
 	billing           *billing.Service
+	social            *social.Service
 	stripe            *stripe.Sandbox // nil where there is a key
 	providers         *provider.Set
 	oauth             *oauth.Sandbox // nil where there are client ids for all
@@ -428,6 +430,16 @@ func (p *process) trialDays() int {
 	return p.plans.Trial().TrialDays
 }
 
+// connectAccounts opens logins at social networks and ad platforms. public is this process's listener of the API; nil
+// where it has none, and then only a PublicURL makes callbacks that lead anywhere.
+func (p *process) connectAccounts(public net.Listener) {
+	at := p.PublicURL
+	if at == "" && public != nil {
+		at = base(public)
+	}
+	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
+}
+
 // clock is the sandbox's, looked up once a second: who operates it may move it.
 func clock(s *stripe.Sandbox) func() time.Time {
 	var (
@@ -456,7 +468,7 @@ func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
-		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(),
+		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -477,6 +489,7 @@ func (p *process) work() (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
+		Social: p.social,
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -585,6 +598,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if err = p.connectors(ctx, public, ops); err != nil {
 		return err
 	}
+	p.connectAccounts(public)
 	switch p.name {
 	case "api":
 		p.serve(public) //nolint:contextcheck // a request has its own
@@ -666,6 +680,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err = p.connectors(ctx, public, ops); err != nil {
 		return err
 	}
+	p.connectAccounts(public)
 	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}

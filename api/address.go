@@ -36,6 +36,8 @@ func address(c *fiber.Ctx, r *request) error {
 		}
 		strict, known := r.op.queries[name]
 		switch {
+		case !known && r.op.Foreign:
+			query.Del(name)
 		case !known:
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: "This operation knows no such parameter."})
 		case len(values) > 1:

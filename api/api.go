@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
@@ -34,6 +35,7 @@ type Deps struct {
 	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox.
 	TrialDays int
 	Billing   *billing.Service // changes of plan
+	Social    *social.Service  // logins at social networks and ad platforms, and their accounts
 
 	SignupOff bool // strangers may not sign up
 
@@ -94,6 +96,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe,
+		a.mountAccounts, a.mountConnect, a.mountOAuth,
 	} {
 		mount()
 	}

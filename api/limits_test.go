@@ -45,7 +45,7 @@ func TestEveryLimitHolds(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup().subscribe("solo_starter")
-	ada.allow(map[string]int{"contacts": 3, "webhooks": 1, "members": 2})
+	ada.allow(map[string]int{"contacts": 3, "webhooks": 1, "members": 2, "social_accounts": 1, "ad_accounts": 3})
 
 	ann := ada.contact("ann@acme.example")
 	for i := range 2 {
@@ -73,6 +73,15 @@ func TestEveryLimitHolds(t *testing.T) {
 	invite("cyd").full(t, "members", 2)
 	ada.do("DELETE", invited, nil).want(t, 204, "")
 	invite("cyd").want(t, 201, "")
+
+	kept := ada.login("social", "x", "Ada Lovelace")[0]
+	more := ada.offered("social", "x", "Grace Hopper")
+	ada.pick(more.ID, more.externals()...).full(t, "social_accounts", 1)
+	ada.do("DELETE", "/api/v1/social/accounts/"+kept.ID, nil).want(t, 204, "")
+	ada.pick(more.ID, more.externals()...).want(t, 200, "")
+	ada.pick(ada.offered("social", "x", "Ada Lovelace").ID, kept.External).full(t, "social_accounts", 1)
+	ada.login("ads", "meta_ads", "Ada Lovelace")
+
 	for feature, f := range ada.rights().Features {
 		if f.Used != nil && feature != "client_orgs" && (*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
 			t.Errorf("%s: %+v, %d used", feature, f, *f.Used)

@@ -129,8 +129,14 @@ func (a *App) document(o *op, h *huma.Operation) {
 	if o.Keyed() {
 		maps.Copy(success.Headers, headerRefs("Idempotent-Replayed", "Replayed"))
 	}
+	if o.Foreign {
+		success.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
 	for _, status := range o.Also {
 		also := *success
+		if status >= http.StatusMultipleChoices { // a redirect has nothing to say
+			also.Content = nil
+		}
 		also.Description = http.StatusText(status)
 		h.Responses[strconv.Itoa(status)] = &also
 	}
@@ -155,6 +161,7 @@ func problems(o *op) []int {
 	if o.json {
 		all = append(all, 415)
 	}
+	all = append(all, o.May...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -46,6 +46,8 @@ type op struct {
 	Feature      string   // a feature of the plan that the org must have; else 402 feature_not_in_plan
 	ByRow        bool     // the handler holds the body to the document, not huma
 	Signed       bool     // public, and its callers sign what they send: they are not counted by address
+	Foreign      bool     // others send a browser to it, once: unknown parameters are ignored (RFC 6749, 4.1.2), and it has no HEAD
+	May          []int    // problems beside those that every operation may answer
 
 	queries map[string]bool   // known query parameters; true where an empty value is none
 	silent  map[string]string // the value of a query parameter that says what its absence says
@@ -88,7 +90,7 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 	documented := h
 	huma.Register(hidden{a.huma, &documented}, h, handled)
 	a.document(&o, &documented)
-	if o.Method == http.MethodGet {
+	if o.Method == http.MethodGet && !o.Foreign {
 		h.Method = http.MethodHead
 		huma.Register(hidden{a.huma, new(huma.Operation)}, h, handled)
 	}

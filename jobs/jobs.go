@@ -13,7 +13,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/accounttell"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
@@ -26,6 +28,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -43,6 +46,7 @@ type Deps struct {
 	Deliveries  *webhookdeliver.Metrics // may be nil
 	Plans       *plans.Catalogue        // nil: the standard one
 	Billing     *billing.Service
+	Social      *social.Service
 }
 
 // All is every kind with its work: what a worker runs.
@@ -51,6 +55,7 @@ func All(d Deps) []queue.Handler {
 		d.Plans = plans.Standard()
 	}
 	return []queue.Handler{
+		accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
 		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 		keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
 		leadscore.Job{Model: scoring.For}.Handler(),
@@ -63,6 +68,7 @@ func All(d Deps) []queue.Handler {
 		retention.Job{System: d.System, Log: d.Log}.Handler(),
 		stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
 		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
+		tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
 		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
 		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),

@@ -130,3 +130,30 @@ func (QuotaReached) Type() string { return "quota.reached" }
 
 // Data is the quota at that moment.
 func (e QuotaReached) Data() (object, previous any) { return e.Quota, nil }
+
+// SocialAccountConnected is social_account.connected: once when an account is new, back, or well again.
+type SocialAccountConnected struct{ Account SocialAccount }
+
+// Type is the name on the wire.
+func (SocialAccountConnected) Type() string { return "social_account.connected" }
+
+// Data is the account.
+func (e SocialAccountConnected) Data() (object, previous any) { return e.Account, nil }
+
+// SocialAccountReauthRequired is social_account.reauth_required.
+type SocialAccountReauthRequired struct{ Account SocialAccount }
+
+// Type is the name on the wire.
+func (SocialAccountReauthRequired) Type() string { return "social_account.reauth_required" }
+
+// Data is the account.
+func (e SocialAccountReauthRequired) Data() (object, previous any) { return e.Account, nil }
+
+// SocialAccountDisconnected is social_account.disconnected.
+type SocialAccountDisconnected struct{ Account SocialAccount }
+
+// Type is the name on the wire.
+func (SocialAccountDisconnected) Type() string { return "social_account.disconnected" }
+
+// Data is the account as it ended.
+func (e SocialAccountDisconnected) Data() (object, previous any) { return e.Account, nil }

@@ -49,7 +49,9 @@ var (
 	sampleOrganization = Organization{ID: sampleID(0), Name: "Example Ltd", Settings: map[string]any{}, CreatedAt: sampleTime, UpdatedAt: sampleTime}
 	samplePlan         = Plan{Plan: "solo_pro", Interval: ptr("month"), Status: "active", EffectiveAt: sampleTime}
 	sampleQuota        = Quota{Kind: "ai_tokens_month", Percent: 80, Used: 800000, Limit: 1000000}
-	sampleAccount      = SocialAccount{ID: sampleID(18), OrgID: sampleID(0), Platform: "linkedin", ExternalAccountID: "a1b2c3", DisplayName: "Example Ltd", Status: "active"}
+	sampleAccount      = SocialAccount{ID: sampleID(18), OrgID: sampleID(0), Platform: "linkedin", ExternalAccountID: "a1b2c3", DisplayName: "Example Ltd", AvatarURL: ptr("https://example.com/logo.png"), Status: "active", ConnectedAt: sampleTime, TokenExpiresAt: ptr(sampleTime)}
+	brokenAccount      = func() SocialAccount { a := sampleAccount; a.Status = "reauth_required"; return a }()
+	endedAccount       = func() SocialAccount { a := sampleAccount; a.Status, a.TokenExpiresAt = "revoked", nil; return a }()
 	sampleEndpoint     = Endpoint{ID: sampleID(19), URL: "https://example.com/hooks", Events: []string{"*"}, DisabledReason: ptr("gone"), CreatedAt: sampleTime, UpdatedAt: sampleTime}
 	sampleBrand        = Brand{BrandName: "Example", Colors: map[string]string{"primary": "#0b5fff"}, HideBrand: true, SupportEmail: ptr("help@example.com")}
 	sampleDomain       = Domain{Domain: "crm.example.com", Status: "active"}

@@ -180,14 +180,17 @@ type Quota struct {
 	Limit   int64  `json:"limit"`
 }
 
-// SocialAccount is a connected account; never a token.
+// SocialAccount is a connected social or ad account, as the API and the webhooks show it; never a token.
 type SocialAccount struct {
-	ID                id.ID  `json:"id" format:"uuid"`
-	OrgID             id.ID  `json:"org_id" format:"uuid"`
-	Platform          string `json:"platform"`
-	ExternalAccountID string `json:"external_account_id"`
-	DisplayName       string `json:"display_name"`
-	Status            string `json:"status" enum:"active,expiring,reauth_required,revoked"`
+	ID                id.ID      `json:"id" format:"uuid"`
+	OrgID             id.ID      `json:"org_id" format:"uuid"`
+	Platform          string     `json:"platform"`
+	ExternalAccountID string     `json:"external_account_id" doc:"The platform's own id"`
+	DisplayName       string     `json:"display_name"`
+	AvatarURL         *string    `json:"avatar_url"`
+	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked" doc:"reauth_required: somebody has to connect it again; revoked: disconnected"`
+	ConnectedAt       wire.Time  `json:"connected_at" format:"date-time"`
+	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"When the present access token ends; it is renewed before that"`
 }
 
 // Brand is a reseller's appearance.

@@ -12,6 +12,7 @@ const (
 	InvalidFilter    Code = "invalid_filter"
 	BadRequest       Code = "bad_request"
 	InvalidSignature Code = "invalid_signature"
+	InvalidState     Code = "invalid_state"
 
 	Unauthorized       Code = "unauthorized"
 	InvalidCredentials Code = "invalid_credentials"
@@ -42,6 +43,7 @@ const (
 	ChangeInFlight      Code = "change_in_flight"
 	PaymentPastDue      Code = "payment_past_due"
 	NoSubscription      Code = "no_subscription"
+	WrongAccount        Code = "wrong_account"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -51,28 +53,30 @@ const (
 	IdempotencyMismatch Code = "idempotency_mismatch"
 	URLNotAllowed       Code = "url_not_allowed"
 	LinkExpired         Code = "link_expired"
+	ProviderRefused     Code = "provider_refused"
 
 	RateLimited    Code = "rate_limited"
 	HeaderTooLarge Code = "header_too_large"
 
-	Internal       Code = "internal"
-	NotImplemented Code = "not_implemented"
-	Unavailable    Code = "unavailable"
+	Internal            Code = "internal"
+	NotImplemented      Code = "not_implemented"
+	Unavailable         Code = "unavailable"
+	ProviderUnavailable Code = "provider_unavailable"
 )
 
 // statuses is total over the list above; a test walks it.
 var statuses = map[Code]int{
-	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400, InvalidSignature: 400,
+	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400, InvalidSignature: 400, InvalidState: 400,
 	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401,
 	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
-	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
+	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
-	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422,
+	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	RateLimited: 429, HeaderTooLarge: 431,
-	Internal: 500, NotImplemented: 501, Unavailable: 503,
+	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503,
 }
 
 // Status is the HTTP status of c; 500 for a code that is not on the list.

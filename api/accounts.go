@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+const (
+	socialPath = "/api/v1/social"
+	adsPath    = "/api/v1/ads"
+	accountTag = "Social and ad accounts"
+)
+
+// families are the two sorts of accounts, which differ in address and plan, and in nothing else.
+var families = []struct {
+	path string
+	kind provider.Kind
+	one  string // of them, for titles
+	many string
+}{
+	{socialPath, provider.Social, "a social account", "social accounts"},
+	{adsPath, provider.Ads, "an ad account", "ad accounts"},
+}
+
+func (a *App) mountAccounts() {
+	for _, f := range families {
+		path, kind := f.path+"/accounts", f.kind
+		one := path + "/{id}"
+		route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many}, func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
+			return a.listAccounts(ctx, kind, in)
+		})
+		route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one}, func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
+			return a.getAccount(ctx, kind, in)
+		})
+		route(a, op{
+			Method: http.MethodDelete, Path: one, Need: admin, Tag: accountTag, Title: "Disconnect " + f.one, Status: http.StatusNoContent,
+			Writes: []string{"social_account.disconnected", "token.revoke"},
+		}, func(ctx context.Context, in *dropAccountIn) (*struct{}, error) {
+			return a.dropAccount(ctx, kind, in)
+		})
+	}
+}
+
+// AccountID is the path of one account.
+type AccountID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type accountOut struct {
+	Tagged
+	Body social.Account
+}
+
+type accountsOut struct {
+	Body list[social.Account]
+}
+
+type listAccountsIn struct {
+	Page
+	Counted
+	Platform string `query:"platform" maxLength:"50" doc:"One platform"`
+	Status   string `query:"status" enum:"active,expiring,reauth_required,revoked" doc:"One status"`
+	Archived bool   `query:"archived" doc:"The disconnected ones instead of the others"`
+}
+
+func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAccountsIn) (*accountsOut, error) {
+	before, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	f := social.Filter{Kind: kind, Platform: in.Platform, Status: in.Status, Archived: in.Archived}
+	return read(ctx, a, func(tx *postgres.Tx) (*accountsOut, error) {
+		rows, err := social.List(ctx, tx, f, orZero(before), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.Page, rows,
+			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID { return v.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return social.Count(ctx, tx, f) })
+		}
+		return &accountsOut{l}, err
+	})
+}
+
+type getAccountIn struct {
+	AccountID
+	Archived bool `query:"include_archived" doc:"Also answers a disconnected one"`
+}
+
+func (a *App) getAccount(ctx context.Context, kind provider.Kind, in *getAccountIn) (*accountOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*accountOut, error) {
+		v, err := social.Get(ctx, tx, kind, in.ID, in.Archived)
+		if err != nil {
+			return nil, err
+		}
+		return &accountOut{Tagged: etag(int64(v.Edit), v.Computed), Body: v.Account}, nil
+	})
+}
+
+type dropAccountIn struct {
+	AccountID
+	IfMatch
+}
+
+func (a *App) dropAccount(ctx context.Context, kind provider.Kind, in *dropAccountIn) (*struct{}, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+		return &struct{}{}, a.Social.Disconnect(ctx, tx, kind, in.ID, func(v social.Versioned) error { return in.check(int64(v.Edit)) })
+	})
+}

@@ -1,0 +1,257 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+func (a *App) mountConnect() {
+	for _, f := range families {
+		kind := f.kind
+		route(a, op{
+			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: admin, Tag: accountTag, Title: "Begin to connect " + f.one, Secret: true, May: []int{http.StatusNotImplemented},
+		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
+	}
+	pending := socialPath + "/pending/{id}"
+	route(a, op{Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag, Title: "Get what a login offers to connect"}, a.getPending)
+	route(a, op{
+		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag, Title: "Connect accounts of a login",
+		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
+	}, a.selectAccounts)
+}
+
+type connectIn struct {
+	Platform string `path:"platform" maxLength:"50" doc:"facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest; ads: meta_ads, linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads"`
+	Origin   string `header:"Origin" doc:"As browsers send it. From this service's own origin the connection is bound to the browser: the answer sets a cookie, and the callback connects without a confirmation where there is nothing to choose"`
+	Body     *connectBody
+}
+
+type connectBody struct {
+	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000" doc:"Where the browser ends, with status and pending_id added to the query. Its origin is this service's or one of those that may call it. A page of this service if absent"`
+	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid" doc:"The account to connect anew: a login for another one changes nothing"`
+}
+
+type connectOut struct {
+	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the connection to the browser"`
+	Body   connection
+}
+
+type connection struct {
+	AuthorizeURL string    `json:"authorize_url" doc:"Where to send the person's browser"`
+	State        string    `json:"state" doc:"Part of authorize_url"`
+	ExpiresAt    wire.Time `json:"expires_at" format:"date-time" doc:"Until then the provider has to send the browser back"`
+}
+
+func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*connectOut, error) {
+	start := social.Start{Platform: in.Platform, Kind: kind, Actor: actorOf(who(ctx)), Browser: in.Origin != "" && in.Origin == origin(a.PublicURL)}
+	if in.Body != nil {
+		start.Account = in.Body.AccountID
+		if in.Body.RedirectURL != nil {
+			if err := a.mayEndAt(*in.Body.RedirectURL); err != nil {
+				return nil, err
+			}
+			start.RedirectURL = *in.Body.RedirectURL
+		}
+	}
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*connectOut, error) {
+		b, err := a.Social.Begin(ctx, tx, start)
+		if err != nil {
+			return nil, err
+		}
+		return &connectOut{
+			Cookie: a.connectCookie(b.State, b.Cookie, social.StateLife),
+			Body:   connection{AuthorizeURL: b.AuthorizeURL, State: b.State, ExpiresAt: b.ExpiresAt},
+		}, nil
+	})
+	return out, missing(err)
+}
+
+// missing is provider's errors about platforms as the caller's.
+func missing(err error) error {
+	switch {
+	case errors.Is(err, provider.ErrUnknownPlatform):
+		return fault.New(fault.NotFound, "There is no such platform here.")
+	case errors.Is(err, provider.ErrUnsupported):
+		return fault.New(fault.NotImplemented, "This platform cannot be connected yet: its API takes OAuth 1.0a alone.")
+	case errors.Is(err, provider.ErrUnconfigured):
+		return fault.New(fault.NotImplemented, "This install has no application registered with the platform. Its operator can set one.")
+	default:
+		return err
+	}
+}
+
+// actorOf is the principal that a connection is bound to.
+func actorOf(w auth.Who) social.Actor {
+	if w.IsKey() {
+		return social.Actor{Type: "api_key", ID: w.Key}
+	}
+	return social.Actor{Type: "user", ID: w.User, Staff: w.Staff}
+}
+
+// mayEndAt holds a redirect_url to the origins that are allowed: a page elsewhere could make a login look like ours.
+func (a *App) mayEndAt(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" || strings.ContainsAny(raw, "\\\r\n\t ") {
+		return fault.Invalid("redirect_url", "invalid_url", "Want an absolute URL without user and fragment.")
+	}
+	if got := u.Scheme + "://" + strings.ToLower(u.Host); got != origin(a.PublicURL) && !slices.Contains(a.CORSOrigins, got) {
+		return fault.Invalid("redirect_url", "origin_not_allowed", "Its origin is neither this service's nor one of those that may call it.")
+	}
+	return nil
+}
+
+// origin is a URL's scheme, host and port, as browsers send it.
+func origin(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+// connectCookie binds a connection to a browser for so long; "" where there is no value, and with no life the cookie goes.
+func (a *App) connectCookie(state, value string, life time.Duration) string {
+	if value == "" {
+		return ""
+	}
+	seconds := int(life.Seconds())
+	if seconds == 0 {
+		seconds = -1
+	}
+	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
+		Name: social.CookieName(state, a.secure()), Value: value, Path: "/", MaxAge: seconds, Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	return c.String()
+}
+
+// secure tells whether browsers reach us by https.
+func (a *App) secure() bool { return strings.HasPrefix(a.PublicURL, "https://") }
+
+// PendingID is the path of one pending connection.
+type PendingID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type pendingOut struct{ Body pendingLogin }
+
+type pendingLogin struct {
+	ID        id.ID          `json:"id" format:"uuid"`
+	Platform  string         `json:"platform"`
+	AccountID *id.ID         `json:"account_id" format:"uuid" nullable:"true" doc:"The account that is to be connected anew; null: any"`
+	Accounts  []social.Offer `json:"accounts" nullable:"false" doc:"What the login reaches"`
+	ExpiresAt wire.Time      `json:"expires_at" format:"date-time" doc:"Then the login is ended"`
+}
+
+func showPending(p *social.Pending) *pendingOut {
+	return &pendingOut{pendingLogin{ID: p.ID, Platform: p.Platform, AccountID: p.Account, Accounts: append([]social.Offer{}, p.Offers...), ExpiresAt: p.ExpiresAt}}
+}
+
+// getPending shows what there is to choose. Where the provider could not say so at the callback, it is asked again.
+func (a *App) getPending(ctx context.Context, in *PendingID) (*pendingOut, error) {
+	var p *social.Pending
+	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		p, err = a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !p.Asked {
+		if err := a.ask(ctx, who(ctx).Org, p); err != nil {
+			return nil, err
+		}
+	}
+	return showPending(p), nil
+}
+
+// ask finds out what p's login reaches, and keeps it. A login that the provider refuses is over.
+func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
+	reached, err := a.Social.Ask(ctx, org, p)
+	if err != nil {
+		f := social.Failure(err)
+		if fault.Is(f, fault.ProviderRefused) {
+			err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Discard(ctx, tx, p.ID) })
+			return errors.Join(fault.New(fault.NotFound, "The provider has ended this login. Begin the connection again."), err)
+		}
+		return f
+	}
+	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Offer(ctx, tx, p, reached) })
+}
+
+type selectIn struct {
+	PendingID
+	Body struct {
+		AccountIDs []string `json:"account_ids" nullable:"false" maxItems:"1000" doc:"external_account_id of each account to connect; all of them are, or none"`
+	}
+}
+
+type selectOut struct {
+	Body struct {
+		Data []social.Account `json:"data"`
+	}
+}
+
+func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, error) {
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*selectOut, error) {
+		all, err := a.Social.Connect(ctx, tx, in.ID, actorOf(who(ctx)), in.Body.AccountIDs)
+		if err != nil {
+			return nil, err
+		}
+		out := &selectOut{}
+		out.Body.Data = make([]social.Account, len(all))
+		for i, v := range all {
+			out.Body.Data[i] = v.Account
+		}
+		return out, nil
+	})
+	if f := a.Plans.Refused(err); f != nil {
+		return nil, a.fits(ctx, in, f)
+	}
+	return out, err
+}
+
+// fits says, beside what the limit is, how many of the chosen there is room for.
+func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
+	var fit int64
+	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) error {
+		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
+		if err != nil {
+			return err
+		}
+		feature := plans.Social
+		if p.Kind == provider.Ads {
+			feature = plans.Ads
+		}
+		space, err := a.Plans.Room(ctx, tx, feature)
+		if err != nil {
+			return err
+		}
+		if space.Full != nil { // the refusal counted what did not come to be
+			f.Detail, f.More = space.Full.Detail, space.Full.More
+		}
+		connected := int64(p.Connected(in.Body.AccountIDs))
+		fit = min(connected+space.Left, int64(len(in.Body.AccountIDs)))
+		return nil
+	})
+	if err != nil {
+		return f
+	}
+	f.Detail += fmt.Sprintf(" %d of %d fit; none was connected.", fit, len(in.Body.AccountIDs))
+	f.More["fit"], f.More["chosen"] = fit, len(in.Body.AccountIDs)
+	return f
+}

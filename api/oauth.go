@@ -1,0 +1,252 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+func (a *App) mountOAuth() {
+	route(a, op{
+		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag, Title: "Take a browser back from a platform's login",
+		Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
+		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
+	}, a.callback)
+}
+
+// How a connection ends, as the redirect's status says it.
+const (
+	endConnected = "connected"
+	endPending   = "pending" // pending_id names what to choose from
+	endDenied    = "denied"
+	endFailed    = "failed" // code says why
+)
+
+type callbackIn struct {
+	Platform    string `path:"platform" maxLength:"50"`
+	State       string `query:"state" maxLength:"200" doc:"As connect answered it"`
+	Code        string `query:"code" maxLength:"4000" doc:"What the platform granted"`
+	AuthCode    string `query:"auth_code" maxLength:"4000" doc:"The same, as TikTok's ads platform calls it"`
+	Error       string `query:"error" maxLength:"2000" doc:"Why it granted nothing"`
+	ErrorReason string `query:"error_reason" maxLength:"2000"`
+	Cookies     string `header:"Cookie" hidden:"true"`
+}
+
+type callbackOut struct {
+	Status   int
+	Location string `header:"Location" doc:"redirect_url with status, and pending_id, account_id or code"`
+	Cookie   string `header:"Set-Cookie"`
+	Kind     string `header:"Content-Type" hidden:"true"`
+	Body     []byte
+}
+
+// ending is how a connection ended.
+type ending struct {
+	status  string
+	pending id.ID
+	account id.ID
+	err     error // of endFailed
+}
+
+// callback takes the state, and only then believes anything: whose connection it is, that they may still make it, and
+// where the browser ends. A state that does not hold is a 400, whatever else the address says.
+func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error) {
+	taken, err := a.take(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	// The code is spent by the exchange, so what follows no longer hangs on whether somebody waits for the answer.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callbackTime)
+	defer cancel()
+	ctx = events.WithOrigin(ctx, events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: requestOf(ctx).id})
+	return a.endAt(ctx, in, taken, a.arrive(ctx, in, taken))
+}
+
+// callbackTime bounds what follows a callback: an exchange of at most two requests, and a login.
+const callbackTime = 50 * time.Second
+
+// take uses the state up, if whoever began may still connect accounts.
+func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, err error) {
+	home, ok := social.StateOrg(in.State)
+	if !ok {
+		return nil, social.ErrState
+	}
+	var standing auth.Who
+	err = a.DB.Tx(ctx, home, func(tx *postgres.Tx) error {
+		if taken, err = a.Social.Take(ctx, tx, in.Platform, in.State, a.cookieOf(in)); err != nil {
+			return err
+		}
+		w := auth.Who{Staff: taken.Actor.Staff}
+		if taken.Actor.Type == "api_key" {
+			w.Key = taken.Actor.ID
+		} else {
+			w.User = taken.Actor.ID
+		}
+		standing, err = a.Auth.Standing(ctx, tx, w)
+		if fault.Is(err, fault.InvalidToken) { // the state is used up all the same
+			return nil
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !standing.Role.Includes(auth.Admin), standing.Closed != auth.Open:
+		return nil, social.ErrState
+	}
+	return taken, nil
+}
+
+// cookieOf is the value of the cookie that belongs to the state.
+func (a *App) cookieOf(in *callbackIn) string {
+	if in.Cookies == "" {
+		return ""
+	}
+	cookies, err := http.ParseCookie(in.Cookies)
+	if err != nil {
+		return ""
+	}
+	name := social.CookieName(in.State, a.secure())
+	for _, c := range cookies {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// arrive exchanges the code, keeps the tokens before it asks anything else, and connects where nothing is left to choose
+// or to confirm.
+func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) ending {
+	code, err := a.Social.Returned(taken, url.Values{"code": given(in.Code), "auth_code": given(in.AuthCode), "error": given(in.Error), "error_reason": given(in.ErrorReason)})
+	if errors.Is(err, provider.ErrDenied) {
+		return ending{status: endDenied}
+	}
+	var token provider.Token
+	if err == nil {
+		token, err = a.Social.Exchange(ctx, taken, code)
+	}
+	if err != nil {
+		return ending{status: endFailed, err: social.Failure(err)}
+	}
+	var p *social.Pending
+	err = a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) (err error) {
+		p, err = a.Social.Keep(ctx, tx, taken, token)
+		return err
+	})
+	if err != nil {
+		return ending{status: endFailed, err: err}
+	}
+	reached, err := a.Social.Ask(ctx, taken.Org, p)
+	if err != nil { // the tokens are kept: whoever reads the pending connection asks again
+		a.Log.WarnContext(ctx, "a login's accounts could not be read at the callback", "platform", taken.Platform, "error", err)
+		return ending{status: endPending, pending: p.ID}
+	}
+	return a.offer(ctx, taken, p, reached)
+}
+
+// given is a parameter's values: none where it is empty.
+func given(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// offer keeps what the login reaches, and connects the one account that can be meant where the console's own browser has
+// come back. A login for another account than the one to connect anew is ended.
+func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending, reached *social.Reached) ending {
+	err := a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
+		err := a.Social.Offer(ctx, tx, p, reached)
+		if err == nil && p.Wrong() {
+			err = a.Social.Discard(ctx, tx, p.ID)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return ending{status: endFailed, err: err}
+	case p.Wrong():
+		return ending{status: endFailed, err: social.ErrWrongAccount}
+	}
+	external, one := p.Only()
+	if !one || !taken.Browser {
+		return ending{status: endPending, pending: p.ID}
+	}
+	out := ending{status: endConnected}
+	err = a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
+		all, err := a.Social.Connect(ctx, tx, p.ID, taken.Actor, []string{external})
+		if err == nil {
+			out.account = all[0].ID
+		}
+		return err
+	})
+	if err != nil { // such as a full plan: with room for it, the login can still be chosen from
+		return ending{status: endFailed, pending: p.ID, err: err}
+	}
+	return out
+}
+
+// endAt answers the browser: by the redirect_url of the connection, or here.
+func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e ending) (*callbackOut, error) {
+	out := &callbackOut{Status: http.StatusOK}
+	if taken.Browser {
+		out.Cookie = a.connectCookie(in.State, "-", 0)
+	}
+	var refused *problem
+	if e.err != nil {
+		refused = a.problem(ctx, e.err)
+	}
+	if taken.RedirectURL == "" {
+		if refused != nil {
+			return nil, refused
+		}
+		out.Kind, out.Body = "text/html; charset=utf-8", []byte(page(e.status))
+		return out, nil
+	}
+	to, err := url.Parse(taken.RedirectURL)
+	if err != nil {
+		return nil, fmt.Errorf("read redirect_url: %w", err)
+	}
+	q := to.Query()
+	q.Set("status", e.status)
+	for name, value := range map[string]id.ID{"pending_id": e.pending, "account_id": e.account} {
+		if !value.IsZero() {
+			q.Set(name, value.String())
+		}
+	}
+	if refused != nil {
+		q.Set("code", string(refused.Code))
+	}
+	to.RawQuery = q.Encode()
+	out.Status, out.Location = http.StatusSeeOther, to.String()
+	return out, nil
+}
+
+// page is what a browser shows that has nowhere else to go.
+func page(status string) string {
+	title, text := "Connected", "The account is connected. You can close this page."
+	switch status {
+	case endPending:
+		title, text = "Almost done", "The login has arrived. Go back to where you began, and choose what to connect."
+	case endDenied:
+		title, text = "Not connected", "You did not agree, so nothing was connected. You can close this page."
+	}
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%[1]s</title></head>\n<body><h1>%[1]s</h1><p>%[2]s</p></body>\n</html>\n",
+		html.EscapeString(title), html.EscapeString(text))
+	return b.String()
+}

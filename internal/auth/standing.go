@@ -1,0 +1,40 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Standing is what a principal of tx's org may do at this moment, by the database alone: for work that began under its
+// credential and goes on without. Exactly one of w's User and Key is set; of a user with Staff, one access to the org that
+// still lasts is enough. fault.InvalidToken where it has no place here any more.
+func (s *Service) Standing(ctx context.Context, tx *postgres.Tx, w Who) (Who, error) {
+	now := Who{Org: tx.Org(), User: w.User, Key: w.Key, Staff: w.Staff}
+	var err error
+	switch {
+	case w.IsKey():
+		err = tx.QueryRow(ctx, `SELECT k.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM api_key k JOIN org o ON o.id = k.org_id
+			WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL`, []any{tx.Org(), w.Key}, &now.Role, &now.RatePerMinute, &now.Closed)
+	case !w.Staff.IsZero():
+		var access id.ID
+		err = tx.QueryRow(ctx, `SELECT id FROM staff_access WHERE org_id = $1 AND user_id = $2 AND parent_org_id = $3 AND ended_at IS NULL AND expires_at > now()
+			ORDER BY expires_at DESC LIMIT 1`, []any{tx.Org(), w.User, w.Staff}, &access)
+		if err == nil {
+			now.Session = access
+			err = lent(ctx, tx, token{org: tx.Org(), user: w.User, session: access, staff: w.Staff}, &now)
+		}
+	default:
+		err = tx.QueryRow(ctx, `SELECT m.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM member m JOIN org o ON o.id = m.org_id
+			WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`, []any{tx.Org(), w.User}, &now.Role, &now.RatePerMinute, &now.Closed)
+	}
+	if postgres.None(err) {
+		return Who{}, errToken
+	}
+	if err != nil {
+		return Who{}, fmt.Errorf("read role: %w", err)
+	}
+	return now, nil
+}

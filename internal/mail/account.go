@@ -1,0 +1,25 @@
+package mail
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxNames is how many accounts a mail names.
+const maxNames = 10
+
+// AccountsLost tells that a login at a platform has ended, and which accounts hang on it.
+func AccountsLost(to, platform string, accounts []string) Message {
+	names := make([]string, 0, maxNames+1)
+	for _, a := range accounts[:min(len(accounts), maxNames)] {
+		names = append(names, oneLine(a))
+	}
+	if more := len(accounts) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	platform = oneLine(platform)
+	return notice(to, "Reconnect "+platform+" to Funnelwork",
+		fmt.Sprintf("%s no longer accepts the login that Funnelwork has for: %s.", platform, strings.Join(names, ", ")),
+		"This happens when a password is changed, a permission is taken back, or a login comes to its end. Nothing can be posted or read there until somebody connects it again.",
+		"Connecting the same account again keeps everything that belongs to it.")
+}

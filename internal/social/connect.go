@@ -1,0 +1,250 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// ErrWrongAccount is answered where an account was to be connected anew and the login is another's.
+var ErrWrongAccount = fault.New(fault.WrongAccount, "The login is for another account than the one to connect again. Nothing was changed; log in there as the right person.")
+
+// Connect makes the chosen of a pending login's accounts connected ones, all or none, in tx, and answers them in the order
+// chosen. The pending login is used up. What is not chosen stays as it is; only accounts of the same login that were
+// broken and that it reaches again are mended with it.
+//
+// Beyond the plan's cap the commit is refused with plan_limit_reached; an account that is connected already, broken or
+// not, takes no room anew.
+func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor, chosen []string) ([]Versioned, error) {
+	lock(tx)
+	p, err := s.loadPending(ctx, tx, pending, actor, "FOR UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(chosen); err != nil {
+		return nil, err
+	}
+	m, err := s.openMaterial(tx.Org(), p.ID, p.sealed)
+	if err != nil {
+		return nil, err
+	}
+	known, err := loginOf(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.plan(ctx, tx, p, known, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.writes) == 0 { // younger logins have them all
+		return s.finish(ctx, tx, p, plan, true)
+	}
+	grant, err := s.saveGrant(tx, p, known, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range plan.writes {
+		if err := s.saveAccount(ctx, tx, p, m, grant, w); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.endUnused(ctx, tx, without(plan.left, grant)); err != nil {
+		return nil, err
+	}
+	return s.finish(ctx, tx, p, plan, false)
+}
+
+// check holds the choice to what is offered.
+func (p *Pending) check(chosen []string) error {
+	if !p.Asked {
+		return fault.New(fault.Conflict, "The accounts of this login are not known yet. Read the pending connection first.")
+	}
+	if len(chosen) == 0 {
+		return fault.Invalid("account_ids", "required", "Choose at least one account.")
+	}
+	seen := map[string]bool{}
+	for i, external := range chosen {
+		where := fmt.Sprintf("account_ids/%d", i)
+		switch {
+		case seen[external]:
+			return fault.Invalid(where, "duplicate", "This account is chosen twice.")
+		case p.offer(external) == nil:
+			return fault.Invalid(where, "unknown_account", "This login does not reach such an account.")
+		}
+		seen[external] = true
+	}
+	if p.Account != nil && (len(chosen) > 1 || chosen[0] != p.External) {
+		return ErrWrongAccount
+	}
+	return nil
+}
+
+func (p *Pending) offer(external string) *Offer {
+	i := slices.IndexFunc(p.Offers, func(o Offer) bool { return o.ExternalID == external })
+	if i < 0 {
+		return nil
+	}
+	return &p.Offers[i]
+}
+
+// accountRow is an account that the login reaches and that the org has had before.
+type accountRow struct {
+	ID           id.ID
+	External     string
+	Grant        id.ID
+	Status       string
+	Disconnected bool
+	GrantedAt    time.Time // of the login that it hangs on
+	Alive        bool      // that login
+}
+
+// change is one account to write.
+type change struct {
+	id       id.ID
+	offer    *Offer
+	had      *accountRow // nil for a new one
+	announce bool        // it was not connected and well before
+}
+
+// plan is what connecting comes to.
+type plan struct {
+	chosen []id.ID // in the order chosen
+	writes []change
+	left   []id.ID // grants that accounts are taken from
+}
+
+// plan reads which of the offered accounts are here, and decides what to write.
+func (s *Service) plan(ctx context.Context, tx *postgres.Tx, p *Pending, known *grantRow, chosen []string) (*plan, error) {
+	here, err := accountsOf(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := &plan{}
+	for _, external := range chosen {
+		had, ok := here[external]
+		if !ok {
+			fresh := id.New()
+			out.chosen = append(out.chosen, fresh)
+			out.writes = append(out.writes, change{id: fresh, offer: p.offer(external), announce: true})
+			continue
+		}
+		out.chosen = append(out.chosen, had.ID)
+		well := !had.Disconnected && had.Status == Active && had.Alive
+		if well && had.GrantedAt.After(p.grantedAt) {
+			continue
+		}
+		out.writes = append(out.writes, change{id: had.ID, offer: p.offer(external), had: had, announce: !well})
+		out.left = append(out.left, had.Grant)
+	}
+	for _, o := range p.Offers { // broken with their login, and whole with it again
+		had, ok := here[o.ExternalID]
+		if ok && known != nil && had.Grant == known.ID && !had.Disconnected && had.Status == Reauth && !slices.Contains(chosen, o.ExternalID) {
+			out.writes = append(out.writes, change{id: had.ID, offer: p.offer(o.ExternalID), had: had, announce: true})
+		}
+	}
+	slices.SortFunc(out.writes, func(a, b change) int { return strings.Compare(a.offer.ExternalID, b.offer.ExternalID) })
+	return out, nil
+}
+
+func accountsOf(ctx context.Context, tx *postgres.Tx, p *Pending) (map[string]*accountRow, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT a.id, a.external_account_id, a.grant_id, a.status, a.disconnected_at IS NOT NULL, g.granted_at, g.status IN ('active', 'expiring')
+		FROM social_account a JOIN social_grant g ON g.org_id = a.org_id AND g.id = a.grant_id
+		WHERE a.org_id = $1 AND a.platform = $2 AND a.external_account_id = ANY ($3)`, tx.Org(), p.Platform, externals(p.Offers))
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[accountRow])
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	here := make(map[string]*accountRow, len(all))
+	for _, a := range all {
+		here[a.External] = a
+	}
+	return here, nil
+}
+
+// saveAccount writes one account's row and what there is to say about it.
+func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, m material, grant id.ID, c change) error {
+	var own []byte
+	if token := m.Own[c.offer.ExternalID]; token != "" {
+		var err error
+		if own, err = s.Box.Seal([]byte(token), accountAbout(tx.Org(), c.id)); err != nil {
+			return fmt.Errorf("seal account's token: %w", err)
+		}
+	}
+	now := wire.Now()
+	by := p.actor.Type + ":" + p.actor.ID.String()
+	if c.had == nil {
+		tx.Queue(`
+			INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, avatar_url, sealed_token, connected_by, connected_at, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`,
+			tx.Org(), c.id, p.Platform, string(p.Kind), c.offer.ExternalID, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
+	} else {
+		tx.Queue(`
+			UPDATE social_account SET grant_id = $3, display_name = $4, avatar_url = $5, sealed_token = $6, status = 'active', reason = '', connected_by = $7,
+				connected_at = CASE WHEN disconnected_at IS NULL THEN connected_at ELSE $8 END, disconnected_at = NULL, updated_at = $8, edit = edit + 1
+			WHERE org_id = $1 AND id = $2`,
+			tx.Org(), c.id, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
+	}
+	action := "social_account.connected"
+	if c.had != nil {
+		action = "social_account.renewed"
+	}
+	s.Audit(ctx, tx, Act{Action: action, Target: "social_account", ID: c.id.String(), Detail: map[string]any{"platform": p.Platform}})
+	return nil
+}
+
+// finish uses the pending login up, announces, and answers the chosen accounts. Tokens that no grant has taken are left
+// for the job.
+func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *plan, unused bool) ([]Versioned, error) {
+	if unused {
+		if err := s.Discard(ctx, tx, p.ID); err != nil {
+			return nil, err
+		}
+	} else {
+		tx.Queue(`DELETE FROM social_pending WHERE org_id = $1 AND id = $2`, tx.Org(), p.ID)
+	}
+	ids := slices.Clone(out.chosen)
+	announce := map[id.ID]bool{}
+	for _, w := range out.writes {
+		announce[w.id] = w.announce
+		if !slices.Contains(ids, w.id) {
+			ids = append(ids, w.id)
+		}
+	}
+	all, err := shown(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range all {
+		if announce[v.ID] {
+			if err := events.Announce(ctx, tx, events.SocialAccountConnected{Account: v.Account}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all[:len(out.chosen)], nil
+}
+
+// without is the grants but the one, each once.
+func without(grants []id.ID, one id.ID) []id.ID {
+	var rest []id.ID
+	for _, g := range grants {
+		if g != one && !slices.Contains(rest, g) {
+			rest = append(rest, g)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,309 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Offer is an account that a login reaches.
+type Offer struct {
+	ExternalID  string `json:"external_account_id" doc:"What select is given"`
+	DisplayName string `json:"display_name"`
+	AvatarURL   string `json:"avatar_url"`
+	Connected   bool   `json:"connected" doc:"It is connected already; selecting it renews it"`
+}
+
+// Pending is a login whose tokens are kept and whose accounts are still to be chosen.
+type Pending struct {
+	ID        id.ID
+	Platform  string
+	Kind      provider.Kind
+	Account   *id.ID // the one to connect anew
+	External  string // its external id, "" for none
+	Offers    []Offer
+	Asked     bool // the provider has said what there is to choose
+	ExpiresAt wire.Time
+
+	actor     Actor
+	client    string
+	subject   string
+	scopes    []string
+	grantedAt time.Time
+	sealed    []byte
+}
+
+// Exchange spends the code of a callback. Its error is the provider's: see Failure.
+func (s *Service) Exchange(ctx context.Context, t *Taken, code provider.Secret) (provider.Token, error) {
+	p, err := s.Providers.Get(t.Platform)
+	if err != nil {
+		return provider.Token{}, err
+	}
+	return p.Exchange(ctx, code, t.verifier, s.CallbackURL(t.Platform))
+}
+
+// Keep writes a new login's tokens, in tx, before anything else is asked of the provider, and asks for their end.
+func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token provider.Token) (*Pending, error) {
+	client, err := s.clientID(t.Platform)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pending{
+		ID: id.New(), Platform: t.Platform, Kind: t.Kind, Account: t.Account, actor: t.Actor, client: client, scopes: notNil(token.Scopes),
+	}
+	if p.sealed, err = s.sealMaterial(tx.Org(), p.ID, materialOf(token, nil)); err != nil {
+		return nil, err
+	}
+	err = tx.QueryRow(ctx, `
+		INSERT INTO social_pending (org_id, id, platform, kind, client_id, actor_type, actor_id, account_id, sealed, scopes, granted_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), now() + $11::interval)
+		RETURNING granted_at, expires_at, coalesce((SELECT external_account_id FROM social_account a WHERE a.org_id = $1 AND a.id = $8), '')`,
+		[]any{tx.Org(), p.ID, p.Platform, string(p.Kind), p.client, p.actor.Type, p.actor.ID, p.Account, p.sealed, p.scopes, PendingLife},
+		&p.grantedAt, &p.ExpiresAt, &p.External)
+	if err != nil {
+		return nil, fmt.Errorf("write pending login: %w", err)
+	}
+	return p, s.Revoke(ctx, tx, p.ID, p.ExpiresAt.Time)
+}
+
+// Reached is what a provider says of a login.
+type Reached struct {
+	Login    provider.Login
+	Accounts []provider.Account
+}
+
+// Ask asks the provider who has logged in and what there is to choose. Its error is the provider's: see Failure. The
+// tokens stay kept whatever it is.
+func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, error) {
+	at, err := s.Providers.Get(p.Platform)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.openMaterial(org, p.ID, p.sealed)
+	if err != nil {
+		return nil, err
+	}
+	who, accounts, err := at.Login(ctx, m.token(p.scopes))
+	if err != nil {
+		return nil, err
+	}
+	return &Reached{who, accounts}, nil
+}
+
+// Offer writes, in tx, what there is to choose. p shows it from then on.
+func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Reached) error {
+	m, err := s.openMaterial(tx.Org(), p.ID, p.sealed)
+	if err != nil {
+		return err
+	}
+	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(m.token(p.scopes), r.Accounts))
+	if err != nil {
+		return err
+	}
+	offers := []Offer{}
+	for _, a := range r.Accounts {
+		if !slices.ContainsFunc(offers, func(o Offer) bool { return o.ExternalID == a.ExternalID }) {
+			offers = append(offers, Offer{ExternalID: a.ExternalID, DisplayName: clip(a.DisplayName, 200), AvatarURL: webURL(a.AvatarURL)})
+		}
+	}
+	raw, err := json.Marshal(offers)
+	if err != nil {
+		return fmt.Errorf("encode offers: %w", err)
+	}
+	n, err := tx.Exec(ctx, `UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5 WHERE org_id = $1 AND id = $2 AND discarded_at IS NULL`,
+		tx.Org(), p.ID, r.Login.Subject, sealed, string(raw))
+	if err != nil {
+		return fmt.Errorf("write offers: %w", err)
+	}
+	if n == 0 {
+		return errNoPending
+	}
+	p.subject, p.sealed, p.Offers, p.Asked = r.Login.Subject, sealed, offers, true
+	return s.mark(ctx, tx, p)
+}
+
+// mark notes which of the offers are connected.
+func (s *Service) mark(ctx context.Context, tx *postgres.Tx, p *Pending) error {
+	rows, err := tx.Query(ctx, `SELECT external_account_id FROM social_account WHERE org_id = $1 AND platform = $2 AND disconnected_at IS NULL AND external_account_id = ANY ($3)`,
+		tx.Org(), p.Platform, externals(p.Offers))
+	if err != nil {
+		return fmt.Errorf("read connected accounts: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var external string
+		if err := rows.Scan(&external); err != nil {
+			return fmt.Errorf("read connected accounts: %w", err)
+		}
+		for i := range p.Offers {
+			p.Offers[i].Connected = p.Offers[i].Connected || p.Offers[i].ExternalID == external
+		}
+	}
+	return rows.Err()
+}
+
+var errNoPending = fault.New(fault.NotFound, "There is no such pending connection.")
+
+// Pending answers a login that actor has still to choose from; 404 for another's, and for one that is over.
+func (s *Service) Pending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor) (*Pending, error) {
+	p, err := s.loadPending(ctx, tx, pending, actor, "")
+	if err != nil {
+		return nil, err
+	}
+	return p, s.mark(ctx, tx, p)
+}
+
+func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor, locking string) (*Pending, error) {
+	p := &Pending{ID: pending, actor: actor}
+	var (
+		kind   string
+		offers []byte
+	)
+	err := tx.QueryRow(ctx, `
+		SELECT platform, kind, client_id, subject_id, account_id, sealed, accounts, scopes, granted_at, expires_at,
+			coalesce((SELECT external_account_id FROM social_account a WHERE a.org_id = p.org_id AND a.id = p.account_id), '')
+		FROM social_pending p
+		WHERE org_id = $1 AND id = $2 AND actor_type = $3 AND actor_id = $4 AND discarded_at IS NULL AND sealed IS NOT NULL AND expires_at > now() `+locking,
+		[]any{tx.Org(), pending, actor.Type, actor.ID},
+		&p.Platform, &kind, &p.client, &p.subject, &p.Account, &p.sealed, &offers, &p.scopes, &p.grantedAt, &p.ExpiresAt, &p.External)
+	switch {
+	case postgres.None(err):
+		return nil, errNoPending
+	case err != nil:
+		return nil, fmt.Errorf("read pending login: %w", err)
+	}
+	p.Kind = provider.Kind(kind)
+	if p.Asked = offers != nil; p.Asked {
+		if err := json.Unmarshal(offers, &p.Offers); err != nil {
+			return nil, fmt.Errorf("decode offers: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Wrong tells whether p was to connect an account anew and its login does not reach that account.
+func (p *Pending) Wrong() bool {
+	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o Offer) bool { return o.ExternalID == p.External })
+}
+
+// Only answers the one account that can be meant: the one to connect anew, or the only one there is.
+func (p *Pending) Only() (external string, ok bool) {
+	switch {
+	case !p.Asked || p.Wrong():
+		return "", false
+	case p.Account != nil:
+		return p.External, true
+	case len(p.Offers) == 1:
+		return p.Offers[0].ExternalID, true
+	default:
+		return "", false
+	}
+}
+
+// Discard ends a pending login in tx: nothing can be chosen from it, and its tokens are revoked.
+func (s *Service) Discard(ctx context.Context, tx *postgres.Tx, pending id.ID) error {
+	n, err := tx.Exec(ctx, `UPDATE social_pending SET discarded_at = now(), accounts = NULL WHERE org_id = $1 AND id = $2 AND discarded_at IS NULL`, tx.Org(), pending)
+	if err != nil {
+		return fmt.Errorf("discard pending login: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	return s.Revoke(ctx, tx, pending, time.Time{})
+}
+
+func (s *Service) clientID(platform string) (string, error) {
+	p, err := s.Providers.Get(platform)
+	if err != nil {
+		return "", err
+	}
+	return p.ClientID(), nil
+}
+
+// Failure is a provider's error as the caller's fault. What a person can do about it is in the detail, what the
+// provider said is in the log alone.
+func Failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	if !isProviders(err) {
+		return err
+	}
+	switch provider.ClassOf(err) {
+	case provider.Dead, provider.Stale:
+		return fault.New(fault.ProviderRefused, "The provider refused this login. Begin the connection again.").Because(err)
+	case provider.Misconfigured:
+		return fault.New(fault.ProviderUnavailable, "The provider does not accept this service's application. Its operator has to look.").Because(err)
+	default:
+		f := fault.New(fault.ProviderUnavailable, "The provider cannot answer at the moment. Try again shortly.").Because(err)
+		f.RetryAfter = 10 * time.Second
+		return f
+	}
+}
+
+func isProviders(err error) bool {
+	var e *provider.Error
+	return errors.As(err, &e)
+}
+
+func externals(offers []Offer) []string {
+	all := make([]string, len(offers))
+	for i, o := range offers {
+		all[i] = o.ExternalID
+	}
+	return all
+}
+
+// clip cuts a name that a stranger chose.
+func clip(s string, most int) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}
+
+// webURL lets an address of an image through, and nothing that a page could run.
+func webURL(s string) string {
+	if s = clip(s, 2000); strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
+		return s
+	}
+	return ""
+}
+
+func notNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// Connected is how many of the chosen are connected already.
+func (p *Pending) Connected(chosen []string) (n int) {
+	for _, external := range chosen {
+		if o := p.offer(external); o != nil && o.Connected {
+			n++
+		}
+	}
+	return n
+}
+
+// Returned reads what a browser brought back from the platform; provider.ErrDenied where the person did not agree.
+func (s *Service) Returned(t *Taken, query url.Values) (provider.Secret, error) {
+	p, err := s.Providers.Get(t.Platform)
+	if err != nil {
+		return "", err
+	}
+	return p.Returned(query)
+}

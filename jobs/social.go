@@ -1,0 +1,31 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
+)
+
+// Social makes the service with what it may not know itself: the jobs that it asks for, and the org's audit log.
+func Social(o social.Options) *social.Service {
+	o.Revoke = func(ctx context.Context, tx *postgres.Tx, pending id.ID, at time.Time) error {
+		if at.IsZero() {
+			return tokenrevoke.Kind.Add(ctx, tx, tokenrevoke.Args{Pending: pending})
+		}
+		return tokenrevoke.Kind.Add(ctx, tx, tokenrevoke.Args{Pending: pending}, queue.At(at))
+	}
+	o.Tell = func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
+		return accounttell.Kind.Add(ctx, tx, accounttell.Args{Grant: grant})
+	}
+	o.Audit = func(ctx context.Context, tx *postgres.Tx, act social.Act) {
+		org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
+	}
+	return social.New(o)
+}
