@@ -28,7 +28,7 @@ func (a *App) mountConnect() {
 		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
 	}
 	pending := socialPath + "/pending/{id}"
-	route(a, op{Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag, Title: "Get what a login offers to connect"}, a.getPending)
+	route(a, op{Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag, Title: "Get what a login offers to connect", May: []int{http.StatusNotImplemented}}, a.getPending)
 	route(a, op{
 		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag, Title: "Connect accounts of a login",
 		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
@@ -188,7 +188,7 @@ func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 			err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Discard(ctx, tx, p.ID) })
 			return errors.Join(fault.New(fault.NotFound, "The provider has ended this login. Begin the connection again."), err)
 		}
-		return f
+		return missing(f)
 	}
 	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Offer(ctx, tx, p, reached) })
 }
@@ -225,9 +225,9 @@ func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, err
 	return out, err
 }
 
-// fits says, beside what the limit is, how many of the chosen there is room for.
+// fits says how many of the chosen there is room for. The refusal counted what did not come to be, so what is used is read.
 func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
-	var fit int64
+	chosen, fit := int64(len(in.Body.AccountIDs)), int64(0)
 	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) error {
 		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
 		if err != nil {
@@ -238,20 +238,16 @@ func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
 			feature = plans.Ads
 		}
 		space, err := a.Plans.Room(ctx, tx, feature)
-		if err != nil {
-			return err
+		if limit, ok := f.More["limit"].(int64); ok && err == nil && space.Full != nil {
+			f.More["used"] = limit - space.Left
+			fit = min(int64(p.Connected(in.Body.AccountIDs))+space.Left, chosen)
 		}
-		if space.Full != nil { // the refusal counted what did not come to be
-			f.Detail, f.More = space.Full.Detail, space.Full.More
-		}
-		connected := int64(p.Connected(in.Body.AccountIDs))
-		fit = min(connected+space.Left, int64(len(in.Body.AccountIDs)))
-		return nil
+		return err
 	})
 	if err != nil {
 		return f
 	}
-	f.Detail += fmt.Sprintf(" %d of %d fit; none was connected.", fit, len(in.Body.AccountIDs))
-	f.More["fit"], f.More["chosen"] = fit, len(in.Body.AccountIDs)
+	f.Detail = fmt.Sprintf("%d of %d fit; none was connected. %v of %v that the plan allows are in use.", fit, chosen, f.More["used"], f.More["limit"])
+	f.More["fit"], f.More["chosen"] = fit, chosen
 	return f
 }

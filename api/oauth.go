@@ -22,7 +22,7 @@ import (
 func (a *App) mountOAuth() {
 	route(a, op{
 		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag, Title: "Take a browser back from a platform's login",
-		Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
+		Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusNotImplemented},
 		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
 	}, a.callback)
 }
@@ -140,7 +140,7 @@ func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) e
 		token, err = a.Social.Exchange(ctx, taken, code)
 	}
 	if err != nil {
-		return ending{status: endFailed, err: social.Failure(err)}
+		return ending{status: endFailed, err: missing(social.Failure(err))}
 	}
 	var p *social.Pending
 	err = a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) (err error) {
@@ -171,7 +171,7 @@ func given(value string) []string {
 func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending, reached *social.Reached) ending {
 	err := a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
 		err := a.Social.Offer(ctx, tx, p, reached)
-		if err == nil && p.Wrong() {
+		if err == nil && (p.Wrong() || p.Empty()) {
 			err = a.Social.Discard(ctx, tx, p.ID)
 		}
 		return err
@@ -181,6 +181,8 @@ func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending,
 		return ending{status: endFailed, err: err}
 	case p.Wrong():
 		return ending{status: endFailed, err: social.ErrWrongAccount}
+	case p.Empty():
+		return ending{status: endFailed, err: social.ErrNothing}
 	}
 	external, one := p.Only()
 	if !one || !taken.Browser {

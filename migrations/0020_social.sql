@@ -26,7 +26,8 @@ CREATE FUNCTION sealed_key(sealed bytea) RETURNS bigint LANGUAGE sql IMMUTABLE P
     'SELECT CASE WHEN length(sealed) < 5 THEN 0
         ELSE (get_byte(sealed, 1)::bigint << 24) | (get_byte(sealed, 2) << 16) | (get_byte(sealed, 3) << 8) | get_byte(sealed, 4) END';
 
--- A login at a provider. One row per org, platform and person there: logging in again renews it.
+-- A login at a provider. Logging in again renews it, unless accounts hang on it that the new login does not reach: then
+-- a person has several.
 CREATE TABLE social_grant (
     org_id             uuid        NOT NULL,
     id                 uuid        NOT NULL,
@@ -57,7 +58,7 @@ CREATE TABLE social_grant (
     updated_at         timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (org_id, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-CREATE UNIQUE INDEX social_grant_login ON social_grant (org_id, platform, client_id, subject_id);
+CREATE INDEX social_grant_login ON social_grant (org_id, platform, client_id, subject_id);
 CREATE INDEX social_grant_due ON social_grant (refresh_at) WHERE status IN ('active', 'expiring') AND refresh_at IS NOT NULL;
 CREATE INDEX social_grant_person ON social_grant (client_id, subject_id); -- over all orgs: who else lives by what a revoke would end
 CREATE INDEX social_grant_key ON social_grant (key_id) WHERE key_id IS NOT NULL;

@@ -19,6 +19,9 @@ import (
 // ErrWrongAccount is answered where an account was to be connected anew and the login is another's.
 var ErrWrongAccount = fault.New(fault.WrongAccount, "The login is for another account than the one to connect again. Nothing was changed; log in there as the right person.")
 
+// ErrNothing is answered where a login reaches no account of its platform.
+var ErrNothing = fault.New(fault.ProviderRefused, "The login reaches nothing that could be connected: it has no page, channel or ad account, or did not let us see one.")
+
 // Connect makes the chosen of a pending login's accounts connected ones, all or none, in tx, and answers them in the order
 // chosen. The pending login is used up. What is not chosen stays as it is; only accounts of the same login that were
 // broken and that it reaches again are mended with it.

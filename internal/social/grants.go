@@ -47,13 +47,17 @@ type grantRow struct {
 
 func (g *grantRow) alive() bool { return g.status == Active || g.status == Expiring }
 
-// loginOf finds the grant of p's person, locked; nil for one who has not been here.
+// loginOf finds the grant of p's person that p renews, locked; nil where there is none. A grant on which an account hangs
+// that p does not reach is another login, such as one for another channel: with p's tokens that account would be lost.
 func loginOf(ctx context.Context, tx *postgres.Tx, p *Pending) (*grantRow, error) {
 	g := &grantRow{}
 	err := tx.QueryRow(ctx, `
 		SELECT id, status, granted_at, sealed_access, sealed_refresh, refresh_expires_at FROM social_grant
-		WHERE org_id = $1 AND platform = $2 AND client_id = $3 AND subject_id = $4 FOR UPDATE`,
-		[]any{tx.Org(), p.Platform, p.client, p.subject}, &g.ID, &g.status, &g.grantedAt, &g.access, &g.refresh, &g.refreshBy)
+		WHERE org_id = $1 AND platform = $2 AND client_id = $3 AND subject_id = $4 AND NOT EXISTS (
+			SELECT FROM social_account a WHERE a.org_id = social_grant.org_id AND a.grant_id = social_grant.id AND a.disconnected_at IS NULL
+				AND NOT a.external_account_id = ANY ($5))
+		ORDER BY status IN ('active', 'expiring') DESC, granted_at DESC LIMIT 1 FOR UPDATE`,
+		[]any{tx.Org(), p.Platform, p.client, p.subject, externals(p.Offers)}, &g.ID, &g.status, &g.grantedAt, &g.access, &g.refresh, &g.refreshBy)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // a newcomer is no error
 	}

@@ -197,6 +197,9 @@ func (p *Pending) Wrong() bool {
 	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o Offer) bool { return o.ExternalID == p.External })
 }
 
+// Empty tells whether p's login reaches nothing that could be connected.
+func (p *Pending) Empty() bool { return p.Asked && len(p.Offers) == 0 }
+
 // Only answers the one account that can be meant: the one to connect anew, or the only one there is.
 func (p *Pending) Only() (external string, ok bool) {
 	switch {
