@@ -108,6 +108,9 @@ func New(o Options) *Worker {
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency), ends: newEnds(),
 		log: o.Log, metrics: o.Metrics,
 	}
+	for _, h := range o.Handlers { // an alert sees the first overrun only if there was a figure before it
+		o.Metrics.overruns.WithLabelValues(h.Kind)
+	}
 	o.Redis.AddHook(newPolls(&w.link))
 	return w
 }
