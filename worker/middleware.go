@@ -46,6 +46,13 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do
 func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
 	w.metrics.ran(c, outcome, took)
 	level := slog.LevelInfo
+	switch outcome {
+	case string(queue.Died), fenced, letGo:
+		level = slog.LevelWarn
+	}
+	if !w.log.Enabled(ctx, level) {
+		return
+	}
 	attrs := []slog.Attr{
 		slog.String("kind", c.Kind), slog.String("lane", string(c.Lane)), slog.String("job_id", c.ID.String()), slog.String("org_id", c.Org.String()),
 		slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
@@ -53,10 +60,6 @@ func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, t
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", clean(err.Error())))
-	}
-	switch outcome {
-	case string(queue.Died), fenced, letGo:
-		level = slog.LevelWarn
 	}
 	w.log.LogAttrs(ctx, level, "job ran", attrs...)
 }

@@ -80,6 +80,7 @@ type Worker struct {
 	ledger   *queue.Ledger
 	courier  *queue.Courier
 	clerk    *queue.Clerk
+	bundles  *bundles
 	handlers map[string]queue.Handler
 	runs     *runs
 	crews    *crews
@@ -104,7 +105,7 @@ func New(o Options) *Worker {
 	o.Timing = o.Timing.filled()
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
 	w := &Worker{
-		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger),
+		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger), bundles: newBundles(o.Redis),
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency), ends: newEnds(),
 		log: o.Log, metrics: o.Metrics,
 	}
@@ -112,6 +113,7 @@ func New(o Options) *Worker {
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
 	o.Redis.AddHook(newPolls(&w.link))
+	o.Redis.AddHook(w.bundles)
 	return w
 }
 
@@ -134,6 +136,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}()
 	extender.Go(func() error { w.runs.extend(extending); return nil })
 	extender.Go(func() error { return w.clerk.Run(extending) })
+	extender.Go(func() error { w.bundles.run(extending); return nil })
 	helpers.Go(func() error { w.relay(looking); return nil })
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -167,7 +168,7 @@ func bury(ctx context.Context, admin *pgx.Conn, n int) error {
 	}
 	for _, sql := range []string{
 		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "DROP INDEX job_death_error", "ALTER TABLE job DISABLE TRIGGER USER",
-		strings.ReplaceAll(buryJobs, "$1", fmt.Sprint(n)), listDeaths, "ALTER TABLE job ENABLE TRIGGER USER",
+		strings.ReplaceAll(buryJobs, "$1", strconv.Itoa(n)), listDeaths, "ALTER TABLE job ENABLE TRIGGER USER",
 		index, "ALTER INDEX job_death_error ALTER COLUMN 1 SET STATISTICS 0", "VACUUM ANALYZE job", "VACUUM ANALYZE job_death",
 	} {
 		at := time.Now()

@@ -65,15 +65,16 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 		{"ours", b.ours},
 		{"River, tuned", b.river},
 	}
-	results := make([][]slice, len(cs))
+	results, used := make([][]slice, len(cs)), make([][]usage, len(cs))
 	for round := range queueRounds + 1 {
 		for _, i := range rand.Perm(len(cs)) {
+			before := b.known.usage(nil)
 			s, err := b.turn(ctx, cs[i])
 			if err != nil {
 				return fmt.Errorf("%s: %w", cs[i].name, err)
 			}
 			if round > 0 {
-				results[i] = append(results[i], s)
+				results[i], used[i] = append(results[i], s), append(used[i], b.known.usage(nil).minus(before))
 			}
 		}
 	}
@@ -82,6 +83,14 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 		names[i].name = cs[i].name
 	}
 	table(os.Stdout, fmt.Sprintf("jobs added, each in a transaction of its own, and run; %d adders, %d workers (p50, p99: one addition)", queueAdders, queueWorkers), names, results)
+	fmt.Println("\nprocessor time of a job, adders and workers in this process")
+	for i := range cs {
+		at := func(name string) spread {
+			return spreadOf(each(used[i], func(u usage) float64 { return float64(u[name].Microseconds()) / queueJobs }))
+		}
+		all := spreadOf(each(used[i], func(u usage) float64 { return u.Seconds()*1e6/queueJobs + float64(u[here].Microseconds())/queueJobs }))
+		fmt.Printf("  %-14s %4.0f us [%.0f-%.0f]: itself %.0f, Postgres %.0f, Redis %.0f\n", cs[i].name, all.mid, all.low, all.high, at(here).mid, at("postgres itself").mid, at("redis").mid)
+	}
 	toAsynq, toRiver := spreadOf(ratios(results[1], results[0])), spreadOf(ratios(results[1], results[2]))
 	verdict(os.Stdout, "at least 0.35 of plain asynq's jobs", toAsynq.mid >= .35, toAsynq.String())
 	verdict(os.Stdout, "at least as many as River's", toRiver.mid >= 1, toRiver.String())
@@ -234,6 +243,7 @@ type benchQueue struct {
 	system    *postgres.DB
 	riverPool *pgxpool.Pool
 	orgs      []id.ID
+	known     known
 	next      atomic.Int64
 	committed func()
 	closers   []func()
@@ -274,7 +284,7 @@ func newBenchQueue(ctx context.Context, log *slog.Logger) (b *benchQueue, err er
 	if _, err = admin.Exec(ctx, "CREATE TABLE bench_row (org_id uuid, id uuid, note text, PRIMARY KEY (org_id, id)); CALL tenant('bench_row')"); err != nil {
 		return b, err
 	}
-	return b, errors.Join(b.openOurs(ctx), b.openRiver(ctx))
+	return b, errors.Join(b.known.servers(ctx, admin, b.redis.URL), b.openOurs(ctx), b.openRiver(ctx))
 }
 
 func (b *benchQueue) openOurs(ctx context.Context) error {

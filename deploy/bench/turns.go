@@ -91,7 +91,7 @@ func quantile[T any](sorted []T, q float64) (v T) {
 	return v
 }
 
-func each[T any](ss []slice, f func(slice) T) []T {
+func each[S, T any](ss []S, f func(S) T) []T {
 	out := make([]T, len(ss))
 	for i, s := range ss {
 		out[i] = f(s)

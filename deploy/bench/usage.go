@@ -30,14 +30,19 @@ type known struct{ worker, redis, postmaster int }
 // know finds them by asking.
 func (x *exchange) know(ctx context.Context) error {
 	x.known.worker = x.worker.cmd.Process.Pid
+	return x.known.servers(ctx, x.admin, x.redis.URL)
+}
+
+// servers finds those that admin and url lead to.
+func (k *known) servers(ctx context.Context, admin *pgx.Conn, url string) error {
 	var backend int
-	if err := x.admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
+	if err := admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
 		return err
 	}
 	if f := stat(strconv.Itoa(backend)); f != nil {
-		x.known.postmaster, _ = strconv.Atoi(f[1])
+		k.postmaster, _ = strconv.Atoi(f[1])
 	}
-	client, err := redisClient(x.redis.URL)
+	client, err := redisClient(url)
 	if err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func (x *exchange) know(ctx context.Context) error {
 	}
 	_, after, _ := strings.Cut(info, "process_id:")
 	line, _, _ := strings.Cut(after, "\r")
-	x.known.redis, err = strconv.Atoi(line)
+	k.redis, err = strconv.Atoi(line)
 	return err
 }
 
@@ -65,10 +70,12 @@ func stat(pid string) []string {
 	return nil
 }
 
-// usage is what they have used so far; zeros where there is no /proc.
-func (x *exchange) usage(ctx context.Context) usage {
+// usage is what they have used so far.
+func (x *exchange) usage(ctx context.Context) usage { return x.known.usage(x.backends(ctx)) }
+
+// usage is what they have used so far; nothing where there is no /proc. whose tells Postgres's backends apart.
+func (k known) usage(whose map[int]string) usage {
 	u := usage{}
-	whose := x.backends(ctx)
 	dirs, _ := os.ReadDir("/proc")
 	for _, d := range dirs {
 		pid, err := strconv.Atoi(d.Name())
@@ -83,13 +90,13 @@ func (x *exchange) usage(ctx context.Context) usage {
 		switch {
 		case pid == os.Getpid():
 			name = here
-		case pid == x.known.worker:
+		case pid == k.worker:
 			name = "worker"
-		case pid == x.known.redis:
+		case pid == k.redis:
 			name = "redis"
 		case whose[pid] != "":
 			name = "postgres for " + whose[pid]
-		case pid == x.known.postmaster || f[1] == strconv.Itoa(x.known.postmaster):
+		case pid == k.postmaster || f[1] == strconv.Itoa(k.postmaster):
 			name = "postgres itself"
 		default:
 			continue

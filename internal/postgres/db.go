@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,7 @@ type DB struct {
 	points *points // nil behind a pooler
 	role   string  // set per transaction when not empty
 	after  func(context.Context, []any)
+	kept   sync.Map // see Tx.Keep
 }
 
 // Open makes the pool without waiting for the server: a database that is away is found out by the first use.

@@ -88,6 +88,16 @@ func (tx *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 // Note remembers v for Options.AfterCommit; a rolled back transaction forgets it.
 func (tx *Tx) Note(v any) { tx.notes = append(tx.notes, v) }
 
+// Keep answers what this process keeps under key beside the pool that tx is of, which create makes for the first who asks. It is safe
+// for concurrent use, and knows nothing of commits.
+func (tx *Tx) Keep(key any, create func() any) any {
+	if v, ok := tx.db.kept.Load(key); ok {
+		return v
+	}
+	v, _ := tx.db.kept.LoadOrStore(key, create())
+	return v
+}
+
 // Ordinal counts up from 0: the place of a row among those of its kind that this transaction writes.
 func (tx *Tx) Ordinal() int {
 	tx.ordinal++

@@ -7,12 +7,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// addSQL is T1 of the protocol. job_wake decides between a push now and the feeder.
+// addSQL is T1 of the protocol. job_wake decides between a push now and the feeder, and whether the next ones may
+// follow unasked.
 const addSQL = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, line, due, wake_at)
 VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9, coalesce($7, now()) <= now(), job_wake($1, $5, $3, $9, coalesce($7, now())))
 ON CONFLICT (org_id, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
-RETURNING id, wake_at IS NOT NULL`
+RETURNING id, wake_at IS NOT NULL, coalesce(wake_at > now() + interval '3 seconds', false)`
+
+// addKnownSQL is T1 of a due job without line or key that has a slot.
+const addKnownSQL = `
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due, wake_at)
+VALUES ($1, $2, $3, $4, $5, $6, true, now() + interval '3 seconds')`
 
 // Ref says enough about a job to push it.
 type Ref struct {

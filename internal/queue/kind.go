@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -84,8 +86,8 @@ type row struct {
 
 // Add is T1: it writes the job's row in tx, for tx's org. If tx commits the job will run; it is pushed to asynq
 // right after the commit where its org has a free slot.
-func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, args A, how ...Adding) error {
-	body, err := json.Marshal(args)
+func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) error {
+	body, err := json.Marshal(with)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", k.name, err)
 	}
@@ -94,8 +96,28 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, args A, how ...Adding) 
 		h(&r)
 	}
 	// As text: behind a transaction pooler bytes would go out as bytea.
-	tx.Queue(addSQL, tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts, r.runAt, r.dedupe, r.line).
-		Query(NoteAdded(tx, k.name, k.opt.Lane, k.opt.MaxAttempts))
+	args := []any{tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts}
+	ref := Ref{ID: r.id, Org: tx.Org(), Kind: k.name, Lane: k.opt.Lane, MaxAttempts: k.opt.MaxAttempts}
+	credits, from := creditsOf(tx), drawer{tx.Org(), k.opt.Lane}
+	if r.runAt == nil && r.dedupe == nil && r.line == nil && credits.take(from, k.name) {
+		tx.Queue(addKnownSQL, args...)
+		tx.Note(ref)
+		return nil
+	}
+	asked := time.Now()
+	tx.Queue(addSQL, append(args, r.runAt, r.dedupe, r.line)...).Query(func(rows pgx.Rows) error {
+		var slot, more bool
+		_, err := pgx.ForEachRow(rows, []any{&ref.ID, &slot, &more}, func() error {
+			if slot {
+				tx.Note(ref)
+			}
+			if more {
+				credits.give(from, k.name, asked)
+			}
+			return nil
+		})
+		return err
+	})
 	return nil
 }
 
