@@ -3,6 +3,7 @@ package billing_test
 import (
 	"flag"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -30,37 +31,48 @@ func (w *world) preview(org id.ID, wish billing.Wish) *billing.Preview {
 
 func TestExactlyThePreviewedAmountIsCharged(t *testing.T) {
 	t.Parallel()
-	const workers = 4
+	const (
+		workers = 4
+		age     = 100 // changes of one world: it walks all its orgs whenever time goes by
+	)
 	for n := range workers {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			w, r := begin(t), rand.New(rand.NewPCG(uint64(n), 7))
-			for tried := 0; tried < *changes/workers; {
-				org, charged := w.org(), int64(0)
-				for range 1 + r.IntN(8) {
-					wish := billing.Wish{Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)], When: billing.Now}
-					p := w.preview(org, wish)
-					if r.IntN(2) == 0 { // agreed to at some later moment
-						w.pass(time.Duration(r.IntN(590)) * time.Second)
-					}
-					wish.Preview = &p.ID
-					a, err := w.billing.Change(t.Context(), org, wish, billing.Call{})
-					if err != nil {
-						t.Fatalf("%+v: %v", wish, err)
-					}
-					if a.Status == billing.Unchanged {
-						continue
-					}
-					tried++
-					sum, _ := w.charged(org)
-					if sum-charged != p.AmountDue || a.AmountDue != p.AmountDue {
-						t.Fatalf("%s by the %s: previewed %d, said %d, charged %d", wish.Plan, wish.Interval, p.AmountDue, a.AmountDue, sum-charged)
-					}
-					charged = sum
-					w.pass(time.Duration(r.IntN(9*24*3600)) * time.Second)
-				}
+			share, r := *changes/workers, rand.New(rand.NewPCG(uint64(n), 7))
+			for tried := 0; tried < share && !t.Failed(); tried += age {
+				t.Run(strconv.Itoa(tried), func(t *testing.T) { chargedAsPreviewed(t, r, min(age, share-tried)) })
 			}
 		})
+	}
+}
+
+// chargedAsPreviewed makes random changes in a world of its own.
+func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
+	w := begin(t)
+	for tried := 0; tried < changes; {
+		org, charged := w.org(), int64(0)
+		for range 1 + r.IntN(8) {
+			wish := billing.Wish{Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)], When: billing.Now}
+			p := w.preview(org, wish)
+			if r.IntN(2) == 0 { // agreed to at some later moment
+				w.pass(time.Duration(r.IntN(590)) * time.Second)
+			}
+			wish.Preview = &p.ID
+			a, err := w.billing.Change(t.Context(), org, wish, billing.Call{})
+			if err != nil {
+				t.Fatalf("%+v: %v", wish, err)
+			}
+			if a.Status == billing.Unchanged {
+				continue
+			}
+			tried++
+			sum, _ := w.charged(org)
+			if sum-charged != p.AmountDue || a.AmountDue != p.AmountDue {
+				t.Fatalf("%s by the %s: previewed %d, said %d, charged %d", wish.Plan, wish.Interval, p.AmountDue, a.AmountDue, sum-charged)
+			}
+			charged = sum
+			w.pass(time.Duration(r.IntN(9*24*3600)) * time.Second)
+		}
 	}
 }
 
