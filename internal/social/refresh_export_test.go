@@ -1,0 +1,4 @@
+package social
+
+// AtStep calls fn at the steps of an attempt: before call, after answer, after spool, after commit.
+func (r *Refresher) AtStep(fn func(step string)) { r.step = fn }

@@ -1,0 +1,194 @@
+package social
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+// fence is whom the end of an attempt is taken from: the one that marked the grant last. A mark is gone when the
+// attempt has ended, and another's when another has begun; a claim alone takes nothing away.
+const fence = `org_id = $1 AND id = $2 AND attempt_state = 'intent' AND attempt_at = $3 AND attempt_token_hash = $4 AND status IN ('active', 'expiring')`
+
+// answer is what came, sealed: all that the spool keeps and Postgres stores.
+type answer struct {
+	Org              id.ID      `json:"org"`
+	Grant            id.ID      `json:"grant"`
+	Platform         string     `json:"platform"`
+	AttemptAt        time.Time  `json:"attempt_at"`
+	TokenHash        []byte     `json:"token_hash"`
+	Access           []byte     `json:"access"`            // sealed as the row's
+	Refresh          []byte     `json:"refresh,omitempty"` // nil: the row's stays
+	Scopes           []string   `json:"scopes"`
+	IssuedAt         time.Time  `json:"issued_at"`
+	ExpiresAt        *time.Time `json:"expires_at,omitempty"`
+	RefreshExpiresAt *time.Time `json:"refresh_expires_at,omitempty"`
+	DueAt            *time.Time `json:"due_at,omitempty"`
+}
+
+func (r *Refresher) answerOf(a *attempt, t provider.Token) (answer, error) {
+	access, refresh, err := r.Service.sealTokens(a.org, a.grant, t)
+	return answer{
+		Org: a.org, Grant: a.grant, Platform: a.provider.Platform, AttemptAt: a.at, TokenHash: a.hash, Access: access, Refresh: refresh, Scopes: notNil(t.Scopes), IssuedAt: t.IssuedAt,
+		ExpiresAt: t.ExpiresAt, RefreshExpiresAt: t.RefreshExpiresAt, DueAt: DueAt(a.provider, t),
+	}, err
+}
+
+// soonEnds is how long before its end a login that cannot be renewed beyond it is shown as expiring.
+const soonEnds = 7 * 24 * time.Hour
+
+// store writes new tokens in the place of those that the attempt spent, and tells whether the attempt still had its grant. It
+// may be repeated: what is stored is found stored. A refresh token is never replaced by none.
+func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error) {
+	err = r.App.Tx(ctx, n.Org, func(tx *postgres.Tx) error {
+		rows, err := tx.Exec(ctx, `
+			UPDATE social_grant SET sealed_access = $5, sealed_refresh = coalesce($6, sealed_refresh), scopes = $7, issued_at = $8, access_expires_at = $9,
+				refresh_expires_at = $10, refresh_at = $11, version = version + 1, attempt_state = NULL, attempt_at = NULL, attempt_token_hash = NULL,
+				status = CASE WHEN $10::timestamptz < coalesce($12::timestamptz, now()) + $13::interval THEN 'expiring' ELSE 'active' END, reason = '', fail_count = 0,
+				warned_days = CASE WHEN $10::timestamptz > refresh_expires_at + interval '1 day' OR $10::timestamptz IS NULL THEN 0 ELSE warned_days END,
+				updated_at = now()
+			WHERE `+fence, n.Org, n.Grant, n.AttemptAt, n.TokenHash, n.Access, n.Refresh, n.Scopes, n.IssuedAt, n.ExpiresAt, n.RefreshExpiresAt, n.DueAt, r.clock(), soonEnds)
+		if stored = rows == 1; stored || err != nil {
+			return err
+		}
+		// The commit of an earlier try may have succeeded though its answer was lost.
+		err = tx.QueryRow(ctx, `SELECT coalesce(sealed_access = $3, false) FROM social_grant WHERE org_id = $1 AND id = $2`, []any{n.Org, n.Grant, n.Access}, &stored)
+		if postgres.None(err) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("store tokens: %w", err)
+	}
+	return stored, nil
+}
+
+// storeUntil repeats store while Postgres is away, until the lease is over.
+func (r *Refresher) storeUntil(ctx context.Context, n answer, end time.Time) (stored bool, err error) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		writing, cancel := context.WithTimeout(ctx, statement)
+		stored, err = r.store(writing, n)
+		cancel()
+		if err == nil || time.Now().Add(pause).After(end) {
+			return stored, err
+		}
+		<-time.After(pause)
+	}
+}
+
+// failed writes what the provider's refusal, or its silence, means.
+func (r *Refresher) failed(ctx context.Context, a *attempt, err error) (Outcome, error) {
+	var e *provider.Error
+	if !errors.As(err, &e) {
+		e = &provider.Error{Class: provider.Unknown, Platform: a.provider.Platform, Code: "error"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, statement)
+	defer cancel()
+	log := r.Log.With("platform", a.provider.Platform, "org_id", a.org.String(), "grant_id", a.grant.String(), "code", e.Code, "http_status", e.Status)
+	switch e.Class {
+	case provider.Dead, provider.Stale:
+		reason := cmp.Or(e.Code, "dead")
+		if a.lost {
+			reason = RotationOutcomeLost
+		}
+		died, err := r.died(ctx, a, reason)
+		if err != nil || !died {
+			return r.count(a.provider.Platform, Moved), err
+		}
+		log.WarnContext(ctx, "a login needs a person", "reason", reason)
+		return r.count(a.provider.Platform, Refused), nil
+	case provider.Throttled:
+		wait := max(e.RetryAfter, time.Second)
+		err := r.hold(ctx, a.provider, causeThrottled, e.Code, wait)
+		return r.count(a.provider.Platform, Throttled), errors.Join(err, r.again(ctx, a, spread(wait), a.lost, 0))
+	case provider.Misconfigured:
+		err := r.hold(ctx, a.provider, causeMisconfigured, e.Code, breakerTime)
+		return r.count(a.provider.Platform, Misconfigured), errors.Join(err, r.again(ctx, a, spread(breakerTime), a.lost, 0))
+	case provider.Unknown:
+		log.WarnContext(ctx, "the outcome of a refresh is unknown")
+		return r.count(a.provider.Platform, Lost), r.again(ctx, a, backoff(a.failures), true, 1)
+	default:
+		log.InfoContext(ctx, "a refresh will be tried again")
+		return r.count(a.provider.Platform, Later), r.again(ctx, a, max(backoff(a.failures), e.RetryAfter), a.lost, 1)
+	}
+}
+
+// RotationOutcomeLost is the reason of a login that died because an answer with its only new token was lost.
+const RotationOutcomeLost = "rotation_outcome_lost"
+
+// again ends the attempt and plans another. lost keeps the mark: the token may be spent, and a refusal of it will then be
+// told apart from a login that its owner has ended.
+func (r *Refresher) again(ctx context.Context, a *attempt, in time.Duration, lost bool, failures int) error {
+	return r.App.Tx(ctx, a.org, func(tx *postgres.Tx) error {
+		tx.Queue(`
+			UPDATE social_grant SET refresh_at = coalesce($5::timestamptz, clock_timestamp()) + $6::interval, version = version + 1, fail_count = fail_count + $8,
+				attempt_state = CASE WHEN $7 THEN attempt_state END, attempt_at = CASE WHEN $7 THEN attempt_at END,
+				attempt_token_hash = CASE WHEN $7 THEN attempt_token_hash END,
+				status = CASE WHEN access_expires_at <= coalesce($5::timestamptz, clock_timestamp()) THEN 'expiring' ELSE status END
+			WHERE `+fence, a.org, a.grant, a.at, a.hash, r.clock(), in, lost, failures)
+		return nil
+	})
+}
+
+// died ends the grant, unless somebody has changed it since the attempt began: then the refusal was of a token of
+// yesterday. A claim that happens in between is no change, and asks for another look.
+func (r *Refresher) died(ctx context.Context, a *attempt, reason string) (died bool, err error) {
+	for range 5 {
+		var version int64
+		err = r.App.Tx(ctx, a.org, func(tx *postgres.Tx) error {
+			err := tx.QueryRow(ctx, `SELECT version FROM social_grant WHERE `+fence, []any{a.org, a.grant, a.at, a.hash}, &version)
+			if err != nil {
+				return err
+			}
+			died, err = r.Service.Died(ctx, tx, a.grant, version, reason)
+			return err
+		})
+		if postgres.None(err) {
+			return false, nil
+		}
+		if err != nil || died {
+			return died, err
+		}
+	}
+	return false, errors.New("the grant does not stand still")
+}
+
+// end is died for a grant that nobody can renew and whose time is over.
+func (r *Refresher) end(ctx context.Context, org, grant id.ID, reason string) error {
+	return r.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		var version int64
+		err := tx.QueryRow(ctx, `SELECT version FROM social_grant WHERE org_id = $1 AND id = $2 AND access_expires_at <= coalesce($3::timestamptz, clock_timestamp())`,
+			[]any{org, grant, r.clock()}, &version)
+		if postgres.None(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = r.Service.Died(ctx, tx, grant, version, reason)
+		return err
+	})
+}
+
+// backoff is the wait after one more failure: 30 s, doubling to five minutes, each off by up to half. It stays that short
+// because a token with two hours to live has 18 minutes left at the latest draw.
+func backoff(failures int) time.Duration {
+	d := 5 * time.Minute
+	if failures < 4 {
+		d = min(d, 30*time.Second<<failures)
+	}
+	return time.Duration(float64(d) * (0.5 + rand.Float64())) //nolint:gosec // spreading load, not guarding a secret
+}
+
+// spread is d and up to a tenth more, so that those who wait for the same moment do not come at once.
+func spread(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Float64()*float64(d)/10) //nolint:gosec // spreading load, not guarding a secret
+}
