@@ -81,6 +81,7 @@ type settings struct {
 	RedisURL     string    `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
 	Repository   string    `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
 	Keyset       string    `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
+	Spool        string    `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
 	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
 	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
 	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
@@ -489,7 +490,7 @@ func (p *process) work() (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social,
+		Social: p.social, Refresher: p.refresher(),
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -503,6 +504,22 @@ func (p *process) work() (err error) {
 	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
 	return nil
+}
+
+// refresher keeps tokens alive. What an earlier process had on its disk and not in the database is stored when the worker runs.
+func (p *process) refresher() *social.Refresher {
+	var platforms []string
+	for _, one := range p.social.Providers.All() {
+		platforms = append(platforms, one.Platform)
+	}
+	o := social.RefreshOptions{Service: p.social, App: p.app, System: p.system, Log: p.log, Metrics: social.NewRefreshMetrics(p.metrics, platforms)}
+	var err error
+	if o.Spool, err = social.OpenSpool(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
+		p.log.Warn("new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error", err)
+	}
+	r := social.NewRefresher(o)
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return o.Metrics.Watch(ctx, p.system, p.log) }, r.Recover)
+	return r
 }
 
 // remind adds the scheduler.

@@ -3,6 +3,7 @@ package jobs
 
 import (
 	"log/slog"
+	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -16,6 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/accountwarn"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
@@ -28,6 +31,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
@@ -47,6 +51,7 @@ type Deps struct {
 	Plans       *plans.Catalogue        // nil: the standard one
 	Billing     *billing.Service
 	Social      *social.Service
+	Refresher   *social.Refresher
 }
 
 // All is every kind with its work: what a worker runs.
@@ -54,8 +59,9 @@ func All(d Deps) []queue.Handler {
 	if d.Plans == nil {
 		d.Plans = plans.Standard()
 	}
-	return []queue.Handler{
+	return slices.Concat(tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(), []queue.Handler{
 		accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
+		accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
 		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 		keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
 		leadscore.Job{Model: scoring.For}.Handler(),
@@ -73,5 +79,5 @@ func All(d Deps) []queue.Handler {
 		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
 		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
 		webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
-	}
+	})
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
 // Sealed lists every column in which something lies sealed: what a rotation of keys goes through.
 func Sealed() []keyring.Column {
-	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), []keyring.Column{
+	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(), []keyring.Column{
 		{Table: "idempotency_key", Name: "answer"}, // kept for a day
-		{Table: "oauth_state", Name: "verifier"},   // kept for minutes
 	})
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
 
@@ -44,6 +46,12 @@ func Timetable() []Entry {
 		}},
 		{Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
+		}},
+		{Name: "tokens", Every: 10 * time.Second, Past: 5 * time.Second, Missed: Skip, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return tokenrefresh.Sweep.Add(ctx, tx, tokenrefresh.SweepArgs{}, dedupe)
+		}},
+		{Name: "ad-accounts", Every: 24 * time.Hour, Past: 5 * time.Hour, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return adaccountsync.Daily.Add(ctx, tx, adaccountsync.DailyArgs{}, dedupe)
 		}},
 		{Name: "webhook-health", Every: time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return webhookhealth.Kind.Add(ctx, tx, webhookhealth.Args{}, dedupe)

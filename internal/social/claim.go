@@ -43,11 +43,11 @@ func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, cli
 }
 
 const (
-	horizon    = 15 * time.Second // how far ahead turns are given out
+	horizon    = 20 * time.Second // how far ahead turns are given out: two sweeps
 	claimBatch = 500              // grants in one transaction
 )
 
-// Sweep claims what is due, as much as the budgets let begin within the next 15 s, and lets ask add the job of each claim in the
+// Sweep claims what is due, as much as the budgets let begin within the next 20 s, and lets ask add the job of each claim in the
 // transaction that makes it. It answers how many it claimed. Sweeps may overlap: turns of one application are given out by
 // one of them at a time.
 func (r *Refresher) Sweep(ctx context.Context, ask func(ctx context.Context, tx *postgres.Tx, c Claim) error) (claimed int, err error) {

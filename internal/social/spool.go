@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -134,6 +135,25 @@ func (s *Spool) read(path string) (n answer, err error) {
 // Replay stores every answer that this machine's disk still has, and tells how many were not stored before. Say it when
 // a worker starts; an attempt says it for its own grant by itself.
 func (r *Refresher) Replay(ctx context.Context) (stored int, err error) { return r.replayAll(ctx, "") }
+
+// Recover is Replay as a worker's task: repeated while Postgres is away, and over when all is stored.
+func (r *Refresher) Recover(ctx context.Context) error {
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, time.Minute) {
+		n, err := r.Replay(ctx)
+		if n > 0 {
+			r.Log.InfoContext(ctx, "tokens recovered from the spool", "grants", n)
+		}
+		if err == nil {
+			return nil
+		}
+		r.Log.WarnContext(ctx, "spool not replayed yet", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
 
 func (r *Refresher) replay(ctx context.Context, org, grant id.ID) (bool, error) {
 	n, err := r.replayAll(ctx, nameOf(org, grant))

@@ -1,0 +1,24 @@
+package mail
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// AccountsEnd tells that a login at a platform ends at a moment, and which accounts hang on it.
+func AccountsEnd(to, platform string, accounts []string, at time.Time) Message {
+	names := make([]string, 0, maxNames+1)
+	for _, a := range accounts[:min(len(accounts), maxNames)] {
+		names = append(names, oneLine(a))
+	}
+	if more := len(accounts) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	platform = oneLine(platform)
+	day := at.UTC().Format("2 January 2006")
+	return notice(to, fmt.Sprintf("Connect %s to Funnelwork again before %s", platform, day),
+		fmt.Sprintf("The login that Funnelwork has at %s for %s ends on %s.", platform, strings.Join(names, ", "), day),
+		"The platform sets this end, and only somebody who logs in there again can move it. After it nothing can be posted or read.",
+		"Connecting the same account again keeps everything that belongs to it.")
+}

@@ -1,0 +1,15 @@
+// Package accountwarn writes to an org's owners and admins that a login at a social network or ad platform will end.
+package accountwarn
+
+import (
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Args name a grant of the job's org.
+type Args struct {
+	Grant id.ID `json:"grant"`
+}
+
+// Kind only writes rows, one mail and its job for each person: exactly once.
+var Kind = queue.Define[Args]("account.warn", queue.Options{})

@@ -1,0 +1,45 @@
+package accountwarn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
+)
+
+// Job is what the work needs.
+type Job struct {
+	Box    *secret.Box
+	Social *social.Service
+}
+
+// Handler ties the job to its kind.
+func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
+
+// Work writes the mails. A login that was renewed meanwhile is no news any more.
+func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	end, ok, err := j.Social.TermOf(ctx, tx, run.Args.Grant)
+	if err != nil || !ok {
+		return err
+	}
+	people, err := org.Keepers(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, to := range people {
+		written, err := mail.Write(tx, j.Box, mail.AccountsEnd(to, end.Name, end.Accounts, end.At))
+		if err != nil {
+			return fmt.Errorf("write mail: %w", err)
+		}
+		if err := systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: written}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
