@@ -35,6 +35,8 @@ type shore struct {
 	log    *logged
 	set    *provider.Set
 
+	requestsMade int // by refreshers that are counted
+
 	mu   sync.Mutex
 	told []id.ID // grants whose people are written to
 }
@@ -70,6 +72,11 @@ func (l *logged) Handle(ctx context.Context, r slog.Record) error {
 	}
 	return l.Handler.Handle(ctx, r)
 }
+
+// Enabled is slog.Handler's.
+func (*logged) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs is slog.Handler's.
 func (l *logged) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 // newShore makes one; with a clock all times are its.

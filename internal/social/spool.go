@@ -132,8 +132,8 @@ func (s *Spool) read(path string) (n answer, err error) {
 	return n, nil
 }
 
-// Replay stores every answer that this machine's disk still has, and tells how many were not stored before. Say it when
-// a worker starts; an attempt says it for its own grant by itself.
+// Replay stores every answer that this machine's disk still has, and tells how many were of attempts that
+// still had their grant, or had stored them just before. Say it when a worker starts; an attempt says it for its own grant by itself.
 func (r *Refresher) Replay(ctx context.Context) (stored int, err error) { return r.replayAll(ctx, "") }
 
 // Recover is Replay as a worker's task: repeated while Postgres is away, and over when all is stored.

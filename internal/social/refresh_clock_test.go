@@ -1,0 +1,223 @@
+package social_test
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+var herd = flag.Int("herd", 300, "how many grants TestAHerdStaysWithinTheBudget has; 100000 are due within an hour")
+
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)} }
+
+// waiting is a job of a claim: when it runs next.
+type waiting struct {
+	claim social.Claim
+	at    time.Time
+}
+
+// work lets the clock run until end in steps, with a sweep every ten seconds, and runs the jobs of claims as a worker does. It
+// answers when each request for tokens left.
+func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration, each func()) (requests []time.Time) {
+	s.t.Helper()
+	var jobs []waiting
+	var swept time.Time
+	for ; s.clock.Now().Before(until); s.clock.move(step) {
+		now := s.clock.Now()
+		if now.Sub(swept) >= 10*time.Second {
+			swept = now
+			for _, c := range s.sweep(r) {
+				jobs = append(jobs, waiting{c, c.At})
+			}
+		}
+		left := jobs[:0]
+		for _, j := range jobs {
+			if j.at.After(now) {
+				left = append(left, j)
+				continue
+			}
+			before := s.requestsMade
+			_, err := r.Refresh(s.t.Context(), j.claim)
+			var wait social.WaitError
+			switch {
+			case errors.As(err, &wait) && wait.For <= time.Minute:
+				left = append(left, waiting{j.claim, now.Add(wait.For)})
+			case err != nil && !errors.As(err, &wait):
+				s.t.Fatal(err)
+			}
+			for range s.requestsMade - before {
+				requests = append(requests, now)
+			}
+		}
+		jobs = left
+		if each != nil {
+			each()
+		}
+	}
+	return requests
+}
+
+// counted makes the refresher count requests.
+func (s *shore) counted(r *social.Refresher) *social.Refresher {
+	r.AtStep(func(step string) {
+		if step == "before call" {
+			s.requestsMade++
+		}
+	})
+	return r
+}
+
+// peak is the most requests of any second, wherever it begins.
+func peak(times []time.Time) (most int) {
+	from := 0
+	for i, at := range times {
+		for !times[from].After(at.Add(-time.Second)) {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// TestAHerdStaysWithinTheBudget lets grants fall due at the rate of 100,000 in an hour, against a budget of 30 per second, and
+// then as many again at one moment: the provider never sees more than a tenth above the budget, and of the first none ends.
+func TestAHerdStaysWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	const budget = 30
+	s := newShore(t, newClock())
+	span := time.Duration(float64(*herd) / 100_000 * float64(time.Hour))
+	all := s.grants("herd", "x", *herd, span+15*time.Minute)
+	s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * $2::interval", s.clock.Now(), span)
+	r := s.counted(s.refresher())
+	requests := s.work(r, s.clock.Now().Add(span+time.Minute), 50*time.Millisecond, nil)
+	if p := peak(requests); len(requests) != len(all) || p > budget*11/10 {
+		t.Errorf("%d requests for %d grants, %d within a second", len(requests), len(all), p)
+	}
+	var ended, alive int
+	if err := s.sql.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE status <> 'active'), count(*) FILTER (WHERE access_expires_at > $1) FROM social_grant",
+		s.clock.Now()).Scan(&ended, &alive); err != nil || ended != 0 || alive != len(all) {
+		t.Errorf("%d ended, %d alive, %v", ended, alive, err)
+	}
+	t.Logf("%d grants in %s: at most %d requests within a second", len(all), span, peak(requests))
+	s.set1("UPDATE social_grant SET refresh_at = $1", s.clock.Now())
+	requests = s.work(r, s.clock.Now().Add(time.Duration(len(all)/budget+30)*time.Second), 50*time.Millisecond, nil)
+	if p := peak(requests); len(requests) != len(all) || p > budget*11/10 {
+		t.Errorf("all at once: %d requests for %d grants, %d within a second", len(requests), len(all), p)
+	}
+}
+
+// TestAnOutageOfHalfAnHourDisconnectsNobody lets a provider answer 503, cut lines and name no host in turn, while tokens fall due
+// and some of them end.
+func TestAnOutageOfHalfAnHourDisconnectsNobody(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]oauth.Fault{"503": {Status: 503}, "502": {Status: 502, Body: "<html>"}, "line cut": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShore(t, newClock())
+			all := s.grants("herd", "x", 8, 20*time.Minute)
+			s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * interval '10 minutes'", s.clock.Now())
+			r := s.counted(s.refresher())
+			if err := s.box.Strike(t.Context(), fault); err != nil {
+				t.Fatal(err)
+			}
+			s.work(r, s.clock.Now().Add(30*time.Minute), 5*time.Second, nil)
+			for _, g := range all {
+				if row := s.stands(g); row.Status != "expiring" || row.Failures < 3 {
+					t.Errorf("after the outage: %+v", row)
+				}
+			}
+			if err := s.box.Clear(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.work(r, s.clock.Now().Add(10*time.Minute), 5*time.Second, nil)
+			for _, g := range all {
+				if !s.alive(g) {
+					t.Errorf("later: %+v", s.stands(g))
+				}
+			}
+			if len(s.told) != 0 {
+				t.Errorf("%d were told that they are disconnected", len(s.told))
+			}
+		})
+	}
+}
+
+// TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce lets the provider refuse our own secret for an hour.
+func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
+	t.Parallel()
+	s := newShore(t, newClock())
+	all := s.grants("herd", "x", 20, 2*time.Hour)
+	wrong := s.counted(s.refresherOf(providers(s.places.Providers, s.clock.Now, "-wrong")))
+	asked := s.work(wrong, s.clock.Now().Add(time.Hour), 5*time.Second, nil)
+	said := 0
+	for _, line := range s.log.errors {
+		if strings.Contains(line, "refuses our application") {
+			said++
+		}
+	}
+	if said != 1 || len(asked) == 0 || len(asked) > 20+12 || len(s.told) != 0 {
+		t.Errorf("the operator was told %d times, the provider asked %d times, %d people told", said, len(asked), len(s.told))
+	}
+	s.work(s.counted(s.refresher()), s.clock.Now().Add(15*time.Minute), 5*time.Second, nil)
+	for _, g := range all {
+		if !s.alive(g) {
+			t.Errorf("%+v", s.stands(g))
+		}
+	}
+}
+
+// TestAThrottlingProviderIsLeftAloneForAsLongAsItSays asks for ten minutes of peace.
+func TestAThrottlingProviderIsLeftAloneForAsLongAsItSays(t *testing.T) {
+	t.Parallel()
+	s := newShore(t, newClock())
+	all := s.grants("herd", "x", 10, 2*time.Hour)
+	if err := s.box.Strike(t.Context(), oauth.Fault{Status: 429, RetryAfter: 600, Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	began := s.clock.Now()
+	asked := s.work(s.counted(s.refresher()), began.Add(25*time.Minute), 5*time.Second, nil)
+	second := slices.IndexFunc(asked, func(at time.Time) bool { return at.After(asked[0]) })
+	if len(asked) != len(all)+1 || second != 1 || asked[1].Sub(asked[0]) < 10*time.Minute {
+		t.Errorf("asked at %v", asked)
+	}
+	for _, g := range all {
+		if !s.alive(g) || s.stands(g).Failures != 0 {
+			t.Errorf("%+v", s.stands(g))
+		}
+	}
+}
+
+func TestADrawIsFreshEachTimeAndWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	now, ends := newClock().Now(), newClock().Now().Add(60*24*time.Hour)
+	for _, platform := range []string{"x", "instagram", "facebook"} {
+		p, err := providers("http://test", time.Now, "").Get(platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token := provider.Token{Access: "a", Refresh: "r", IssuedAt: now, ExpiresAt: &ends}
+		seen := map[time.Time]bool{}
+		for range 200 {
+			at := social.DueAt(p, token)
+			if share := at.Sub(now).Hours() / ends.Sub(now).Hours(); share < 0.5 || share > 0.85 {
+				t.Fatalf("%s: due at %.3f of its life", platform, share)
+			}
+			seen[*at] = true
+		}
+		if len(seen) < 190 {
+			t.Errorf("%s: %d different draws of 200", platform, len(seen))
+		}
+		short := now.Add(time.Hour)
+		token.ExpiresAt = &short
+		if at := social.DueAt(p, token); at.Sub(now) < p.MinAge {
+			t.Errorf("%s: due %s after its issue, and may not be renewed before %s", platform, at.Sub(now), p.MinAge)
+		}
+	}
+}
