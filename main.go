@@ -508,11 +508,7 @@ func (p *process) work() (err error) {
 
 // refresher keeps tokens alive. What an earlier process had on its disk and not in the database is stored when the worker runs.
 func (p *process) refresher() *social.Refresher {
-	var platforms []string
-	for _, one := range p.social.Providers.All() {
-		platforms = append(platforms, one.Platform)
-	}
-	o := social.RefreshOptions{Service: p.social, App: p.app, System: p.system, Log: p.log, Metrics: social.NewRefreshMetrics(p.metrics, platforms)}
+	o := social.RefreshOptions{Service: p.social, App: p.app, System: p.system, Log: p.log, Metrics: social.NewRefreshMetrics(p.metrics)}
 	var err error
 	if o.Spool, err = social.OpenSpool(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
 		p.log.Warn("new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error", err)

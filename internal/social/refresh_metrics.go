@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
 // RefreshMetrics of a Refresher. A nil one counts nothing. Org is never a label.
@@ -23,8 +24,8 @@ type RefreshMetrics struct {
 	stale    prometheus.Gauge
 }
 
-// NewRefreshMetrics registers them. platforms are those of the install.
-func NewRefreshMetrics(reg prometheus.Registerer, platforms []string) *RefreshMetrics {
+// NewRefreshMetrics registers them, with a line for every platform that is built.
+func NewRefreshMetrics(reg prometheus.Registerer) *RefreshMetrics {
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "funnelwork_social_" + name, Help: help}, labels)
 	}
@@ -41,14 +42,25 @@ func NewRefreshMetrics(reg prometheus.Registerer, platforms []string) *RefreshMe
 		stale:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "funnelwork_social_stale_grants", Help: "Grants shown as active whose access token ended more than five minutes ago."}),
 	}
 	reg.MustRegister(m.outcomes, m.lifes, m.breaks, m.held, m.grants, m.lag, m.stale)
-	for _, p := range platforms {
-		m.outcomes.WithLabelValues(p, string(Renewed))
-		m.lifes.WithLabelValues(p)
-		m.breaks.WithLabelValues(p)
-		m.held.WithLabelValues(p, causeMisconfigured)
-		m.grants.WithLabelValues(p, string(Active))
+	for _, p := range provider.Catalogue() {
+		for _, o := range []Outcome{Renewed, Refused, Lost} {
+			m.outcomes.WithLabelValues(p.Platform, string(o))
+		}
+		m.lifes.WithLabelValues(p.Platform)
+		m.breaks.WithLabelValues(p.Platform)
 	}
+	m.none()
 	return m
+}
+
+// none sets the counts to zero.
+func (m *RefreshMetrics) none() {
+	m.held.Reset()
+	m.grants.Reset()
+	for _, p := range provider.Catalogue() {
+		m.held.WithLabelValues(p.Platform, causeMisconfigured)
+		m.grants.WithLabelValues(p.Platform, Active)
+	}
 }
 
 func (m *RefreshMetrics) ended(platform string, o Outcome) {
@@ -89,40 +101,43 @@ func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.L
 	}
 }
 
+// look reads all counts and then shows them.
 func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
-	return db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		var platform, what string
-		var n, stale int64
-		rows, err := tx.Query(ctx, `SELECT platform, status, count(*), count(*) FILTER (WHERE status = 'active' AND access_expires_at < now() - interval '5 minutes')
-			FROM social_grant WHERE status <> 'revoked' GROUP BY 1, 2`)
-		if err != nil {
-			return err
+	type count struct {
+		Platform, What string
+		N, Stale       int64
+	}
+	var grants, holds []count
+	var lag float64
+	err := db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		for sql, into := range map[string]*[]count{
+			`SELECT platform, status, count(*), count(*) FILTER (WHERE status = 'active' AND access_expires_at < now() - interval '5 minutes')
+			FROM social_grant WHERE status <> 'revoked' GROUP BY 1, 2`: &grants,
+			`SELECT platform, cause, 1::bigint, 0::bigint FROM social_hold WHERE cause = 'misconfigured' OR held_until > now()`: &holds,
+		} {
+			rows, err := tx.Query(ctx, sql)
+			if err != nil {
+				return err
+			}
+			if *into, err = pgx.CollectRows(rows, pgx.RowToStructByPos[count]); err != nil {
+				return err
+			}
 		}
-		m.grants.Reset()
-		all := int64(0)
-		if _, err = pgx.ForEachRow(rows, []any{&platform, &what, &n, &stale}, func() error {
-			m.grants.WithLabelValues(platform, what).Set(float64(n))
-			all += stale
-			return nil
-		}); err != nil {
-			return err
-		}
-		m.stale.Set(float64(all))
-		if rows, err = tx.Query(ctx, `SELECT platform, cause, (cause = 'misconfigured' OR held_until > now())::int::bigint FROM social_hold`); err != nil {
-			return err
-		}
-		m.held.Reset()
-		if _, err = pgx.ForEachRow(rows, []any{&platform, &what, &n}, func() error {
-			m.held.WithLabelValues(platform, what).Set(float64(n))
-			return nil
-		}); err != nil {
-			return err
-		}
-		var lag float64
-		if err := tx.QueryRow(ctx, `SELECT coalesce(extract(epoch FROM now() - min(refresh_at)), 0)::float8 FROM (`+pairsSQL+`) AS due`, []any{nil}, &lag); err != nil {
-			return err
-		}
-		m.lag.Set(max(0, lag))
-		return nil
+		return tx.QueryRow(ctx, `SELECT coalesce(extract(epoch FROM now() - min(refresh_at)), 0)::float8 FROM (`+pairsSQL+`) AS due`, []any{nil}, &lag)
 	})
+	if err != nil {
+		return err
+	}
+	m.none()
+	stale := int64(0)
+	for _, g := range grants {
+		m.grants.WithLabelValues(g.Platform, g.What).Set(float64(g.N))
+		stale += g.Stale
+	}
+	for _, h := range holds {
+		m.held.WithLabelValues(h.Platform, h.What).Set(1)
+	}
+	m.stale.Set(float64(stale))
+	m.lag.Set(max(0, lag))
+	return nil
 }
