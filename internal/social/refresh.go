@@ -39,6 +39,30 @@ type RefreshOptions struct {
 }
 
 // Refresher keeps the tokens of grants alive. It is safe for concurrent use, and any number of processes may have one.
+//
+// # One attempt at a time
+//
+// A refresh token may be good for one use, and a second use may end the login. So the row says who may use it. A sweep claims
+// what is due: it moves refresh_at to the claim's end and version on by one, and the claim is worth something only while version
+// stands. An attempt begins by marking the row in a transaction of its own, with its moment and a hash of the token that it
+// is about to spend, for a lease that is longer than everything it may do; then it asks the provider, outside any
+// transaction; and it ends only where its own mark still stands. Whoever comes later, by the job or by Token, has
+// put another mark there, and the earlier one changes no row.
+//
+// # What a crash leaves
+//
+// A mark whose lease has ended says that nobody knows what became of a token. If the answer had come it lies sealed in the spool of the
+// machine that got it, and is stored when a worker starts there, or before the next attempt. Else the next attempt uses the old token
+// once more: a provider that forgives that answers, and one that does not refuses, which is then said as
+// rotation_outcome_lost. Between the provider's answer and the disk there is a moment in which a kill costs the login; it
+// never does so in silence.
+//
+// # Who is asked how often
+//
+// Each application has a budget of requests for tokens, kept in Postgres, so that it holds whatever Redis forgets: turns come evenly,
+// and a tenth above the rate is never passed where it is ten per second or more. Sweeps claim no more than the turns of
+// the next 20 s. A platform that throttles is left alone for as long as it says; one that refuses our own
+// credentials is asked by one at a time until it takes them again. Neither disconnects anybody.
 type Refresher struct {
 	RefreshOptions
 	step func(string) // tests end the process here

@@ -180,9 +180,9 @@ func (s *shore) grants(platform, family string, n int, left time.Duration) []at 
 		life := p.Lifetime
 		orgs = append(orgs, []any{one.org, fmt.Sprintf("Org %d", i)})
 		grants = append(grants, []any{
-			one.org, one.grant, platform, "social", p.ClientID(), g.Subject, s.seal(g.Access, one, "access"), refresh, now, now.Add(left - life), now.Add(left), now, p.Scopes,
+			one.org, one.grant, platform, string(p.Kind), p.ClientID(), g.Subject, s.seal(g.Access, one, "access"), refresh, now, now.Add(left - life), now.Add(left), now, p.Scopes,
 		})
-		accounts = append(accounts, []any{one.org, id.New(), platform, "social", g.Subject, one.grant, fmt.Sprintf("Account %d", i), now})
+		accounts = append(accounts, []any{one.org, id.New(), platform, string(p.Kind), g.Subject, one.grant, fmt.Sprintf("Account %d", i), now})
 		all[i] = one
 	}
 	for _, c := range []struct {

@@ -39,9 +39,9 @@ func (r *Refresher) Warn(ctx context.Context, n int, tell func(ctx context.Conte
 		rows, err := tx.Query(ctx, `
 			SELECT org_id, id, `+daysSQL+` FROM (
 				SELECT org_id, id, warned_days, `+endsSQL+` AS ends, coalesce($2::timestamptz, now()) AS at FROM social_grant
-				WHERE status IN ('active', 'expiring') AND (refresh_expires_at < coalesce($2::timestamptz, now()) + interval '30 days'
-					OR sealed_refresh IS NULL AND platform = ANY ($1) AND access_expires_at < coalesce($2::timestamptz, now()) + interval '30 days')
-			) AS g WHERE ends < at + interval '30 days' AND (warned_days = 0 OR warned_days > `+daysSQL+`) ORDER BY ends LIMIT $3`, platforms, r.clock(), n)
+				WHERE status IN ('active', 'expiring') AND (refresh_expires_at <= coalesce($2::timestamptz, now()) + interval '30 days'
+					OR sealed_refresh IS NULL AND platform = ANY ($1) AND access_expires_at <= coalesce($2::timestamptz, now()) + interval '30 days')
+			) AS g WHERE ends <= at + interval '30 days' AND (warned_days = 0 OR warned_days > `+daysSQL+`) ORDER BY ends LIMIT $3`, platforms, r.clock(), n)
 		if err != nil {
 			return err
 		}
