@@ -486,11 +486,11 @@ func (p *process) serve(ln net.Listener) {
 }
 
 // work adds the worker.
-func (p *process) work() (err error) {
+func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(),
+		Social: p.social, Refresher: p.refresher(ctx),
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -507,11 +507,11 @@ func (p *process) work() (err error) {
 }
 
 // refresher keeps tokens alive. What an earlier process had on its disk and not in the database is stored when the worker runs.
-func (p *process) refresher() *social.Refresher {
+func (p *process) refresher(ctx context.Context) *social.Refresher {
 	o := social.RefreshOptions{Service: p.social, App: p.app, System: p.system, Log: p.log, Metrics: social.NewRefreshMetrics(p.metrics)}
 	var err error
 	if o.Spool, err = social.OpenSpool(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
-		p.log.Warn("new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error", err)
+		p.log.WarnContext(ctx, "new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error", err)
 	}
 	r := social.NewRefresher(o)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return o.Metrics.Watch(ctx, p.system, p.log) }, r.Recover)
@@ -616,7 +616,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	case "api":
 		p.serve(public) //nolint:contextcheck // a request has its own
 	case "worker":
-		err = p.work()
+		err = p.work(ctx)
 	default:
 		p.remind()
 	}
@@ -703,7 +703,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	}
 	p.serve(public) //nolint:contextcheck // a request has its own
 	p.remind()
-	if err = errors.Join(p.work(), p.operate(ops)); err != nil {
+	if err = errors.Join(p.work(ctx), p.operate(ops)); err != nil {
 		return err
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error {
