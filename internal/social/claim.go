@@ -55,7 +55,7 @@ func (r *Refresher) Sweep(ctx context.Context, ask func(ctx context.Context, tx 
 	if err != nil {
 		return 0, err
 	}
-	rand.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	rand.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }) //nolint:gosec // spreading load, not guarding a secret
 	for _, pair := range pairs {
 		p, err := r.Service.Providers.Get(pair.platform)
 		for err == nil && p.ClientID() == pair.client {

@@ -25,7 +25,7 @@ type waiting struct {
 
 // work lets the clock run until end in steps, with a sweep every ten seconds, and runs the jobs of claims as a worker does. It
 // answers when each request for tokens left.
-func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration, each func()) (requests []time.Time) {
+func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration) (requests []time.Time) {
 	s.t.Helper()
 	var jobs []waiting
 	var swept time.Time
@@ -57,9 +57,6 @@ func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration, e
 			}
 		}
 		jobs = left
-		if each != nil {
-			each()
-		}
 	}
 	return requests
 }
@@ -99,7 +96,7 @@ func TestAHerdStaysWithinTheBudget(t *testing.T) {
 	all := s.grants("herd", "x", n, span+15*time.Minute)
 	s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * $2::interval", s.clock.Now(), span)
 	r := s.counted(s.refresher())
-	requests := s.work(r, s.clock.Now().Add(span+time.Minute), 50*time.Millisecond, nil)
+	requests := s.work(r, s.clock.Now().Add(span+time.Minute), 50*time.Millisecond)
 	if p := peak(requests); len(requests) != len(all) || p > budget*11/10 {
 		t.Errorf("%d requests for %d grants, %d within a second", len(requests), len(all), p)
 	}
@@ -110,7 +107,7 @@ func TestAHerdStaysWithinTheBudget(t *testing.T) {
 	}
 	t.Logf("%d grants in %s: at most %d requests within a second", len(all), span, peak(requests))
 	s.set1("UPDATE social_grant SET refresh_at = $1", s.clock.Now())
-	requests = s.work(r, s.clock.Now().Add(time.Duration(len(all)/budget+30)*time.Second), 50*time.Millisecond, nil)
+	requests = s.work(r, s.clock.Now().Add(time.Duration(len(all)/budget+30)*time.Second), 50*time.Millisecond)
 	if p := peak(requests); len(requests) != len(all) || p > budget*11/10 {
 		t.Errorf("all at once: %d requests for %d grants, %d within a second", len(requests), len(all), p)
 	}
@@ -130,7 +127,7 @@ func TestAnOutageOfHalfAnHourDisconnectsNobody(t *testing.T) {
 			if err := s.box.Strike(t.Context(), fault); err != nil {
 				t.Fatal(err)
 			}
-			s.work(r, s.clock.Now().Add(30*time.Minute), 5*time.Second, nil)
+			s.work(r, s.clock.Now().Add(30*time.Minute), 5*time.Second)
 			for _, g := range all {
 				if row := s.stands(g); row.Status != "expiring" || row.Failures < 3 {
 					t.Errorf("after the outage: %+v", row)
@@ -139,7 +136,7 @@ func TestAnOutageOfHalfAnHourDisconnectsNobody(t *testing.T) {
 			if err := s.box.Clear(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			s.work(r, s.clock.Now().Add(10*time.Minute), 5*time.Second, nil)
+			s.work(r, s.clock.Now().Add(10*time.Minute), 5*time.Second)
 			for _, g := range all {
 				if !s.alive(g) {
 					t.Errorf("later: %+v", s.stands(g))
@@ -158,7 +155,7 @@ func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
 	s := newShore(t, newClock())
 	all := s.grants("herd", "x", 20, 2*time.Hour)
 	wrong := s.counted(s.refresherOf(providers(s.places.Providers, s.clock.Now, "-wrong")))
-	asked := s.work(wrong, s.clock.Now().Add(time.Hour), 5*time.Second, nil)
+	asked := s.work(wrong, s.clock.Now().Add(time.Hour), 5*time.Second)
 	said := 0
 	for _, line := range s.log.errors {
 		if strings.Contains(line, "refuses our application") {
@@ -168,7 +165,7 @@ func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
 	if said != 1 || len(asked) == 0 || len(asked) > 20+12 || len(s.told) != 0 {
 		t.Errorf("the operator was told %d times, the provider asked %d times, %d people told", said, len(asked), len(s.told))
 	}
-	s.work(s.counted(s.refresher()), s.clock.Now().Add(15*time.Minute), 5*time.Second, nil)
+	s.work(s.counted(s.refresher()), s.clock.Now().Add(15*time.Minute), 5*time.Second)
 	for _, g := range all {
 		if !s.alive(g) {
 			t.Errorf("%+v", s.stands(g))
@@ -185,7 +182,7 @@ func TestAThrottlingProviderIsLeftAloneForAsLongAsItSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := s.clock.Now()
-	asked := s.work(s.counted(s.refresher()), began.Add(25*time.Minute), 5*time.Second, nil)
+	asked := s.work(s.counted(s.refresher()), began.Add(25*time.Minute), 5*time.Second)
 	second := slices.IndexFunc(asked, func(at time.Time) bool { return at.After(asked[0]) })
 	if len(asked) != len(all)+1 || second != 1 || asked[1].Sub(asked[0]) < 10*time.Minute {
 		t.Errorf("asked at %v", asked)

@@ -308,14 +308,14 @@ func (s *shore) attempt(r *social.Refresher, c social.Claim) social.Outcome {
 	}
 }
 
-// requests is how many renewals the provider was asked for.
-func (s *shore) requests(family string) int {
+// requests is how many renewals X was asked for.
+func (s *shore) requests() int {
 	s.t.Helper()
 	counts, err := s.box.Counts(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return counts[family]["token"]
+	return counts["x"]["token"]
 }
 
 var same = bytes.Equal

@@ -52,6 +52,7 @@ func TestRefreshChild(t *testing.T) {
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
 		t.Fatal(err)
 	}
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	box, err := secret.Load(o.Places.Keyset)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func TestRefreshChild(t *testing.T) {
 	r := social.NewRefresher(social.RefreshOptions{
 		Service: s.service(s.set), App: open(postgres.App), System: open(postgres.System), Spool: spool, Log: slog.New(s.log), Lease: o.Places.Lease,
 	})
-	fmt.Println("ready")
+	say("ready")
 	in := bufio.NewReader(os.Stdin)
 	if _, err := in.ReadString('\n'); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func TestRefreshChild(t *testing.T) {
 	switch o.Do {
 	case "tokens":
 		failed := askForTokens(r, o.Grants)
-		fmt.Printf("failed %d\n", failed)
+		say("failed %d", failed)
 	case "attempt":
 		r.AtStep(func(step string) {
 			if step == o.At {
@@ -87,7 +88,7 @@ func TestRefreshChild(t *testing.T) {
 			}
 		})
 		out, err := r.Refresh(t.Context(), o.Claim)
-		fmt.Printf("ended %s %v\n", out, err)
+		say("ended %s %v", out, err)
 	}
 }
 
@@ -206,7 +207,7 @@ func TestManyProcessesAskOnceForEachToken(t *testing.T) {
 			alive++
 		}
 	}
-	if n := s.requests("x"); n != 100 || alive != 100 {
+	if n := s.requests(); n != 100 || alive != 100 {
 		t.Errorf("%d requests, %d alive; want 100 of each", n, alive)
 	}
 }

@@ -29,8 +29,8 @@ func TestADueGrantIsClaimedOnceAndRenewed(t *testing.T) {
 		t.Errorf("issued %s, ends %s, due %s", after.IssuedAt, after.Until, after.RefreshAt)
 	}
 	// A claim is good for one attempt.
-	if out, err := r.Refresh(t.Context(), claims[0]); out != social.Moved || err != nil || s.requests("x") != 1 {
-		t.Errorf("%s, %v, %d requests", out, err, s.requests("x"))
+	if out, err := r.Refresh(t.Context(), claims[0]); out != social.Moved || err != nil || s.requests() != 1 {
+		t.Errorf("%s, %v, %d requests", out, err, s.requests())
 	}
 }
 
@@ -193,13 +193,13 @@ func TestATokenIsAnsweredLivingOrRenewedOrNotAtAll(t *testing.T) {
 	s := newShore(t, nil)
 	g, r := s.grants("x", "x", 1, time.Hour)[0], s.refresher()
 	first, err := r.Token(t.Context(), g.org, g.grant)
-	if err != nil || first.Refresh != "" || s.requests("x") != 0 {
-		t.Fatalf("%v, %d requests", err, s.requests("x"))
+	if err != nil || first.Refresh != "" || s.requests() != 0 {
+		t.Fatalf("%v, %d requests", err, s.requests())
 	}
 	s.set1("UPDATE social_grant SET access_expires_at = now() + interval '10 seconds', refresh_at = now() + interval '1 hour'")
 	second, err := r.Token(t.Context(), g.org, g.grant)
-	if held, _ := s.holder(g); err != nil || second.Access == first.Access || second.Access.Reveal() != held.Access || s.requests("x") != 1 {
-		t.Fatalf("%v, %d requests", err, s.requests("x"))
+	if held, _ := s.holder(g); err != nil || second.Access == first.Access || second.Access.Reveal() != held.Access || s.requests() != 1 {
+		t.Fatalf("%v, %d requests", err, s.requests())
 	}
 	// A failure is waited out, whoever asks.
 	s.set1("UPDATE social_grant SET access_expires_at = now()")
@@ -211,8 +211,8 @@ func TestATokenIsAnsweredLivingOrRenewedOrNotAtAll(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s.requests("x") != 2 || s.stands(g).Status != "expiring" {
-		t.Errorf("%d requests, %+v", s.requests("x"), s.stands(g))
+	if s.requests() != 2 || s.stands(g).Status != "expiring" {
+		t.Errorf("%d requests, %+v", s.requests(), s.stands(g))
 	}
 	s.set1("UPDATE social_grant SET status = 'reauth_required'")
 	if _, err := r.Token(t.Context(), g.org, g.grant); !errors.Is(err, social.ErrReauth) {
