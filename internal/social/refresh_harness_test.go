@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -196,8 +197,10 @@ func (s *shore) grants(platform, family string, n int, left time.Duration) []at 
 		}, grants},
 		{"social_account", []string{"org_id", "id", "platform", "kind", "external_account_id", "grant_id", "display_name", "connected_at"}, accounts},
 	} {
-		if _, err := s.sql.CopyFrom(s.t.Context(), pgx.Identifier{c.table}, c.columns, pgx.CopyFromRows(c.rows)); err != nil {
-			s.t.Fatalf("%s: %v", c.table, err)
+		for rows := range slices.Chunk(c.rows, 1000) { // what is counted takes a lock per org until its transaction ends
+			if _, err := s.sql.CopyFrom(s.t.Context(), pgx.Identifier{c.table}, c.columns, pgx.CopyFromRows(rows)); err != nil {
+				s.t.Fatalf("%s: %v", c.table, err)
+			}
 		}
 	}
 	return all
