@@ -438,7 +438,7 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 }
 
 // TestNoTokenIsReadableAnywhere plants tokens of every platform and looks for them in every row of every table, in the
-// log, in Redis and in what the API answers.
+// log and in what the API answers. TestNoSecretAndNoAddressEverReachesRedis, end to end, listens to Redis.
 func TestNoTokenIsReadableAnywhere(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer

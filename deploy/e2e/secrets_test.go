@@ -23,6 +23,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -90,6 +91,17 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	must(201, "POST", "/api/v1/crm/contacts", key, fmt.Sprintf(`{"email":%q,"first_name":%q,"last_name":%q,"phone":%q}`,
 		secret("grace-6120@example.org"), secret("Gracefirst"), secret("Hopperlast"), secret("+4915112345678")))
 	must(200, "POST", "/api/v1/crm/contacts/batch", key, fmt.Sprintf(`{"contacts":[{"email":%q,"first_name":"A","last_name":"B"}]}`, secret("batch-8204@example.org")))
+	secrets = append(secrets, oauth.TokenMark, oauth.CodeMark)
+	for _, platform := range []string{"facebook", "x", "tiktok"} {
+		begun := must(200, "POST", "/api/v1/social/"+platform+"/connect", token, fmt.Sprintf(`{"redirect_url":%q}`, public+"/done"))
+		secret(begun["state"].(string))
+		pending := consent(t, begun["authorize_url"].(string))
+		offered := must(200, "GET", "/api/v1/social/pending/"+pending, token, "")["accounts"].([]any)
+		chosen := offered[0].(map[string]any)["external_account_id"].(string)
+		must(200, "POST", "/api/v1/social/pending/"+pending+"/select", token, fmt.Sprintf(`{"account_ids":[%q]}`, chosen))
+	}
+	account := must(200, "GET", "/api/v1/social/accounts", token, "")["data"].([]any)[0].(map[string]any)
+	must(204, "DELETE", "/api/v1/social/accounts/"+account["id"].(string), token, "")
 
 	cli, err := redisx.Open(server.URL, redisx.Worker)
 	if err != nil {
@@ -124,6 +136,26 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	scan(t, "with errors listed", secrets, contents(t, cli))
 	scan(t, "on its way to Redis", secrets, tapped())
 	t.Logf("%d keys, %d commands; kinds %v", len(contents(t, cli)), len(tapped()), kinds)
+}
+
+// consent lets a person agree at the provider, and answers what the callback left to be confirmed.
+func consent(t *testing.T, authorize string) (pending string) {
+	t.Helper()
+	back, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	still := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	got, err := still.Get(back.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = got.Body.Close()
+	to, err := got.Location()
+	if err != nil || to.Query().Get("status") != "pending" {
+		t.Fatalf("the callback answers %s, %v, %v", got.Status, to, err)
+	}
+	return to.Query().Get("pending_id")
 }
 
 // taskMessage is a task as asynq keeps it: its kind, and a payload of two ids.
