@@ -13,10 +13,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -99,6 +102,8 @@ func work(ctx context.Context, app, system *postgres.DB, log *slog.Logger) error
 		return err
 	}
 	hooks := &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
+	money := stripe.New(stripe.Options{Store: stripe.Postgres{System: system}, Log: log}) // the API publishes prices to it
+	defer money.Close()
 	handlers := []queue.Handler{
 		mark.HandleTx(func(_ context.Context, _ *postgres.Tx, run *queue.Run[args]) error {
 			<-time.After(time.Duration(run.Args.Ms) * time.Millisecond)
@@ -109,6 +114,10 @@ func work(ctx context.Context, app, system *postgres.DB, log *slog.Logger) error
 	}
 	handlers = append(handlers, jobs.All(jobs.Deps{
 		App: app, System: system, Log: log, Box: box, Hooks: hooks, Calls: outbound.New(outbound.Options{Policy: hooks.Policy}),
+		Billing: jobs.Billing(billing.Options{
+			App: app, System: system, Catalogue: plans.Standard(), Log: log,
+			Account: billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: money.Transport()}, Log: log},
+		}),
 	})...)
 	for i := range handlers {
 		handlers[i] = witnessed(handlers[i])

@@ -125,7 +125,7 @@ func TestANewOrgIsOnTheTrialAndSetMovesEverything(t *testing.T) {
 	if got := one[string](h, `SELECT plan || ' ' || rate_per_minute FROM org WHERE id = $1`, h.org); got != "solo_starter 250" {
 		t.Errorf("the org says %s", got)
 	}
-	if caps := one[string](h, `SELECT string_agg(feature || ' ' || cap, ', ' ORDER BY feature) FROM quota WHERE org_id = $1`, h.org); caps != "client_orgs 0, contacts 1005, members 3, webhooks 3" {
+	if caps := one[string](h, `SELECT string_agg(feature || ' ' || cap, ', ' ORDER BY feature) FROM quota WHERE org_id = $1`, h.org); caps != "ad_accounts 1, client_orgs 0, contacts 1005, members 3, social_accounts 5, webhooks 3" {
 		t.Errorf("limits: %s", caps)
 	}
 	if again := h.set(h.org, s); again.Version != after.Version || h.of(h.org).Version != after.Version {
