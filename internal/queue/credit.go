@@ -33,7 +33,7 @@ type drawer struct {
 type credit struct {
 	kind  string
 	left  int
-	until time.Time
+	asked time.Time
 }
 
 type creditsKey struct{}
@@ -48,7 +48,7 @@ func (c *credits) take(of drawer, kind string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, known := c.all[of]
-	if !known || now.kind != kind || now.left == 0 || time.Now().After(now.until) {
+	if !known || now.kind != kind || now.left == 0 || time.Since(now.asked) > creditLife {
 		return false
 	}
 	now.left--
@@ -56,12 +56,17 @@ func (c *credits) take(of drawer, kind string) bool {
 	return true
 }
 
-// give is an answer that was asked for at the given time.
+// give is an answer that was asked for at the given time. The first one for a while gives no credit: one job is not yet
+// job after job.
 func (c *credits) give(of drawer, kind string, asked time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.all) >= creditOrgs {
 		clear(c.all)
 	}
-	c.all[of] = credit{kind, creditJobs, asked.Add(creditLife)}
+	now := credit{kind: kind, asked: asked}
+	if before, known := c.all[of]; known && before.kind == kind && asked.Sub(before.asked) < creditLife {
+		now.left = creditJobs
+	}
+	c.all[of] = now
 }

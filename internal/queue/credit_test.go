@@ -61,7 +61,8 @@ func TestAPauseHoldsForJobsThatPassUnasked(t *testing.T) {
 		}
 		return job, slot
 	}
-	add() // gives credit
+	add()
+	add() // the second one in a moment gives credit
 	if err := db.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("INSERT INTO job_pause (scope, name) VALUES ('kind', 'test.many')")
 		return nil

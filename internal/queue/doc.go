@@ -48,7 +48,7 @@
 // and then writes the effects of those that held; on any error each goes by itself.
 // T1's rule is one statement inside its insert, and costs about as much as the row. So its answer says whether eight
 // more slots are free, and if they are the process adds the next jobs of that org, lane and kind unasked, as many and for
-// 200 ms (credits). Who adds one after the other never overdraws a window so. Statements that go by a key say so to the planner, which else keeps
+// 200 ms (credits); the first job for a while gives none. Who adds one after the other never overdraws a window so. Statements that go by a key say so to the planner, which else keeps
 // a plan made while the table was empty. Claims, extensions, looks and feeding do not wait for the disk: what a crash
 // of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that refuses. Additions and
 // verdicts wait.
