@@ -56,11 +56,15 @@ func (c *credits) take(of drawer, kind string) bool {
 	return true
 }
 
-// give is an answer that was asked for at the given time. The first one for a while gives no credit: one job is not yet
-// job after job.
-func (c *credits) give(of drawer, kind string, asked time.Time) {
+// answer is what was said to who asked at the given time: whether more slots are free. The first such answer for a while
+// gives no credit, as one job is not yet job after job; after any other it starts over.
+func (c *credits) answer(of drawer, kind string, asked time.Time, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !more {
+		delete(c.all, of)
+		return
+	}
 	if len(c.all) >= creditOrgs {
 		clear(c.all)
 	}

@@ -111,9 +111,7 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 			if slot {
 				tx.Note(ref)
 			}
-			if more {
-				credits.give(from, k.name, asked)
-			}
+			credits.answer(from, k.name, asked, more)
 			return nil
 		})
 		return err
