@@ -223,7 +223,7 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 			c := startThings(t, func(d *api.Deps) { d.TrustedProxies = tc.trusted }).stranger()
 			refused := 0
 			for n := range 650 {
-				if got := c.do("GET", "/openapi.json", nil, "X-Forwarded-For", tc.forwarded(n)); got.Status == 429 {
+				if got := c.do("GET", "/docs", nil, "X-Forwarded-For", tc.forwarded(n)); got.Status == 429 {
 					got.want(t, 429, "rate_limited")
 					refused++
 				}
