@@ -2,10 +2,8 @@ package accounttell
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/mail"
-	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -28,18 +26,5 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil || !ok {
 		return err
 	}
-	people, err := org.Keepers(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, to := range people {
-		written, err := mail.Write(tx, j.Box, mail.AccountsLost(to, loss.Name, loss.Accounts))
-		if err != nil {
-			return fmt.Errorf("write mail: %w", err)
-		}
-		if err := systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: written}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message { return mail.AccountsLost(to, loss.Name, loss.Accounts) })
 }

@@ -2,12 +2,10 @@ package webhooktell
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/mail"
-	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -37,25 +35,13 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
-	people, err := org.Keepers(ctx, tx)
-	if err != nil {
-		return err
-	}
 	n := mail.Webhook{Host: host(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince, Percent: run.Args.Percent}
-	for _, to := range people {
-		m := mail.WebhookFailing(to, n)
+	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
 		if run.Args.What == Disabled {
-			m = mail.WebhookDisabled(to, n, v.DisabledReason != nil && *v.DisabledReason == "gone")
+			return mail.WebhookDisabled(to, n, v.DisabledReason != nil && *v.DisabledReason == "gone")
 		}
-		written, err := mail.Write(tx, j.Box, m)
-		if err != nil {
-			return fmt.Errorf("write mail: %w", err)
-		}
-		if err := systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: written}); err != nil {
-			return err
-		}
-	}
-	return nil
+		return mail.WebhookFailing(to, n)
+	})
 }
 
 // host is what a mail shows of a URL: paths and queries may bear secrets.
