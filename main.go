@@ -1,4 +1,5 @@
-// Funnelwork is a marketing and CRM service: contacts, their lead scores, and signed webhooks.
+// Funnelwork is a marketing and CRM service: contacts and their lead scores, signed webhooks, billing, and the social and
+// ad accounts of its orgs.
 //
 // This file reads the settings and wires the parts of each command; it holds no rule of the product. It is
 // longer than its neighbours because it is all of package main: every setting and every wire can be seen in
