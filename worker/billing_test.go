@@ -170,7 +170,7 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 		}
 	}
 	told := func() int { return h.count("SELECT count(*) FROM event WHERE type = 'plan.changed'") }
-	h.until(20*time.Second, "both are told", func() bool { return told() == 2 })
+	h.until(time.Minute, "both are told", func() bool { return told() == 2 })
 	for org, want := range map[id.ID][2]string{
 		trial: {`{"plan":"trial","interval":null,"status":"trial_ended"}`, `{"status":"trialing"}`},
 		late:  {`{"plan":"solo_pro","interval":"month","status":"unpaid"}`, `{"status":"past_due"}`},
@@ -201,7 +201,7 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	// Whoever settles once more, as after an edited catalogue, tells nobody again.
 	h.exec("UPDATE subscription SET plan_version = ''")
 	h.add(adding(plansweep.Kind, plansweep.Args{}))
-	h.until(20*time.Second, "both are settled anew", func() bool {
+	h.until(time.Minute, "both are settled anew", func() bool {
 		return h.count("SELECT count(*) FROM subscription WHERE plan_version = ''")+h.count("SELECT count(*) FROM job") == 0
 	})
 	if n := told(); n != 2 {

@@ -65,7 +65,7 @@ func TestConcurrencyChangesAndNoRunIsInterrupted(t *testing.T) {
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(10*time.Second, "two run", func() bool { return b.running() == 2 })
+	h.until(time.Minute, "two run", func() bool { return b.running() == 2 })
 	change := func(n int) {
 		t.Helper()
 		if err := w.SetConcurrency(t.Context(), n); err != nil || w.Concurrency() != n {
@@ -73,19 +73,19 @@ func TestConcurrencyChangesAndNoRunIsInterrupted(t *testing.T) {
 		}
 	}
 	change(6)
-	h.until(10*time.Second, "six run", func() bool { return b.running() == 6 })
+	h.until(time.Minute, "six run", func() bool { return b.running() == 6 })
 	change(1)
 	for range 5 {
 		b.leave <- struct{}{}
 	}
-	h.until(10*time.Second, "five ended and none began", func() bool { return b.running() == 1 })
+	h.until(time.Minute, "five ended and none began", func() bool { return b.running() == 1 })
 	b.mu.Lock()
 	if len(b.started) != 6 || b.most != 6 {
 		t.Errorf("%d began, %d at once", len(b.started), b.most)
 	}
 	b.mu.Unlock()
 	change(4)
-	h.until(10*time.Second, "four run", func() bool { return b.running() == 4 })
+	h.until(time.Minute, "four run", func() bool { return b.running() == 4 })
 	close(b.leave)
 	h.until(30*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if len(b.started) != jobs || b.most != 6 || b.ended != nil {
@@ -109,9 +109,9 @@ func TestCallsThatHangHoldNoOtherLane(t *testing.T) {
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(20*time.Second, "calls hold all their slots", func() bool { return b.running() == 160 })
+	h.until(time.Minute, "calls hold all their slots", func() bool { return b.running() == 160 })
 	h.add(adding(mark, none{}))
-	h.until(5*time.Second, "another lane's job ran", func() bool { return h.doneRows() == 1 })
+	h.until(time.Minute, "another lane's job ran", func() bool { return h.doneRows() == 1 })
 	close(b.leave)
 	h.until(30*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
 }

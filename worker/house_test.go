@@ -174,7 +174,8 @@ func (h *house) count(sql string, args ...any) int {
 
 func (h *house) doneRows() int { h.t.Helper(); return h.count("SELECT count(*) FROM done") }
 
-// until waits for cond, looking every 10 ms, and answers how long it took. It fails after the limit.
+// until waits for cond, looking every 10 ms, and answers how long it took. It fails after the limit: a promised time with
+// room for a slow machine, or a minute, which is far beyond a second look at a job whose first delivery came too late.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
 	start := time.Now()

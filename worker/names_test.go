@@ -37,19 +37,19 @@ func TestADeadJobIsListedUnderOneNameThoughTwoOfItsTasksDeliver(t *testing.T) {
 				})
 				return queue.Drop(errors.Join(errors.New("never"), raised))
 			}))
-			h.until(20*time.Second, "the relay's only look is over", func() bool { return len(h.jobs()) == 0 })
+			h.until(time.Minute, "the relay's only look is over", func() bool { return len(h.jobs()) == 0 })
 			h.add(adding(named, none{}))
 			first := h.only().ref()
 			if missed == 2 {
 				h.exec("UPDATE job SET state = 'dead', last_error = 'archived', dispatch = 1, wake_at = NULL")
 			}
 			h.push(first)
-			h.until(20*time.Second, "it is dead", func() bool { return h.count("SELECT count(*) FROM job WHERE state = 'dead'") == 1 })
+			h.until(time.Minute, "it is dead", func() bool { return h.count("SELECT count(*) FROM job WHERE state = 'dead'") == 1 })
 			second := first
 			second.Dispatch++
 			h.push(second)
 			var listed []*asynq.TaskInfo
-			h.until(20*time.Second, "both have been delivered", func() bool {
+			h.until(time.Minute, "both have been delivered", func() bool {
 				info, err := h.inspect().GetQueueInfo("default")
 				if err != nil || info.Pending+info.Active > 0 || value(t, reg, "funnelwork_jobs_missed_claims_total") != missed {
 					return false

@@ -45,7 +45,7 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 			h.work(worker.Options{}, handler)
 			h.add(adding(kind, none{}))
 			h.push(h.only().ref())
-			h.until(10*time.Second, "the first run's session was cut", func() bool {
+			h.until(time.Minute, "the first run's session was cut", func() bool {
 				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
 			})
 			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })

@@ -56,15 +56,15 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 		return err == nil && n == 1
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'default')")
-	h.until(3*time.Second, "asynq's queue is paused", paused)
+	h.until(6*time.Second, "asynq's queue is paused", paused)
 	h.add(adding(mark, none{}))
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(3*time.Second, "it is paused again after Redis lost everything", paused)
+	h.until(6*time.Second, "it is paused again after Redis lost everything", paused)
 	h.exec("DELETE FROM job_pause")
-	h.until(3*time.Second, "it is resumed", func() bool { return !paused() })
-	h.until(10*time.Second, "the job ran", func() bool { return h.doneRows() == 1 })
+	h.until(6*time.Second, "it is resumed", func() bool { return !paused() })
+	h.until(time.Minute, "the job ran", func() bool { return h.doneRows() == 1 })
 }
 
 func TestWhileALaneIsFullJobsWaitForTheFeeder(t *testing.T) {
@@ -99,7 +99,7 @@ func TestAWorkerDeclaresAnOverfullLaneFull(t *testing.T) {
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'bulk')") // nobody takes them
 	h.work(worker.Options{Concurrency: 2})
-	h.until(5*time.Second, "the lane is full", func() bool {
+	h.until(time.Minute, "the lane is full", func() bool {
 		return h.count("SELECT count(*) FROM job_lane WHERE lane = 'bulk' AND full_until > now()") == 1
 	})
 }
@@ -136,13 +136,13 @@ func TestTheSweepMendsWhatAsynqListsAsArchived(t *testing.T) {
 	h.push(h.only().ref())
 	reg := prometheus.NewRegistry()
 	stop := h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
-	h.until(20*time.Second, "it is archived", func() bool { return len(h.archived()) == 1 })
+	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) == 1 })
 	stop()
 	stray := h.only()
 	// A dead job that asynq does not list, and one listed that is not dead.
 	h.exec("UPDATE job SET id = $1, wake_at = NULL", id.New())
 	h.work(worker.Options{Timing: worker.Timing{Sweep: 100 * time.Millisecond}, Metrics: worker.NewMetrics(reg)})
-	h.until(20*time.Second, "the stray is gone and the dead job listed", func() bool {
+	h.until(time.Minute, "the stray is gone and the dead job listed", func() bool {
 		tasks, err := h.inspect().ListArchivedTasks("default")
 		return err == nil && len(tasks) == 1 && tasks[0].ID == h.only().ref().TaskID() && tasks[0].ID != stray.ref().TaskID()
 	})

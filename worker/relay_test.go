@@ -63,7 +63,7 @@ func TestAJobOfAnOrgWithoutAFreeSlotWaitsForTheFeeder(t *testing.T) {
 		t.Errorf("%d jobs wait, want 5", n)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
-	h.until(15*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
@@ -153,7 +153,7 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
-	h.until(20*time.Second, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(time.Minute, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
 	if n := len(h.jobs()); n != 2 {
 		t.Errorf("a dead job keeps its successor out: %d rows", n)
@@ -195,13 +195,13 @@ func TestDeadJobsAreListedAgainAfterRedisLostEverything(t *testing.T) {
 	h.add(adding(mark, none{}))
 	h.push(h.only().ref())
 	h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
-	h.until(20*time.Second, "it is archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(20*time.Second, "it is archived again", func() bool { return slices.Contains(h.archived(), "attempt 1 of 8: never") })
+	h.until(time.Minute, "it is archived again", func() bool { return slices.Contains(h.archived(), "attempt 1 of 8: never") })
 	h.exec("UPDATE job SET wake_at = now()")
-	h.until(20*time.Second, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
+	h.until(time.Minute, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
 }
 
 func TestARedrivenJobRunsThoughItsArchivedTaskIsStillThere(t *testing.T) {
@@ -216,8 +216,8 @@ func TestARedrivenJobRunsThoughItsArchivedTaskIsStillThere(t *testing.T) {
 		}
 		return markWork(ctx, tx, run)
 	}))
-	h.until(20*time.Second, "it is archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	healed.Store(true)
 	h.exec("UPDATE job SET state = 'ready', run_at = now(), wake_at = now(), attempt = 0, losses = 0")
-	h.until(20*time.Second, "it ran", func() bool { return h.doneRows() == 1 && len(h.jobs()) == 0 })
+	h.until(time.Minute, "it ran", func() bool { return h.doneRows() == 1 && len(h.jobs()) == 0 })
 }

@@ -87,7 +87,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 		t.Fatalf("handed back: %+v", j)
 	}
 	h.work(worker.Options{}, handlers...)
-	h.until(20*time.Second, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
+	h.until(time.Minute, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 	task := h.only().ref().TaskID()
 	h.push(h.only().ref())
 	<-began
-	h.until(20*time.Second, "it is put off", func() bool {
+	h.until(time.Minute, "it is put off", func() bool {
 		if err := h.inspect().CancelProcessing(task); err != nil { // published: nobody may have listened yet
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 		t.Fatalf("%d jobs while the database is away", n)
 	}
 	allow(true)
-	h.until(20*time.Second, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
+	h.until(time.Minute, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
@@ -250,7 +250,7 @@ func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
 		h.add(adding(mark, none{}))
 	}
 	h.add(adding(call, none{}), adding(call, none{}))
-	h.until(20*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != queue.Window+5+4 {
 		t.Errorf("%d effects, want %d", n, queue.Window+9)
 	}
