@@ -25,9 +25,9 @@ func filled(t *testing.T) (db *testkit.Database, org, endpoint id.ID) {
 	db, org, endpoint = testkit.DB(t), id.New(), id.New()
 	conn := testkit.Pgx(t, db.URL)
 	for _, table := range []string{"event", "webhook_delivery", "webhook_attempt"} {
-		for back := 2; back <= 4; back++ { // yesterday's is there
+		for back := 2; back <= 4; back++ { // yesterday's is there, and at midnight another
 			d := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -back)
-			if _, err := conn.Exec(t.Context(), fmt.Sprintf("CREATE TABLE %s_%s PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')",
+			if _, err := conn.Exec(t.Context(), fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s_%s PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')",
 				table, d.Format("20060102"), id.Floor(d), id.Floor(d.AddDate(0, 0, 1)))); err != nil {
 				t.Fatal(err)
 			}
