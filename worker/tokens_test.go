@@ -19,57 +19,83 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed takes two logins, of one of which its owner has taken the rights back,
-// the whole way: a sweep, a job each, the provider, and then status, event, audit and mail.
-func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	sandbox := oauth.New(oauth.Options{})
-	server := httptest.NewServer(sandbox.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); sandbox.Close() })
+// logins is an org with an owner, and with logins at the OAuth sandbox.
+type logins struct {
+	*house
+	sandbox   *oauth.Sandbox
+	box       *secret.Box
+	service   *social.Service
+	refresher *social.Refresher
+}
+
+// logged are logins at the families of providers given.
+func logged(t *testing.T, families ...string) *logins {
+	t.Helper()
+	l := &logins{house: open(t), sandbox: oauth.New(oauth.Options{})}
+	server := httptest.NewServer(l.sandbox.Handler())
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); l.sandbox.Close() })
 	text, err := secret.Generate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := secret.Parse(text)
-	if err != nil {
+	if l.box, err = secret.Parse(text); err != nil {
 		t.Fatal(err)
 	}
-	client, password := oauth.Client("x")
-	apps := map[string]provider.App{"x": {ClientID: client, ClientSecret: provider.Secret(password), Base: server.URL + oauth.Path}}
-	service := jobs.Social(social.Options{Providers: provider.New(provider.Options{Apps: apps}), Box: box, PublicURL: "http://test"})
-	h.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", h.org)
-	owner := id.New()
-	h.exec("INSERT INTO app_user (id, email, email_folded) VALUES ($1, 'owner@example.com', 'owner@example.com')", owner)
-	h.exec("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')", h.org, owner)
-	grants := map[string]id.ID{}
-	for _, person := range []string{"dead", "living"} {
-		g, err := sandbox.Issue(t.Context(), "x", person, "users.read", "offline.access")
-		if err != nil {
-			t.Fatal(err)
-		}
-		one := id.New()
-		grants[person] = one
-		seal := func(token, field string) []byte {
-			sealed, err := box.Seal([]byte(token), "grant|"+h.org.String()+"|"+one.String()+"|"+field)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return sealed
-		}
-		h.exec(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, sealed_access, sealed_refresh, granted_at, issued_at, access_expires_at, refresh_at)
-			VALUES ($1, $2, 'x', 'social', $3, $4, $5, $6, now(), now(), now() + interval '1 hour', now())`, h.org, one, client, g.Subject, seal(g.Access, "access"), seal(g.Refresh, "refresh"))
-		h.exec(`INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, connected_at) VALUES ($1, $2, 'x', 'social', $3, $4, $5, now())`,
-			h.org, id.New(), g.Subject, one, person)
-		if person == "dead" {
-			if err := sandbox.Kill(t.Context(), g.ID, "revoked"); err != nil {
-				t.Fatal(err)
-			}
-		}
+	apps := map[string]provider.App{}
+	for _, family := range families {
+		client, password := oauth.Client(family)
+		apps[family] = provider.App{ClientID: client, ClientSecret: provider.Secret(password), Base: server.URL + oauth.Path}
 	}
-	refresher := social.NewRefresher(social.RefreshOptions{Service: service, App: h.db.App, System: h.db.System, Log: h.log})
-	handlers := append(tokenrefresh.Job{Refresher: refresher}.Handlers(), accounttell.Job{Box: box, Social: service}.Handler(),
-		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: box}.Work))
+	l.service = jobs.Social(social.Options{Providers: provider.New(provider.Options{Apps: apps}), Box: l.box, PublicURL: "http://test"})
+	l.refresher = social.NewRefresher(social.RefreshOptions{Service: l.service, App: l.db.App, System: l.db.System, Log: l.log})
+	l.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", l.org)
+	owner := id.New()
+	l.exec("INSERT INTO app_user (id, email, email_folded) VALUES ($1, 'owner@example.com', 'owner@example.com')", owner)
+	l.exec("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')", l.org, owner)
+	return l
+}
+
+// login is a person's at a platform, with an account, and with access for an hour.
+func (l *logins) login(platform, person string) (grant id.ID, there oauth.Grant) {
+	l.t.Helper()
+	p, err := l.service.Providers.Get(platform)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if there, err = l.sandbox.Issue(l.t.Context(), p.Family, person, p.Scopes...); err != nil {
+		l.t.Fatal(err)
+	}
+	grant = id.New()
+	seal := func(token, field string) []byte {
+		if token == "" {
+			return nil
+		}
+		sealed, err := l.box.Seal([]byte(token), "grant|"+l.org.String()+"|"+grant.String()+"|"+field)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		return sealed
+	}
+	l.exec(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, scopes, sealed_access, sealed_refresh, granted_at, issued_at, access_expires_at, refresh_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now(), now() + interval '1 hour', now())`,
+		l.org, grant, platform, string(p.Kind), p.ClientID(), there.Subject, p.Scopes, seal(there.Access, "access"), seal(there.Refresh, "refresh"))
+	l.exec("INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, now())",
+		l.org, id.New(), platform, string(p.Kind), there.Subject, grant, person)
+	return grant, there
+}
+
+// TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed takes two logins, of one of which its owner has taken the rights back,
+// the whole way: a sweep, a job each, the provider, and then status, event, audit and mail.
+func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
+	t.Parallel()
+	h := logged(t, "x")
+	dead, there := h.login("x", "dead")
+	living, _ := h.login("x", "living")
+	if err := h.sandbox.Kill(t.Context(), there.ID, "revoked"); err != nil {
+		t.Fatal(err)
+	}
+	handlers := append(tokenrefresh.Job{Refresher: h.refresher}.Handlers(), accounttell.Job{Box: h.box, Social: h.service}.Handler(),
+		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: h.box}.Work))
 	h.work(worker.Options{}, handlers...)
 	began := time.Now()
 	h.addFor(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
@@ -82,7 +108,7 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 				UNION ALL SELECT '' LIMIT 1),
 				(SELECT count(*) FROM sandbox_mail WHERE org_id = $3), (SELECT count(*) FROM event WHERE org_id = $3 AND type = 'social_account.reauth_required'),
 				(SELECT count(*) FROM audit_log WHERE org_id = $3 AND action = 'social_grant.reauth_required'), (SELECT count(*) FROM job)
-			FROM social_grant g WHERE g.id = $1`, grants["dead"], grants["living"], h.org).Scan(&status, &reason, &renewed, &mails, &events, &audits, &open)
+			FROM social_grant g WHERE g.id = $1`, dead, living, h.org).Scan(&status, &reason, &renewed, &mails, &events, &audits, &open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +122,7 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("announced after %s", took)
 	}
-	counts, err := sandbox.Counts(t.Context())
+	counts, err := h.sandbox.Counts(t.Context())
 	if err != nil || counts["x"]["token"] != 2 {
 		t.Errorf("%v requests, %v", counts, err)
 	}

@@ -94,10 +94,10 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, accounts []prov
 		back, err := tx.Exec(ctx, `UPDATE social_account SET status = 'active', reason = '', computed = computed + 1
 			WHERE org_id = $1 AND grant_id = $2 AND external_account_id = ANY ($3) AND status = 'reauth_required' AND reason = $4 AND disconnected_at IS NULL`,
 			org, grant, notNil(ids), gone)
+		done.Back = int(back)
 		if err != nil || !whole {
 			return err
 		}
-		done.Back = int(back)
 		var lost []id.ID
 		missing, err := tx.Query(ctx, `UPDATE social_account SET status = 'reauth_required', reason = $4, computed = computed + 1
 			WHERE org_id = $1 AND grant_id = $2 AND NOT external_account_id = ANY ($3) AND status = 'active' AND disconnected_at IS NULL RETURNING id`, org, grant, notNil(ids), gone)
