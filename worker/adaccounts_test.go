@@ -43,7 +43,9 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 		h.addFor(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
 			return adaccountsync.Daily.Add(ctx, tx, adaccountsync.DailyArgs{})
 		})
-		h.until(time.Minute, "the day's job is over", func() bool { return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsync.Daily.Name()) == 0 })
+		h.until(time.Minute, "the day's job is over", func() bool {
+			return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsync.Daily.Name()) == 0
+		})
 		if n := looks(); n != 1 {
 			t.Fatalf("%d looks at one login", n)
 		}
