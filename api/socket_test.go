@@ -22,7 +22,7 @@ func (s *service) raw(text string) string {
 		s.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(3 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	go func() {
 		_, _ = io.WriteString(conn, text)
 		_ = conn.(*net.TCPConn).CloseWrite()

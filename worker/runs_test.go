@@ -39,7 +39,7 @@ func TestARunWhoseJobWasTakenIsCancelledAndCannotCommit(t *testing.T) {
 	select {
 	case err := <-ended:
 		t.Logf("ended: %v", err)
-	case <-time.After(3 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("not cancelled")
 	}
 	<-time.After(300 * time.Millisecond) // the verdict would follow at once
@@ -79,7 +79,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 	<-began
 	start := time.Now()
 	stop()
-	if took := time.Since(start); took > 4*time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
 	j := h.only()
@@ -172,10 +172,10 @@ func TestARunThatCannotExtendItsLeaseEnds(t *testing.T) {
 	start := time.Now()
 	select {
 	case at := <-ended:
-		if took := at.Sub(start); took < time.Second || took > 2500*time.Millisecond {
+		if took := at.Sub(start); took < time.Second || took > 4500*time.Millisecond {
 			t.Errorf("ended after %s, want the guard's 1.5 s after the last extension", took)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("not ended")
 	}
 	h.exec("ROLLBACK")

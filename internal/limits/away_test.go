@@ -114,11 +114,11 @@ func TestARedisThatIsAwayCostsThreeShortWaits(t *testing.T) {
 			if slow := slices.Max(took[:3]); slow > 10*tc.waitFirst {
 				t.Errorf("a request waited %v for Redis", slow)
 			}
-			if after[len(after)/2] > 10*time.Millisecond {
+			if after[len(after)/2] > 50*time.Millisecond {
 				t.Errorf("requests still wait with the breaker open")
 			}
 			tc.back(server)
-			deadline := time.Now().Add(20 * time.Second)
+			deadline := time.Now().Add(time.Minute)
 			for l.Open() {
 				if time.Now().After(deadline) {
 					t.Fatal("the breaker never closed again")

@@ -339,7 +339,7 @@ func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 	}
 	// Those that hold a slot now are looked at, and a page's worth of others may be, once it is known of all that they are gone.
 	rows := 0.0
-	for end := time.Now().Add(10 * time.Second); rows < 100 || rows > 250; <-time.After(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); rows < 100 || rows > 250; <-time.After(50 * time.Millisecond) {
 		var plans []struct{ Plan plan }
 		raw, err := queue.ExplainHeld(t.Context(), db.System)
 		if err == nil {

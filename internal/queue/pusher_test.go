@@ -189,9 +189,9 @@ func until(t *testing.T, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(10 * time.Second); !cond(); <-tick.C {
+	for end := time.Now().Add(time.Minute); !cond(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatal("not within 10 s")
+			t.Fatal("not within a minute")
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestAFullPusherDropsAndNeverBlocks(t *testing.T) {
 	}
 	start := time.Now()
 	d.pusher.AfterCommit(t.Context(), append(notes, "a note of somebody else")) // nobody runs the pusher
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %s", took)
 	}
 	if diff := cmp.Diff(map[string]int{"dropped": 9000 - 8192}, d.pushes(t)); diff != "" {

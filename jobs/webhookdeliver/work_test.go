@@ -228,7 +228,7 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 // feedIs holds the feed's bytes to those that were delivered.
 func (b *bench) feedIs(body []byte) {
 	b.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		var page []*events.Stored
 		b.tx(func(tx *postgres.Tx) (err error) {
