@@ -24,7 +24,7 @@ import (
 )
 
 // patience is how long a script waits for what another process does.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"start": start, "halt": halt, "call": call, "keep": keep, "arrived": arrived, "worked": worked, "alone": alone, "within": within,
