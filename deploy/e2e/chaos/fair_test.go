@@ -64,7 +64,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	over := clock()
 	left := h.count("SELECT count(*) FROM job WHERE org_id = $1", hog)
 	small := func() int { return h.count("SELECT count(*) FROM effect WHERE org_id <> $1", hog) }
-	h.until(20*time.Second, "the others' jobs are done", func() bool { return small() == others*theirs })
+	h.until(time.Minute, "the others' jobs are done", func() bool { return small() == others*theirs })
 	stop()
 	watching.Wait()
 
@@ -81,7 +81,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	h.figure("its rate beside the others", "80 %", "%.0f/s, %.0f %%", during, 100*during/before)
 	h.figure("of it still open at their end", "> 0", "%d", left)
 	h.figure("Redis, at most", "bounded", "%.1f MB and %d keys more than empty", float64(most.bytes)/1e6, most.keys)
-	if limit := sized(time.Second, 250*time.Millisecond); quantile(waits, 0.99) > limit {
+	if limit := sized(3*time.Second, 250*time.Millisecond); quantile(waits, 0.99) > limit {
 		t.Errorf("the others waited %s (p99), want %s at most", quantile(waits, 0.99), limit)
 	}
 	if left == 0 { // a machine so fast needs the full size
@@ -89,7 +89,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 		if *long {
 			t.Error("the flood was too small")
 		}
-	} else if share := sized(0.5, 0.8); during < share*before {
+	} else if share := sized(0.25, 0.8); during < share*before {
 		t.Errorf("the flood kept %.0f %% of its rate, want %.0f %%", 100*during/before, 100*share)
 	}
 	// A window for each org, one lane, and what asynq keeps for itself.

@@ -90,11 +90,11 @@ func TestTheJobOfAKilledOrStoppedWorkerRunsAgainAndTheOldRunCannotCommit(t *test
 	}
 	h.add(db, org, call, 1, args{To: h.receiver.URL})
 	stopped := h.worker("stopped", 2)
-	h.until(30*time.Second, "the first job runs", begun(1))
+	h.until(time.Minute, "the first job runs", begun(1))
 	stopped.signal(syscall.SIGSTOP)
 	killed := h.worker("killed", 2)
 	h.add(db, org, call, 1, args{To: h.receiver.URL})
-	h.until(30*time.Second, "the second job runs", begun(2))
+	h.until(time.Minute, "the second job runs", begun(2))
 	killed.kill(syscall.SIGKILL)
 	at := time.Now()
 	h.worker("heir", 4)
@@ -118,9 +118,9 @@ func TestTheJobOfAKilledOrStoppedWorkerRunsAgainAndTheOldRunCannotCommit(t *test
 		t.Errorf("they ran again after %s, want 30 s at most", slowest)
 	}
 	close(hold)
-	h.until(30*time.Second, "both done", func() bool { return h.open() == 0 })
+	h.until(time.Minute, "both done", func() bool { return h.open() == 0 })
 	stopped.signal(syscall.SIGCONT)
-	h.until(30*time.Second, "the stopped worker's verdict is refused", func() bool { return stopped.said(`"outcome":"fenced"`) })
+	h.until(time.Minute, "the stopped worker's verdict is refused", func() bool { return stopped.said(`"outcome":"fenced"`) })
 	h.once("chaos.call", 2)
 	if n := h.count("SELECT count(*) FROM effect WHERE attempt <> 1"); n > 0 {
 		t.Errorf("%d attempts were spent on the kill", n)

