@@ -78,14 +78,7 @@ func unlimited(d *api.Deps) { d.Limits = nil }
 func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.Deps)) *service {
 	t.Helper()
 	s := &service{TB: t, DB: testkit.DB(t)}
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	client, err := redisx.Open(testkit.Redis(t), redisx.Request)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/keyring"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs"
 )
@@ -13,14 +12,7 @@ import (
 func TestEverySealingCanBeReadAndMadeAnew(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	r := keyring.Resealer{System: db.System, Box: box, Columns: jobs.Sealed()}
 	if _, err := r.Uses(t.Context()); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
@@ -34,13 +35,7 @@ func logged(t *testing.T, families ...string) *logins {
 	l := &logins{house: open(t), sandbox: oauth.New(oauth.Options{})}
 	server := httptest.NewServer(l.sandbox.Handler())
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); l.sandbox.Close() })
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.box, err = secret.Parse(text); err != nil {
-		t.Fatal(err)
-	}
+	l.box = testkit.Box(t)
 	apps := map[string]provider.App{}
 	for _, family := range families {
 		client, password := oauth.Client(family)

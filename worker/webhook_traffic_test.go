@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,8 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/redisx"
-	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
@@ -59,14 +57,7 @@ func openPost(t *testing.T, takes time.Duration) *post {
 	p := &post{house: open(t), takes: takes}
 	receiver := httptest.NewServer(http.HandlerFunc(p.receive))
 	t.Cleanup(receiver.Close)
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	p.hooks = &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
 	calls := outbound.New(outbound.Options{Policy: p.hooks.Policy})
 	t.Cleanup(calls.Close)
@@ -74,20 +65,7 @@ func openPost(t *testing.T, takes time.Duration) *post {
 		(&webhookdeliver.Job{DB: p.house.db.App, Hooks: p.hooks, Client: calls}).Handler(),
 		webhookreplay.Job{Hooks: p.hooks, Pace: webhookreplay.Usual()}.Handler(),
 	}
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: p.client(redisx.Request), Log: p.log})
-	pushing, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	pushed := make(chan error, 1)
-	go func() { pushed <- pusher.Run(pushing) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-pushed; err != nil {
-			t.Errorf("pusher: %v", err)
-		}
-	})
-	if p.db, err = postgres.Open(t.Context(), postgres.Options{URL: p.house.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.db.Close)
+	p.db = p.pushing()
 	p.tx(func(tx *postgres.Tx) error {
 		v, shown, err := p.hooks.Create(t.Context(), tx, webhooks.New{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 		p.endpoint, p.shown = v.ID, shown

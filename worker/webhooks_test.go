@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/redisx"
-	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
@@ -41,34 +38,13 @@ func TestACommittedEventIsPostedAtOnceSigned(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	hooks := &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
 	calls := outbound.New(outbound.Options{Policy: hooks.Policy})
 	t.Cleanup(calls.Close)
 	h.work(worker.Options{}, (&webhookdeliver.Job{DB: h.db.App, Hooks: hooks, Client: calls}).Handler())
 
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: h.client(redisx.Request), Log: h.log})
-	pushing, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	pushed := make(chan error, 1)
-	go func() { pushed <- pusher.Run(pushing) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-pushed; err != nil {
-			t.Errorf("pusher: %v", err)
-		}
-	})
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: h.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := h.pushing()
 
 	var shown string
 	if err := db.Tx(t.Context(), h.org, func(tx *postgres.Tx) (err error) {

@@ -24,14 +24,7 @@ type house struct {
 
 func build(t *testing.T) *house {
 	t.Helper()
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	return &house{testkit.DB(t), box}
 }
 

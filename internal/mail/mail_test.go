@@ -16,7 +16,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -176,14 +175,7 @@ func TestSettingsThatCannotBeAreRefusedWithoutRepeatingThePassword(t *testing.T)
 func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	m := mail.Reset("bob@example.com", "https://crm.test", "the-token")
 	org := id.New()
 	var letter id.ID

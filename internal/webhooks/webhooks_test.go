@@ -18,7 +18,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -26,14 +25,7 @@ import (
 
 func service(t *testing.T) *webhooks.Service {
 	t.Helper()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	return &webhooks.Service{Box: box, Policy: outbound.Policy{Inbox: "http://127.0.0.1:9090/sandbox/inbox/"}}
 }
 

@@ -25,15 +25,8 @@ type office struct {
 
 func open(t *testing.T) *office {
 	t.Helper()
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &office{Database: testkit.DB(t), org: id.New()}
-	if o.box, err = secret.Parse(text); err != nil {
-		t.Fatal(err)
-	}
-	err = o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
+	o := &office{Database: testkit.DB(t), org: id.New(), box: testkit.Box(t)}
+	err := o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
 		letter, err := mail.Write(tx, o.box, mail.Verify("bob@example.com", "https://crm.test", "t"))
 		if err != nil {
 			return err

@@ -27,7 +27,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -58,14 +57,7 @@ type bench struct {
 // begin starts a receiver that keeps what it gets and answers as told.
 func begin(t *testing.T, answer http.HandlerFunc) *bench {
 	t.Helper()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	b := &bench{T: t, db: testkit.DB(t), org: id.New()}
 	cfg, err := pgxpool.ParseConfig(b.db.URL)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -31,14 +30,7 @@ type desk struct {
 
 func open(t *testing.T, pace webhookreplay.Pace) *desk {
 	t.Helper()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	d := &desk{T: t, db: testkit.DB(t), org: id.New(), hooks: &webhooks.Service{Box: box, Policy: outbound.Policy{}}}
 	d.sql, d.job = testkit.Pgx(t, d.db.URL), webhookreplay.Job{Hooks: d.hooks, Pace: pace}
 	d.tx(func(tx *postgres.Tx) error {

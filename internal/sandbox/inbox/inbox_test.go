@@ -14,7 +14,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
@@ -28,14 +27,7 @@ type fixture struct {
 
 func start(t *testing.T) *fixture {
 	t.Helper()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	db, mux := testkit.DB(t), http.NewServeMux()
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)

@@ -10,21 +10,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 func TestThePageShowsMailOfAllOrgsAndSaysThatItIsASandbox(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
-	text, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	page := mailbox.Handler(db.System, box, testkit.Log(t))
 	get := func(method string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()

@@ -14,7 +14,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -40,14 +39,7 @@ func newWorld(t testing.TB, o oauth.Options) *world {
 // sealed is a store in Postgres.
 func sealed(t testing.TB) oauth.Postgres {
 	t.Helper()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	return oauth.Postgres{System: testkit.Open(t, testkit.DB(t).URL, postgres.System), Box: box}
 }
 

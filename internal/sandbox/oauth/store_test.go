@@ -8,7 +8,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -67,14 +66,7 @@ func TestBothStoresKeepTheSame(t *testing.T) {
 // TestARestartFindsItsLoginsAgain, and no table shows a token.
 func TestARestartFindsItsLoginsAgain(t *testing.T) {
 	t.Parallel()
-	keys, err := secret.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := secret.Parse(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := testkit.Box(t)
 	db := testkit.DB(t)
 	process := func() *world {
 		return newWorld(t, oauth.Options{Store: oauth.Postgres{System: testkit.Open(t, db.URL, postgres.System), Box: box}})
@@ -87,7 +79,7 @@ func TestARestartFindsItsLoginsAgain(t *testing.T) {
 	}
 	var rows int
 	var dump string
-	err = testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*), string_agg(kind || id || encode(body, 'escape'), ' ') FROM sandbox_oauth`).Scan(&rows, &dump)
+	err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*), string_agg(kind || id || encode(body, 'escape'), ' ') FROM sandbox_oauth`).Scan(&rows, &dump)
 	if err != nil || rows < 4 {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
