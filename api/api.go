@@ -13,11 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 // Deps are what main hands to the API.
@@ -36,6 +38,10 @@ type Deps struct {
 	TrialDays int
 	Billing   *billing.Service // changes of plan
 	Social    *social.Service  // logins at social networks and ad platforms, and their accounts
+	// Brands answers what is shown of an org; nil: by the plans above.
+	Brands *branding.Resolver
+	// Hosts knows whose a host is. Nil: nobody has one, and every page shows the platform's brand.
+	Hosts branding.HostResolver
 
 	SignupOff bool // strangers may not sign up
 
@@ -73,6 +79,9 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Plans == nil {
 		d.Plans = plans.NewService(d.DB, nil)
 	}
+	if d.Brands == nil {
+		d.Brands = systemmail.Brands(d.DB, d.Plans)
+	}
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{
 		Immutable:                    true, // strings of a request may be kept; without it they change under their owner
@@ -97,6 +106,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe,
 		a.mountAccounts, a.mountConnect, a.mountOAuth,
+		a.mountBrand,
 	} {
 		mount()
 	}

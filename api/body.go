@@ -56,3 +56,19 @@ func (oneOrMore) Schema(huma.Registry) *huma.Schema {
 func notNull(field string) error {
 	return fault.Invalid(field, "not_nullable", "This field cannot be cleared.")
 }
+
+// maybe is a member of an answer that is an object or null.
+type maybe[T any] struct{ Value *T }
+
+// MarshalJSON writes the object, or null.
+func (m maybe[T]) MarshalJSON() ([]byte, error) { return json.Marshal(m.Value) }
+
+// UnmarshalJSON reads back what was written, for a stored answer.
+func (m *maybe[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.Value) }
+
+// Schema is T's, with null.
+func (maybe[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.Nullable = true
+	return &s
+}

@@ -8,6 +8,7 @@ billing_customer (org_id uuid not null, stripe_id text, stripe_key text not null
 billing_preview (org_id uuid not null, id uuid not null, plan text not null, interval text not null, timing text not null, base text not null, amount_due bigint not null, total bigint not null, currency text not null, lines json not null, proration_date timestamp with time zone not null, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
 billing_price (stripe_id text not null, kind text not null, plan text not null, interval text not null, amount bigint not null, currency text not null, replaced boolean not null default false, synced_at timestamp with time zone not null default now())
 billing_sync (name text not null, position text not null, updated_at timestamp with time zone not null default now())
+brand (org_id uuid not null, brand_name text, color_primary text, color_accent text, color_background text, color_text text, hide_brand boolean not null default false, support_email text, logo bytea, logo_type text, logo_digest text, logo_width integer, logo_height integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -100,6 +101,20 @@ billing_price: billing_price_interval_check CHECK (("interval" = ANY (ARRAY['mon
 billing_price: billing_price_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'overage'::text])))
 billing_price: billing_price_pkey PRIMARY KEY (stripe_id)
 billing_sync: billing_sync_pkey PRIMARY KEY (name)
+brand: brand_brand_name_check CHECK (((length(brand_name) >= 1) AND (length(brand_name) <= 80)))
+brand: brand_check CHECK ((num_nulls(color_primary, color_accent, color_background, color_text) = ANY (ARRAY[0, 4])))
+brand: brand_check1 CHECK ((num_nulls(logo, logo_type, logo_digest, logo_width, logo_height) = ANY (ARRAY[0, 5])))
+brand: brand_color_accent_check CHECK ((color_accent ~ '^#[0-9a-f]{6}$'::text))
+brand: brand_color_background_check CHECK ((color_background ~ '^#[0-9a-f]{6}$'::text))
+brand: brand_color_primary_check CHECK ((color_primary ~ '^#[0-9a-f]{6}$'::text))
+brand: brand_color_text_check CHECK ((color_text ~ '^#[0-9a-f]{6}$'::text))
+brand: brand_logo_digest_check CHECK ((logo_digest ~ '^[0-9a-f]{64}$'::text))
+brand: brand_logo_height_check CHECK ((logo_height > 0))
+brand: brand_logo_type_check CHECK ((logo_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/svg+xml'::text])))
+brand: brand_logo_width_check CHECK ((logo_width > 0))
+brand: brand_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+brand: brand_pkey PRIMARY KEY (org_id)
+brand: brand_support_email_check CHECK ((length(support_email) <= 254))
 client_org: client_org_id_fkey FOREIGN KEY (id) REFERENCES org(id)
 client_org: client_org_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 client_org: client_org_pkey PRIMARY KEY (org_id, id)
@@ -236,6 +251,7 @@ webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'
 
 -- indexes
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
+CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
@@ -305,6 +321,7 @@ CREATE UNIQUE INDEX billing_preview_pkey ON public.billing_preview USING btree (
 CREATE UNIQUE INDEX billing_price_current ON public.billing_price USING btree (plan, "interval", kind) WHERE (NOT replaced)
 CREATE UNIQUE INDEX billing_price_pkey ON public.billing_price USING btree (stripe_id)
 CREATE UNIQUE INDEX billing_sync_pkey ON public.billing_sync USING btree (name)
+CREATE UNIQUE INDEX brand_pkey ON public.brand USING btree (org_id)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
@@ -391,6 +408,8 @@ billing_customer: system for ALL to funnelwork_system using (true) check (true) 
 billing_customer: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 billing_preview: system for ALL to funnelwork_system using (true) check (true) forced
 billing_preview: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+brand: system for ALL to funnelwork_system using (true) check (true) forced
+brand: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -475,6 +494,9 @@ billing_price: funnelwork_app may SELECT
 billing_price: funnelwork_system may INSERT, SELECT, UPDATE
 billing_sync: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 billing_sync: funnelwork_system may INSERT, SELECT, UPDATE
+brand: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+brand: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+brand: funnelwork_system may SELECT
 client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -93,7 +93,7 @@ var catalogue = []Type{
 	of(live, "social_account.reauth_required", brokenAccount, "a social or ad account needs somebody to log in again"),
 	of(live, "social_account.disconnected", endedAccount, "a social or ad account was disconnected"),
 	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
-	change(reserved, "brand.updated", sampleBrand, "name, logo or colours of the brand changed"),
+	change(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
 	of(reserved, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
 	of(reserved, "domain.degraded", sampleDomain, "a custom domain's records are no longer right"),
 	of(reserved, "connect.enabled", sampleConnect, "the payment processor enabled the connected account"),

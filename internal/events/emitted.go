@@ -157,3 +157,15 @@ func (SocialAccountDisconnected) Type() string { return "social_account.disconne
 
 // Data is the account as it ended.
 func (e SocialAccountDisconnected) Data() (object, previous any) { return e.Account, nil }
+
+// BrandUpdated is brand.updated, once for each change of the settings.
+type BrandUpdated struct {
+	Brand    Brand
+	Previous map[string]any
+}
+
+// Type is the name on the wire.
+func (BrandUpdated) Type() string { return "brand.updated" }
+
+// Data is the brand after the change and what changed.
+func (e BrandUpdated) Data() (object, previous any) { return e.Brand, fields(e.Previous) }

@@ -53,7 +53,11 @@ var (
 	brokenAccount      = func() SocialAccount { a := sampleAccount; a.Status = "reauth_required"; return a }()
 	endedAccount       = func() SocialAccount { a := sampleAccount; a.Status, a.TokenExpiresAt = "revoked", nil; return a }()
 	sampleEndpoint     = Endpoint{ID: sampleID(19), URL: "https://example.com/hooks", Events: []string{"*"}, DisabledReason: ptr("gone"), CreatedAt: sampleTime, UpdatedAt: sampleTime}
-	sampleBrand        = Brand{BrandName: "Example", Colors: map[string]string{"primary": "#0b5fff"}, HideBrand: true, SupportEmail: ptr("help@example.com")}
-	sampleDomain       = Domain{Domain: "crm.example.com", Status: "active"}
-	sampleConnect      = Connect{Status: "enabled", ChargesEnabled: true, PayoutsEnabled: true, Requirements: []string{}}
+	sampleBrand        = Brand{
+		BrandName: ptr("Example"), HideBrand: true, SupportEmail: ptr("help@example.com"),
+		Colors: BrandColors{Primary: "#0b5fff", Accent: "#0a7d6c", Background: "#ffffff", Text: "#1b1f24"},
+		Logo:   &BrandLogo{URL: "https://crm.example.com/white-label/brand/logo/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ContentType: "image/png", Width: 320, Height: 80},
+	}
+	sampleDomain  = Domain{Domain: "crm.example.com", Status: "active"}
+	sampleConnect = Connect{Status: "enabled", ChargesEnabled: true, PayoutsEnabled: true, Requirements: []string{}}
 )

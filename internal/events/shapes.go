@@ -195,10 +195,27 @@ type SocialAccount struct {
 
 // Brand is a reseller's appearance.
 type Brand struct {
-	BrandName    string            `json:"brand_name"`
-	Colors       map[string]string `json:"colors"`
-	HideBrand    bool              `json:"hide_brand"`
-	SupportEmail *string           `json:"support_email"`
+	BrandName    *string     `json:"brand_name" doc:"null: the platform's"`
+	Colors       BrandColors `json:"colors"`
+	HideBrand    bool        `json:"hide_brand" doc:"the wish not to name the platform; the plan decides"`
+	SupportEmail *string     `json:"support_email" doc:"where people find help"`
+	Logo         *BrandLogo  `json:"logo"`
+}
+
+// BrandColors are each #rrggbb.
+type BrandColors struct {
+	Primary    string `json:"primary" doc:"#rrggbb"`
+	Accent     string `json:"accent" doc:"#rrggbb"`
+	Background string `json:"background" doc:"#rrggbb"`
+	Text       string `json:"text" doc:"#rrggbb"`
+}
+
+// BrandLogo is a logo as it is served.
+type BrandLogo struct {
+	URL         string `json:"url" doc:"public; another logo has another"`
+	ContentType string `json:"content_type" doc:"image/png, image/jpeg or image/svg+xml"`
+	Width       int    `json:"width" doc:"pixels; of an SVG the sides of its view box"`
+	Height      int    `json:"height"`
 }
 
 // Domain is a custom domain.

@@ -1,0 +1,207 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+)
+
+const brandPath = "/white-label"
+
+// settings is the answer of GET /white-label.
+type settings struct {
+	BrandName    *string `json:"brand_name"`
+	Colors       map[string]string
+	HideBrand    bool    `json:"hide_brand"`
+	SupportEmail *string `json:"support_email"`
+	Logo         *struct {
+		URL         string
+		ContentType string `json:"content_type"`
+		Width       int
+		Height      int
+	}
+	Effective struct {
+		WhiteLabel bool `json:"white_label"`
+		HideBrand  bool `json:"hide_brand"`
+	}
+	UpdatedAt *string `json:"updated_at"`
+}
+
+// reseller is the owner of an org whose plan has everything of the brand.
+func (s *service) reseller() *caller {
+	s.Helper()
+	return s.signup().subscribe("white_label_pro")
+}
+
+// branded are the brand.updated events and the entries in the audit log that say the same.
+func (c *caller) branded() string {
+	c.Helper()
+	return fmt.Sprint(c.count("event WHERE org_id = $1 AND type = 'brand.updated'", c.Org), " ", c.count("audit_log WHERE org_id = $1 AND action = 'brand.updated'", c.Org))
+}
+
+func TestABrandIsSetFieldByField(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.reseller()
+	var was, b settings
+	first := c.do("GET", brandPath, nil).want(t, 200, "")
+	if first.into(t, &was); was.BrandName != nil || was.Colors["text"] != "#1b1f24" || was.UpdatedAt != nil || !was.Effective.WhiteLabel || was.Effective.HideBrand || was.Logo != nil {
+		t.Errorf("%s", first.Body)
+	}
+	c.do("PATCH", brandPath, "{}").want(t, 200, "")
+	c.do("PATCH", brandPath, first.Body).want(t, 200, "")
+	if got := c.branded(); got != "0 0" {
+		t.Errorf("a patch that changes nothing is told: %s", got)
+	}
+	got := c.do("PATCH", brandPath, `{"brand_name":" Acme & Söhne ","colors":{"primary":"#8A1C4A"},"hide_brand":true,"support_email":"help@acme.test"}`, "If-Match", first.Header.Get("ETag")).want(t, 200, "")
+	if got.into(t, &b); *b.BrandName != "Acme & Söhne" || b.Colors["primary"] != "#8a1c4a" || b.Colors["text"] != "#1b1f24" || !b.HideBrand || !b.Effective.HideBrand || *b.SupportEmail != "help@acme.test" || b.UpdatedAt == nil {
+		t.Errorf("%s", got.Body)
+	}
+	if again := c.do("GET", brandPath, nil); !bytes.Equal(again.Body, got.Body) || again.Header.Get("ETag") != got.Header.Get("ETag") {
+		t.Errorf("GET answers %s, PATCH %s", again.Body, got.Body)
+	}
+	c.do("GET", brandPath, nil, "If-None-Match", got.Header.Get("ETag")).want(t, 304, "")
+	c.do("PATCH", brandPath, got.Body).want(t, 200, "")
+	c.do("PATCH", brandPath, `{"brand_name":"Other"}`, "If-Match", first.Header.Get("ETag")).want(t, 412, "precondition_failed")
+	if got := c.branded(); got != "1 1" {
+		t.Errorf("one change is told %s times", got)
+	}
+	got = c.do("PATCH", brandPath, `{"brand_name":null,"colors":{"primary":null},"support_email":null}`).want(t, 200, "")
+	if b = (settings{}); true {
+		got.into(t, &b)
+	}
+	if b.BrandName != nil || b.SupportEmail != nil || b.Colors["primary"] != was.Colors["primary"] || !b.HideBrand {
+		t.Errorf("%s", got.Body)
+	}
+	c.do("PATCH", brandPath, `{"colors":null,"hide_brand":false}`, "Idempotency-Key", "k").want(t, 200, "")
+	c.do("PATCH", brandPath, `{"colors":null,"hide_brand":false}`, "Idempotency-Key", "k").want(t, 200, "")
+	if got := c.branded(); got != "3 3" {
+		t.Errorf("three changes are told %s times", got)
+	}
+}
+
+func TestEachFieldOfABrandHasItsRule(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.reseller()
+	for body, field := range map[string]string{
+		`{"brand_name":""}`:                                "#/brand_name required",
+		`{"brand_name":"   "}`:                             "#/brand_name required",
+		`{"brand_name":"a\u200bb"}`:                        "#/brand_name invalid_text",
+		`{"brand_name":"a\nb"}`:                            "#/brand_name invalid_text",
+		`{"brand_name":"\u202Eemca"}`:                      "#/brand_name invalid_text",
+		`{"brand_name":"service@bank.test"}`:               "#/brand_name invalid_text",
+		`{"brand_name":"https://bank.test"}`:               "#/brand_name invalid_text",
+		`{"brand_name":"<b>Acme</b>"}`:                     "#/brand_name invalid_text",
+		`{"brand_name":"` + strings.Repeat("ä", 81) + `"}`: "#/brand_name too_long",
+		`{"colors":{"primary":"red"}}`:                     "#/colors/primary invalid_color",
+		`{"colors":{"primary":"#fff"}}`:                    "#/colors/primary invalid_color",
+		`{"colors":{"text":"#000000;}body{x:y"}}`:          "#/colors/text invalid_color",
+		`{"colors":{"link":"#000000"}}`:                    "#/colors/link unknown_field",
+		`{"colors":{"text":"#999999"}}`:                    "#/colors/text low_contrast",
+		`{"colors":{"background":"#0b5fff"}}`:              "#/colors/primary low_contrast",
+		`{"hide_brand":null}`:                              "#/hide_brand not_nullable",
+		`{"hide_brand":"yes"}`:                             "#/hide_brand invalid_type",
+		`{"support_email":"nobody"}`:                       "#/support_email invalid_email",
+		`{"logo":{"url":"https://elsewhere.test"}}`:        "#/logo read_only",
+		`{"effective":{"white_label":false}}`:              "#/effective read_only",
+		`{"updated_at":"2026-01-01T00:00:00Z"}`:            "#/updated_at read_only",
+		`{"org_id":"x"}`:                                   "#/org_id unknown_field",
+	} {
+		got := c.do("PATCH", brandPath, body).want(t, 422, "validation_failed")
+		if got.field() != field {
+			t.Errorf("%s: %s, want %s", body, got.field(), field)
+		}
+	}
+	var p struct {
+		Contrast []struct {
+			Color, Against, Nearest string
+			Ratio, Needs            float64
+		}
+	}
+	got := c.do("PATCH", brandPath, `{"colors":{"text":"#999999","accent":"#eeeeee"}}`).want(t, 422, "validation_failed")
+	if got.into(t, &p); len(p.Contrast) != 2 || fmt.Sprint(p.Contrast[1]) != "{text background #767676 2.84 4.5}" {
+		t.Errorf("%s", got.Body)
+	}
+	if got := c.branded(); got != "0 0" {
+		t.Errorf("a refused change is told: %s", got)
+	}
+}
+
+func TestABrandNeedsThePlanAndOutlastsIt(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	var need struct {
+		Feature   string
+		UpgradeTo string `json:"upgrade_to"`
+	}
+	for body, feature := range map[string]string{
+		`{"brand_name":"Acme"}`: "white_label plan white_label_pro", `{"colors":{}}`: "white_label plan white_label_pro",
+		`{"support_email":null}`: "white_label plan white_label_pro", `{"hide_brand":true}`: "hide_brand plan agency_growth",
+	} {
+		c.do("PATCH", brandPath, body).want(t, 402, "feature_not_in_plan").into(t, &need)
+		if got := need.Feature + " plan " + need.UpgradeTo; got != feature {
+			t.Errorf("%s: %s, want %s", body, got, feature)
+		}
+	}
+	c.do("PATCH", brandPath, `{"hide_brand":false}`).want(t, 200, "")
+	c.subscribe("agency_growth").do("PATCH", brandPath, `{"hide_brand":true}`).want(t, 200, "")
+	c.do("PATCH", brandPath, `{"brand_name":"Acme"}`).want(t, 402, "feature_not_in_plan")
+	c.subscribe("white_label_pro").do("PATCH", brandPath, `{"brand_name":"Acme"}`).want(t, 200, "")
+	with := c.do("GET", brandPath, nil).want(t, 200, "")
+	c.state(plans.State{Plan: "white_label_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
+	var b settings
+	without := c.do("GET", brandPath, nil).want(t, 200, "")
+	if without.into(t, &b); *b.BrandName != "Acme" || !b.HideBrand || b.Effective.WhiteLabel || b.Effective.HideBrand {
+		t.Errorf("after the plan: %s", without.Body)
+	}
+	if with.Header.Get("ETag") == without.Header.Get("ETag") {
+		t.Error("the tag has not moved with the plan")
+	}
+}
+
+func TestWhoMayChangeABrand(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.reseller()
+	for role, status := range map[auth.Role]int{auth.Viewer: 403, auth.Member: 403, auth.Admin: 200} {
+		c.as(role).do("PATCH", brandPath, `{"brand_name":"By `+string(role)+`"}`).want(t, status, "")
+		c.key(role).do("PATCH", brandPath, `{"brand_name":"By a key of `+string(role)+`"}`).want(t, status, "")
+		c.as(role).do("GET", brandPath, nil).want(t, 200, "")
+	}
+	other := s.reseller()
+	var b settings
+	if other.do("GET", brandPath, nil).into(t, &b); b.BrandName != nil {
+		t.Errorf("another org has %s", *b.BrandName)
+	}
+}
+
+// TestTwoChangesAtOnceAreBothKept: the first settings of an org have no row to lock, and still none is lost.
+func TestTwoChangesAtOnceAreBothKept(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.reseller()
+	bodies := []string{`{"brand_name":"Acme"}`, `{"hide_brand":true}`, `{"support_email":"help@acme.test"}`, `{"colors":{"primary":"#8a1c4a"}}`}
+	var all sync.WaitGroup
+	for _, body := range bodies {
+		all.Go(func() { c.do("PATCH", brandPath, body).want(t, 200, "") })
+	}
+	all.Wait()
+	var b settings
+	got := c.do("GET", brandPath, nil)
+	if got.into(t, &b); b.BrandName == nil || !b.HideBrand || b.SupportEmail == nil || b.Colors["primary"] != "#8a1c4a" || !strings.HasPrefix(got.Header.Get("ETag"), `"4.`) {
+		t.Errorf("%s %s", got.Header.Get("ETag"), got.Body)
+	}
+	if told := c.branded(); told != "4 4" {
+		t.Errorf("four changes are told %s times", told)
+	}
+	if !strings.Contains(c.logged(), "brand.updated") {
+		t.Error("the log has none of it")
+	}
+}

@@ -1,0 +1,311 @@
+package branding
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// HostResolver knows which org is served at a host: lower case, without a port. It answers from memory.
+type HostResolver interface {
+	Org(host string) (id.ID, bool)
+}
+
+// Settings are what an org has set, whether or not its plan lets it show them.
+type Settings struct {
+	Name         *string
+	Colors       *Palette // nil: the platform's
+	HideBrand    bool
+	SupportEmail *string
+	Logo         *LogoInfo
+	UpdatedAt    *wire.Time // nil: never set
+	Edit         int64      // 0: never set
+}
+
+// LogoInfo is a logo without its bytes.
+type LogoInfo struct {
+	Digest        string // SHA-256, in hex: its public address
+	Type          string // image/png, image/jpeg or image/svg+xml
+	Width, Height int    // in pixels; of an SVG the sides of its view box
+}
+
+// Path is where a logo of that digest is served to everybody, for ever the same bytes.
+func (l *LogoInfo) Path() string { return LogoPath + l.Digest }
+
+// LogoPath is the beginning of every Path.
+const LogoPath = "/white-label/brand/logo/"
+
+// NameMax is how many characters a name has at most.
+const NameMax = 80
+
+// Own tells whether the org has looks of its own.
+func (s *Settings) Own() bool { return s.Name != nil || s.Colors != nil || s.Logo != nil }
+
+// Palette is the colours that are set, else the platform's.
+func (s *Settings) Palette() Palette {
+	if s.Colors == nil {
+		return DefaultPalette
+	}
+	return *s.Colors
+}
+
+// Event is s as events show it; base is the public address without a slash at its end.
+func (s *Settings) Event(base string) events.Brand {
+	p := s.Palette()
+	e := events.Brand{
+		BrandName: s.Name, HideBrand: s.HideBrand, SupportEmail: s.SupportEmail,
+		Colors: events.BrandColors{Primary: p.Primary.String(), Accent: p.Accent.String(), Background: p.Background.String(), Text: p.Text.String()},
+	}
+	if l := s.Logo; l != nil {
+		e.Logo = &events.BrandLogo{URL: base + l.Path(), ContentType: l.Type, Width: l.Width, Height: l.Height}
+	}
+	return e
+}
+
+// columns are those of Settings, for scan.
+const columns = `brand_name, color_primary, color_accent, color_background, color_text, coalesce(hide_brand, false), support_email,
+	logo_digest, logo_type, logo_width, logo_height, b.updated_at, coalesce(b.edit, 0)`
+
+// row is where columns are scanned to.
+type row struct {
+	Settings
+	colors [4]*string
+	digest *string
+	kind   *string
+	width  *int
+	height *int
+	at     *wire.Time
+}
+
+func (r *row) targets() []any {
+	return []any{
+		&r.Name, &r.colors[0], &r.colors[1], &r.colors[2], &r.colors[3], &r.HideBrand, &r.SupportEmail,
+		&r.digest, &r.kind, &r.width, &r.height, &r.at, &r.Edit,
+	}
+}
+
+// settings is what the row says. Colours that are none are as if they were not set.
+func (r *row) settings() *Settings {
+	s := r.Settings
+	s.UpdatedAt = r.at
+	if r.digest != nil && r.kind != nil && r.width != nil && r.height != nil {
+		s.Logo = &LogoInfo{*r.digest, *r.kind, *r.width, *r.height}
+	}
+	var p Palette
+	whole := true
+	for i, c := range []*Color{&p.Primary, &p.Accent, &p.Background, &p.Text} {
+		ok := false
+		if r.colors[i] != nil {
+			*c, ok = ParseColor(*r.colors[i])
+		}
+		whole = whole && ok
+	}
+	if whole {
+		s.Colors = &p
+	}
+	return &s
+}
+
+// Read answers the settings of tx's org; those of one that has set nothing are zero.
+func Read(ctx context.Context, tx *postgres.Tx) (*Settings, error) {
+	var r row
+	if err := tx.QueryRow(ctx, `SELECT `+columns+` FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`, []any{tx.Org()}, r.targets()...); err != nil {
+		return nil, fmt.Errorf("read brand: %w", err)
+	}
+	return r.settings(), nil
+}
+
+// Patch is a merge patch of settings. Colors are merged one by one; null is the platform's.
+type Patch struct {
+	Name         wire.Field[string]
+	Colors       wire.Field[ColorPatch]
+	HideBrand    wire.Field[bool]
+	SupportEmail wire.Field[string] // the caller has checked that it is an address
+}
+
+// ColorPatch is a merge patch of the colours.
+type ColorPatch struct {
+	Primary, Accent, Background, Text wire.Field[string]
+}
+
+// Change is one change of the settings: what they were, what they are, and which fields differ. None where nothing changed.
+type Change struct {
+	Was, Is *Settings
+	Fields  []string
+}
+
+// Update applies p to the settings of tx's org and announces brand.updated; base as for Event. check is called with the
+// settings as they stand, locked. A patch that changes nothing writes nothing. The caller writes the audit log.
+func Update(ctx context.Context, tx *postgres.Tx, base string, p Patch, check func(*Settings) error) (*Change, error) {
+	return change(ctx, tx, base, check, p.apply)
+}
+
+// change is the way of every change: lock, check, alter, and write where something differs.
+func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Settings) error, alter func(*Settings) error) (*Change, error) {
+	// The org's row is the lock, because an org that has set nothing has no row here. It is a statement of its own: what
+	// waited for a lock would read the brand as it was before the wait.
+	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())
+	was, err := Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(was); err != nil {
+		return nil, err
+	}
+	is := *was
+	if err := alter(&is); err != nil {
+		return nil, err
+	}
+	c := &Change{Was: was, Is: &is}
+	before, after := was.Event(base), is.Event(base)
+	previous := map[string]any{}
+	note := func(differs bool, name string, value any) {
+		if differs {
+			previous[name] = value
+			c.Fields = append(c.Fields, name)
+		}
+	}
+	note(!same(before.BrandName, after.BrandName), "brand_name", before.BrandName)
+	note(before.Colors != after.Colors, "colors", before.Colors)
+	note(before.HideBrand != after.HideBrand, "hide_brand", before.HideBrand)
+	note(!same(before.SupportEmail, after.SupportEmail), "support_email", before.SupportEmail)
+	note(!same(before.Logo, after.Logo), "logo", before.Logo)
+	if len(c.Fields) == 0 {
+		c.Is = was
+		return c, nil
+	}
+	if err := is.store(ctx, tx); err != nil {
+		return nil, err
+	}
+	return c, events.Announce(ctx, tx, events.BrandUpdated{Brand: after, Previous: previous})
+}
+
+func same[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// store writes all but the logo, which has statements of its own, and moves the edit.
+func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
+	var colors [4]*string
+	if s.Colors != nil {
+		for i, c := range []Color{s.Colors.Primary, s.Colors.Accent, s.Colors.Background, s.Colors.Text} {
+			text := c.String()
+			colors[i] = &text
+		}
+	}
+	err := tx.QueryRow(ctx, `
+		INSERT INTO brand AS b (org_id, brand_name, color_primary, color_accent, color_background, color_text, hide_brand, support_email)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (org_id) DO UPDATE SET brand_name = $2, color_primary = $3, color_accent = $4, color_background = $5, color_text = $6,
+			hide_brand = $7, support_email = $8, updated_at = clock_timestamp(), edit = b.edit + 1
+		RETURNING updated_at, edit`,
+		[]any{tx.Org(), s.Name, colors[0], colors[1], colors[2], colors[3], s.HideBrand, s.SupportEmail}, &s.UpdatedAt, &s.Edit)
+	if err != nil {
+		return fmt.Errorf("write brand: %w", err)
+	}
+	return nil
+}
+
+func (p *Patch) apply(s *Settings) error {
+	var wrong []fault.Field
+	if p.Name.Set {
+		if s.Name = nil; !p.Name.Null {
+			name := strings.TrimSpace(p.Name.Value)
+			s.Name = &name
+			if f := checkName(name); f != nil {
+				wrong = append(wrong, *f)
+			}
+		}
+	}
+	if p.SupportEmail.Set {
+		if s.SupportEmail = nil; !p.SupportEmail.Null {
+			s.SupportEmail = &p.SupportEmail.Value
+		}
+	}
+	if p.HideBrand.Set {
+		if p.HideBrand.Null {
+			wrong = append(wrong, fault.Field{Pointer: "#/hide_brand", Code: "not_nullable", Detail: "This field cannot be cleared."})
+		}
+		s.HideBrand = p.HideBrand.Value
+	}
+	wrong = append(wrong, p.paint(s)...)
+	if wrong != nil {
+		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: wrong}
+	}
+	if p.Colors.Set && s.Colors != nil {
+		return s.Colors.Check()
+	}
+	return nil
+}
+
+// paint sets the colours that were sent. One that is cleared is the platform's again; all four of those are no colours of
+// one's own.
+func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
+	if !p.Colors.Set {
+		return nil
+	}
+	if p.Colors.Null {
+		s.Colors = nil
+		return nil
+	}
+	now := s.Palette()
+	for _, one := range []struct {
+		name string
+		sent wire.Field[string]
+		at   *Color
+		rule Color
+	}{
+		{"primary", p.Colors.Value.Primary, &now.Primary, DefaultPalette.Primary},
+		{"accent", p.Colors.Value.Accent, &now.Accent, DefaultPalette.Accent},
+		{"background", p.Colors.Value.Background, &now.Background, DefaultPalette.Background},
+		{"text", p.Colors.Value.Text, &now.Text, DefaultPalette.Text},
+	} {
+		switch c, ok := ParseColor(one.sent.Value); {
+		case !one.sent.Set:
+		case one.sent.Null:
+			*one.at = one.rule
+		case !ok:
+			wrong = append(wrong, fault.Field{Pointer: "#/colors/" + one.name, Code: "invalid_color", Detail: "Want a colour as #RRGGBB: six hexadecimal digits."})
+		default:
+			*one.at = c
+		}
+	}
+	s.Colors = &now
+	if now == DefaultPalette {
+		s.Colors = nil
+	}
+	return wrong
+}
+
+// checkName refuses what could pass for something else in the head of a mail or a page: addresses, and characters that one
+// does not see.
+func checkName(name string) *fault.Field {
+	bad := func(code, detail string) *fault.Field {
+		return &fault.Field{Pointer: "#/brand_name", Code: code, Detail: detail}
+	}
+	switch {
+	case name == "":
+		return bad("required", "A name has a character at least; null clears it.")
+	case utf8.RuneCountInString(name) > NameMax:
+		return bad("too_long", fmt.Sprintf("A name has at most %d characters.", NameMax))
+	case strings.ContainsAny(name, "@<>\"\\") || strings.Contains(name, "://") || strings.ContainsFunc(name, unseen):
+		return bad("invalid_text", "A name holds no mail or web address, none of @ < > \" \\, and no invisible characters.")
+	}
+	return nil
+}
+
+// unseen tells of a character that shows nothing, or changes how others are shown.
+func unseen(r rune) bool {
+	return r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r))
+}
