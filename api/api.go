@@ -104,7 +104,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountContacts, a.mountFields, a.mountScoreModel,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
-		a.mountBilling, a.mountStripe,
+		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth,
 		a.mountBrand,
 	} {

@@ -51,8 +51,9 @@ type service struct {
 	DB   *testkit.Database
 	URL  string
 	// Stripe stands in for the payment processor; its events are signed with StripeSecret, and tests carry them.
-	Stripe       *stripe.Sandbox
-	StripeSecret string
+	Stripe        *stripe.Sandbox
+	StripeSecret  string
+	ConnectSecret string // of the events of connected accounts
 	// OAuth stands in for the social networks and ad platforms.
 	OAuth *oauth.Sandbox
 
@@ -96,6 +97,9 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)
 	}
+	if s.ConnectSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/connect-webhook", true); err != nil {
+		t.Fatal(err)
+	}
 	s.Deps.Billing = billing.New(billing.Options{
 		Remind: func(ctx context.Context, tx *postgres.Tx, change id.ID) error {
 			return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change})
@@ -106,7 +110,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		Audit: func(ctx context.Context, tx *postgres.Tx, act billing.Act) {
 			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 		},
-		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.StripeSecret, Log: log,
+		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.ConnectSecret, Log: log,
 		Account: billing.Account{Key: "sk_test_api", URL: "http://stripe.test", HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log},
 	})
 	s.OAuth = oauth.New(oauth.Options{Log: log})

@@ -26,9 +26,6 @@ type Options struct {
 	Remind func(ctx context.Context, tx *postgres.Tx, change id.ID) error
 	// Arrived adds, in tx, the job that works an event.
 	Arrived func(ctx context.Context, tx *postgres.Tx, event string) error
-	// Connected works an event of a connected account, and runs mark in the transaction of its effect, which is of the
-	// zero org; nil: such events are kept and nothing is done about them.
-	Connected func(ctx context.Context, e *Event, mark func(context.Context, *postgres.Tx) error) error
 	// Audit writes, in tx, who did what.
 	Audit func(ctx context.Context, tx *postgres.Tx, act Act)
 	Log   *slog.Logger

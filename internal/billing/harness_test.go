@@ -30,7 +30,8 @@ type world struct {
 	box     *stripe.Sandbox
 	billing *billing.Service
 	sql     *pgx.Conn // superuser
-	secret  string
+	secret  string // of what happens to the platform
+	connect string // of what happens to connected accounts
 
 	mu     sync.Mutex
 	at     time.Time
@@ -45,7 +46,10 @@ var errCrash = errors.New("the process died")
 var noon = time.Date(2026, 8, 3, 12, 0, 0, 0, time.UTC)
 
 // hookURL is where the sandbox sends what happens; tests carry it themselves.
-const hookURL = "http://funnelwork.test/billing/stripe/webhook"
+const (
+	hookURL    = "http://funnelwork.test/billing/stripe/webhook"
+	connectURL = "http://funnelwork.test/billing/stripe/connect-webhook"
+)
 
 func begin(t testing.TB) *world {
 	t.Helper()
@@ -55,6 +59,9 @@ func begin(t testing.TB) *world {
 	t.Cleanup(w.box.Close)
 	var err error
 	if w.secret, err = w.box.Ensure(t.Context(), hookURL, false); err != nil {
+		t.Fatal(err)
+	}
+	if w.connect, err = w.box.Ensure(t.Context(), connectURL, true); err != nil {
 		t.Fatal(err)
 	}
 	w.billing = w.service(nil)
@@ -67,7 +74,7 @@ func begin(t testing.TB) *world {
 // service is a further process's billing.
 func (w *world) service(change func(*billing.Options)) *billing.Service {
 	o := billing.Options{
-		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: "whsec_connect", Log: testkit.Log(w.TB),
+		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: w.connect, Log: testkit.Log(w.TB),
 		Account: billing.Account{Key: "sk_test_world", URL: "http://stripe.test", HTTP: &http.Client{Transport: w.box.Transport()}, Log: testkit.Log(w.TB)},
 		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
 		Arrived: func(_ context.Context, _ *postgres.Tx, event string) error {
@@ -281,7 +288,11 @@ func (w *world) outbox() (all []stripe.Outgoing) {
 func (w *world) deliver(all ...stripe.Outgoing) {
 	w.Helper()
 	for _, o := range all {
-		if err := w.billing.Intake(w.Context(), o.Body, stripe.Sign(w.secret, w.now(), o.Body), false); err != nil {
+		secret, connect := w.secret, o.URL == connectURL
+		if connect {
+			secret = w.connect
+		}
+		if err := w.billing.Intake(w.Context(), o.Body, stripe.Sign(secret, w.now(), o.Body), connect); err != nil {
 			w.Fatalf("%s: %v", o.Type, err)
 		}
 	}
@@ -384,7 +395,7 @@ func (w *world) elsewhere(org id.ID) *world {
 // twin is another database with the same Stripe, and without an org.
 func (w *world) twin() *world {
 	w.Helper()
-	o := &world{TB: w.TB, Database: testkit.DB(w.TB), at: w.now(), box: w.box, secret: w.secret}
+	o := &world{TB: w.TB, Database: testkit.DB(w.TB), at: w.now(), box: w.box, secret: w.secret, connect: w.connect}
 	o.sql = testkit.Pgx(w.TB, o.URL)
 	o.billing = o.service(nil)
 	if _, err := o.billing.Publish(w.Context(), false); err != nil {

@@ -82,14 +82,18 @@ func stamped(signature string) (time.Time, bool) {
 func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, connect bool, source string) error {
 	customer, object := concerns(e)
 	var org id.ID
-	if customer != "" && e.Account == "" {
-		var err error
-		if org, err = s.whose(ctx, customer); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case connect: // whatever it says of its customer, it is the account's
+		org, err = s.whoseAccount(ctx, e.Account)
+	case customer != "" && e.Account == "":
+		org, err = s.whose(ctx, customer)
+	}
+	if err != nil {
+		return err
 	}
 	result := "stored"
-	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error { // one round trip: what came before is refused by its id
+	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error { // one round trip: what came before is refused by its id
 		tx.Queue(`INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at, source, payload)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			org, e.ID, connect, e.Account, string(e.Type), customer, object, unix(e.Created), source, string(body))

@@ -52,8 +52,9 @@ func Done(ctx context.Context, tx *postgres.Tx, event, outcome string) error {
 	return nil
 }
 
-// Work does what an event of an org asks for: whatever it says, the org's subscription is read anew and applied. An
-// event of nobody's is marked and left. ErrLater while the org's own request is at it.
+// Work does what an event of an org asks for: whatever it says, the org's subscription, or what of its connected account
+// the event is about, is read anew and applied. An event of nobody's is marked and left. ErrLater while the org's own
+// request is at it.
 func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	var e *Event
 	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
@@ -66,11 +67,11 @@ func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	mark := func(outcome string) func(context.Context, *postgres.Tx) error {
 		return func(ctx context.Context, tx *postgres.Tx) error { return Done(ctx, tx, event, outcome) }
 	}
-	if e.Connect && s.Connected != nil {
-		return worked(s.Connected(ctx, e, mark("applied")))
-	}
-	if org.IsZero() || e.Connect {
+	if org.IsZero() {
 		return worked(s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) }))
+	}
+	if e.Connect {
+		return worked(s.workConnected(ctx, org, e, mark))
 	}
 	waits, err := s.Waiting(ctx, org)
 	if err != nil {

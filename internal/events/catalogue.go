@@ -96,8 +96,8 @@ var catalogue = []Type{
 	change(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
 	of(reserved, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
 	of(reserved, "domain.degraded", sampleDomain, "a custom domain's records are no longer right"),
-	of(reserved, "connect.enabled", sampleConnect, "the payment processor enabled the connected account"),
-	of(reserved, "connect.restricted", sampleConnect, "the payment processor restricted the connected account"),
+	of(live, "connect.enabled", sampleConnect, "the payment processor enabled the connected account, once per entry"),
+	of(live, "connect.restricted", restrictedConnect, "the payment processor restricted the connected account, once per entry"),
 }
 
 var byName = func() map[string]*Type {

@@ -169,3 +169,21 @@ func (BrandUpdated) Type() string { return "brand.updated" }
 
 // Data is the brand after the change and what changed.
 func (e BrandUpdated) Data() (object, previous any) { return e.Brand, fields(e.Previous) }
+
+// ConnectEnabled is connect.enabled: once for each time that a reseller's account becomes able to sell.
+type ConnectEnabled struct{ Connect Connect }
+
+// Type is the name on the wire.
+func (ConnectEnabled) Type() string { return "connect.enabled" }
+
+// Data is the account's state.
+func (e ConnectEnabled) Data() (object, previous any) { return e.Connect, nil }
+
+// ConnectRestricted is connect.restricted: once for each time that a reseller's account becomes restricted.
+type ConnectRestricted struct{ Connect Connect }
+
+// Type is the name on the wire.
+func (ConnectRestricted) Type() string { return "connect.restricted" }
+
+// Data is the account's state.
+func (e ConnectRestricted) Data() (object, previous any) { return e.Connect, nil }

@@ -58,6 +58,7 @@ var (
 		Colors: BrandColors{Primary: "#0b5fff", Accent: "#0a7d6c", Background: "#ffffff", Text: "#1b1f24"},
 		Logo:   &BrandLogo{URL: "https://crm.example.com/white-label/brand/logo/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ContentType: "image/png", Width: 320, Height: 80},
 	}
-	sampleDomain  = Domain{Domain: "crm.example.com", Status: "active"}
-	sampleConnect = Connect{Status: "enabled", ChargesEnabled: true, PayoutsEnabled: true, Requirements: []string{}}
+	sampleDomain      = Domain{Domain: "crm.example.com", Status: "active"}
+	sampleConnect     = Connect{Status: "enabled", ChargesEnabled: true, PayoutsEnabled: true, Requirements: []string{}}
+	restrictedConnect = Connect{Status: "restricted", Requirements: []string{"company.tax_id"}}
 )

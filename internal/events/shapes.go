@@ -227,8 +227,8 @@ type Domain struct {
 
 // Connect is the state of the connected payment account.
 type Connect struct {
-	Status         string   `json:"status"`
+	Status         string   `json:"status" doc:"the state that was entered"`
 	ChargesEnabled bool     `json:"charges_enabled"`
 	PayoutsEnabled bool     `json:"payouts_enabled"`
-	Requirements   []string `json:"requirements"`
+	Requirements   []string `json:"requirements" doc:"what the payment processor asks the account's owner for"`
 }

@@ -42,14 +42,14 @@ type view struct {
 
 // Onboards are the ends that onboarding can take, by state.
 func (view) Onboards() map[string]string {
-	return map[string]string{Enabled: "All is in order", Review: "It is to be reviewed", Restricted: "Something is missing"}
+	return map[string]string{Enabled: "All is in order", Review: "It is to be reviewed", Restricted: "Something is missing", Warned: "Something is missing, and has time", Onboarding: "Leave it unfinished"}
 }
 
 // Conducts are those that a card can be switched to.
 func (view) Conducts() []Conduct { return []Conduct{Works, Decline, ThreeDS} }
 
 // States are those that an account can be moved to.
-func (view) States() []string { return []string{Onboarding, Review, Restricted, Enabled} }
+func (view) States() []string { return []string{Onboarding, Review, Restricted, Enabled, Warned} }
 
 type customerRow struct {
 	ID      string   `json:"id"`

@@ -139,6 +139,8 @@ func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 		{stripe.Review, false, true, "pending", "requirements.pending_verification"},
 		{stripe.Restricted, false, true, "inactive", "requirements.past_due"},
 		{stripe.Enabled, true, true, "active", ""},
+		{stripe.Warned, true, true, "active", ""},
+		{stripe.Onboarding, false, false, "inactive", "requirements.past_due"},
 	} {
 		at := link()
 		w.see(at, 200)
@@ -158,7 +160,7 @@ func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 		t.Error(to)
 	}
 	w.press("do", "disconnect", "id", a.ID)
-	if e := failed(w.sc.Accounts.GetByID(a.ID, nil))(t); e.HTTPStatusCode != 404 {
+	if e := failed(w.sc.Accounts.GetByID(a.ID, nil))(t); e.HTTPStatusCode != 403 || e.Code != "account_invalid" {
 		t.Errorf("%+v", e)
 	}
 }

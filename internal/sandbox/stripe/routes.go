@@ -74,7 +74,7 @@ func (s *Sandbox) table() *http.ServeMux {
 		"POST /v1/billing_portal/sessions":             createPortal,
 		"POST /v1/accounts":                            createAccount,
 		"GET /v1/accounts":                             list[account]("/v1/accounts"),
-		"GET /v1/accounts/{id}":                        retrieve[account],
+		"GET /v1/accounts/{id}":                        getAccount,
 		"POST /v1/accounts/{id}":                       updateAccount,
 		"DELETE /v1/accounts/{id}":                     deleteAccount,
 		"POST /v1/accounts/{id}/login_links":           createLoginLink,

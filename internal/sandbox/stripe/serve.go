@@ -131,7 +131,7 @@ func (s *Sandbox) outcome(c *call, a *answer, refused *problem, err error) *answ
 // answer runs the handler and renders what it answers while the state is still that of the work.
 func (s *Sandbox) answer(tx *tx, c *call, h handler) *answer {
 	if c.account != "" {
-		tx.in("", func() { get[account](tx, "", c.account) })
+		tx.in("", func() { tx.accountAt(c.account) })
 	}
 	expand := expanding(c.texts("expand"))
 	result, refused := h(tx, c)

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const (
+	connectPath       = "/white-label/connect"
+	connectAccountTag = "Payments of resellers"
+)
+
+func (a *App) mountWhiteLabelConnect() {
+	told := []string{"connect.enabled", "connect.restricted"}
+	route(a, op{
+		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Tag: connectAccountTag, Title: "Get a link to where the payment processor learns about the reseller",
+		Feature: plans.WhiteLabeling, Writes: told,
+	}, a.onboard)
+	route(a, op{Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag, Title: "Read the state of the reseller's payment account"}, a.readConnect)
+	for _, mount := range []struct {
+		path, title string
+		handle      func(context.Context, *onboardedIn) (*onboardedOut, error)
+	}{
+		{"/return", "Take a browser back from the payment processor", a.onboardingReturned},
+		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
+	} {
+		route(a, op{
+			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Foreign: true, Tag: connectAccountTag, Title: mount.title,
+			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
+		}, mount.handle)
+	}
+}
+
+type onboardIn struct {
+	Origin string `header:"Origin" doc:"As browsers send it. From this service's own origin the link is bound to the browser: the answer sets a cookie, and where the link is over the browser is led to a new one"`
+}
+
+type onboardOut struct {
+	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the link to the browser"`
+	Body   struct {
+		URL       string    `json:"url" format:"uri" doc:"The payment processor's own page, for one visit: whoever has it acts for the account's owner, so it is neither kept nor sent by mail"`
+		ExpiresAt wire.Time `json:"expires_at" format:"date-time"`
+	}
+}
+
+// onboard makes a link for each click. An Idempotency-Key holds the request to itself, but not its answer: a link that was
+// used is worth nothing, so whoever repeats the request gets another.
+func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
+	if err := a.keyed(ctx); err != nil {
+		return nil, err
+	}
+	w := who(ctx)
+	t := newOnboarding(w, in.Origin != "" && in.Origin == origin(a.PublicURL))
+	link, err := a.onboardingLink(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := &onboardOut{Cookie: a.onboardingCookie(t)}
+	out.Body.URL, out.Body.ExpiresAt = link.URL, wire.At(link.Until)
+	return out, nil
+}
+
+// keyed holds a request to its key, where it has one, and keeps no answer.
+func (a *App) keyed(ctx context.Context) error {
+	r := requestOf(ctx)
+	if r.key == "" {
+		return nil
+	}
+	return a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+		stored, err := recall(ctx, tx, r)
+		if err != nil || stored != nil {
+			return err
+		}
+		return remember(tx, a, r, &struct{}{})
+	})
+}
+
+type connectStateOut struct {
+	Tagged
+	Body connectState
+}
+
+type connectState struct {
+	Status         string              `json:"status" enum:"not_started,onboarding,pending_review,restricted,enabled,disconnected" doc:"onboarding and restricted wait for the account's owner, pending_review for the payment processor"`
+	CanSell        bool                `json:"can_sell" doc:"enabled, and the plan holds white_label: nothing can be sold otherwise"`
+	AccountID      *string             `json:"account_id" doc:"The payment processor's; null before there is one"`
+	ChargesEnabled bool                `json:"charges_enabled"`
+	PayoutsEnabled bool                `json:"payouts_enabled"`
+	Requirements   connectRequirements `json:"requirements"`
+	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before it was begun"`
+}
+
+type connectRequirements struct {
+	CurrentlyDue        []string   `json:"currently_due" nullable:"false" doc:"What the account's owner has to give, as the payment processor names it"`
+	PastDue             []string   `json:"past_due" nullable:"false" doc:"What is missing for which something is switched off"`
+	PendingVerification []string   `json:"pending_verification" nullable:"false" doc:"What the payment processor is looking at"`
+	DeadlineAt          *wire.Time `json:"deadline_at" format:"date-time" doc:"Until when currently_due has to be given; null without one"`
+	DisabledReason      *string    `json:"disabled_reason" doc:"Why charges or payouts are off, in the payment processor's word; null where they are on"`
+}
+
+// readConnect shows the row. The payment processor is not asked: it tells of changes, and is looked at every 15 minutes.
+func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, error) {
+	rights, err := a.Plans.Of(ctx, who(ctx).Org)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*connectStateOut, error) {
+		c, err := billing.ReadConnect(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		return showConnect(c, rights), nil
+	})
+}
+
+func showConnect(c *billing.Connected, rights *plans.Standing) *connectStateOut {
+	out := &connectStateOut{Tagged: etag(c.Version, rights.Version), Body: connectState{
+		Status: c.State, CanSell: c.State == billing.Enabled && rights.Features[plans.WhiteLabeling].Value.Has(), AccountID: word(c.Account),
+		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
+		Requirements: connectRequirements{
+			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending), DisabledReason: word(c.Disabled),
+		},
+	}}
+	if c.Deadline != nil {
+		at := wire.At(*c.Deadline)
+		out.Body.Requirements.DeadlineAt = &at
+	}
+	if !c.Since.IsZero() {
+		at := wire.At(c.Since)
+		out.Body.StatusSince = &at
+	}
+	return out
+}
+
+// some is all, never null.
+func some(all []string) []string {
+	if all == nil {
+		return []string{}
+	}
+	return all
+}

@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// onboardingLife is how long a browser may take from a link to its return.
+const onboardingLife = 24 * time.Hour
+
+// onboarding is one way to the payment processor's pages and back. Its state is sealed, so that nobody makes one, and
+// says who began; its secret, in a cookie, says that it is their browser. The state alone, which the payment processor
+// and the browser's history get to see, shows nothing and leads nowhere.
+type onboarding struct {
+	Org, User, Key, Staff id.ID
+	Until                 int64  // Unix seconds
+	Digest                []byte // of the secret; nil where an API client began, whose browser is not ours
+	secret                string
+}
+
+// sealedFor is what the states are sealed for, so that nothing else that we sealed passes for one.
+const sealedFor = "white-label/connect/onboarding"
+
+func newOnboarding(w auth.Who, browser bool) *onboarding {
+	t := &onboarding{Org: w.Org, User: w.User, Key: w.Key, Staff: w.Staff, Until: time.Now().Add(onboardingLife).Unix()}
+	if browser {
+		t.secret = rand.Text()
+		sum := sha256.Sum256([]byte(t.secret))
+		t.Digest = sum[:]
+	}
+	return t
+}
+
+// onboardingLink asks for a link that leads back here.
+func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*billing.Link, error) {
+	plain, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("encode state: %w", err)
+	}
+	sealed, err := a.Box.Seal(plain, sealedFor)
+	if err != nil {
+		return nil, fmt.Errorf("seal state: %w", err)
+	}
+	back := func(to string) string {
+		return a.PublicURL + connectPath + to + "?state=" + base64.RawURLEncoding.EncodeToString(sealed)
+	}
+	return a.Billing.Onboard(ctx, t.Org, back("/refresh"), back("/return"))
+}
+
+func (a *App) onboardingCookieName() string {
+	if a.secure() {
+		return "__Host-funnelwork-onboarding"
+	}
+	return "funnelwork-onboarding"
+}
+
+// onboardingCookie is the Set-Cookie of a way that began in our browser; "" for another.
+func (a *App) onboardingCookie(t *onboarding) string {
+	if t.secret == "" {
+		return ""
+	}
+	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
+		Name: a.onboardingCookieName(), Value: t.secret, Path: "/", MaxAge: int(onboardingLife.Seconds()), Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	return c.String()
+}
+
+type onboardedIn struct {
+	State   string `query:"state" maxLength:"2000" doc:"As it was in the link"`
+	Cookies string `header:"Cookie" hidden:"true"`
+}
+
+type onboardedOut struct {
+	Status   int
+	Location string `header:"Location" doc:"The payment processor's page"`
+	Kind     string `header:"Content-Type" hidden:"true"`
+	Body     []byte
+}
+
+// began opens a state, of somebody who may still do what they began. ours tells whether it is their browser.
+func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours bool, err error) {
+	void := fault.New(fault.InvalidState, "This address is over, or was never ours. Go back and ask for a new link.")
+	sealed, err := base64.RawURLEncoding.DecodeString(in.State)
+	if err != nil || in.State == "" {
+		return nil, false, void
+	}
+	plain, err := a.Box.Open(sealed, sealedFor)
+	if err != nil {
+		return nil, false, void.Because(err)
+	}
+	t = &onboarding{}
+	if err := json.Unmarshal(plain, t); err != nil || time.Now().Unix() >= t.Until {
+		return nil, false, void
+	}
+	var standing auth.Who
+	err = a.DB.View(ctx, t.Org, func(tx *postgres.Tx) (err error) {
+		standing, err = a.Auth.Standing(ctx, tx, auth.Who{User: t.User, Key: t.Key, Staff: t.Staff})
+		return err
+	})
+	switch {
+	case fault.Is(err, fault.InvalidToken):
+		return nil, false, void
+	case err != nil:
+		return nil, false, err
+	case !standing.Role.Includes(auth.Owner), standing.Closed != auth.Open:
+		return nil, false, void
+	}
+	cookies, _ := http.ParseCookie(in.Cookies)
+	for _, c := range cookies {
+		if c.Name == a.onboardingCookieName() && len(t.Digest) > 0 {
+			sum := sha256.Sum256([]byte(c.Value))
+			ours = ours || subtle.ConstantTimeCompare(sum[:], t.Digest) == 1
+		}
+	}
+	return t, ours, nil
+}
+
+// onboardingReturned takes a browser back. That it came says nothing of the account, which is therefore read.
+func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
+	t, ours, err := a.began(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Billing.Returned(ctx, t.Org); err != nil {
+		a.Log.WarnContext(ctx, "a connected account could not be read on return", "error", err)
+		return onboardingPage("Thank you", "The payment processor cannot be asked just now. The state of the account will be shown shortly."), nil
+	}
+	if !ours {
+		return onboardingPage("Thank you", "Go back to where you began: the state of the account is shown there."), nil
+	}
+	var c *billing.Connected
+	err = a.DB.View(ctx, t.Org, func(tx *postgres.Tx) (err error) {
+		c, err = billing.ReadConnect(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch c.State {
+	case billing.Enabled:
+		return onboardingPage("All is in order", "You can bill your clients now. You can close this page."), nil
+	case billing.PendingReview:
+		return onboardingPage("Almost done", "The payment processor is looking at what you gave. You can close this page."), nil
+	default:
+		return onboardingPage("Something is missing", "The payment processor needs more of you: go back to where you began, and go on from there."), nil
+	}
+}
+
+// onboardingRefreshed leads the browser that began to a new link, since the one that it had was used or is over. Another
+// browser gets none: a link is as good as a login.
+func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
+	t, ours, err := a.began(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if !ours {
+		return onboardingPage("This link is over", "Go back to where you began, and ask for a new one."), nil
+	}
+	if err := a.Plans.Need(ctx, t.Org, plans.WhiteLabeling); err != nil {
+		return nil, err
+	}
+	link, err := a.onboardingLink(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := url.Parse(link.URL); err != nil {
+		return nil, fmt.Errorf("read link: %w", err)
+	}
+	return &onboardedOut{Status: http.StatusSeeOther, Location: link.URL}, nil
+}
+
+func onboardingPage(title, text string) *onboardedOut {
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%[1]s</title></head>\n<body><h1>%[1]s</h1><p>%[2]s</p></body>\n</html>\n",
+		html.EscapeString(title), html.EscapeString(text))
+	return &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8", Body: []byte(b.String())}
+}

@@ -1,0 +1,203 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Link leads an account's owner to Stripe's own pages, once and soon.
+type Link struct {
+	URL   string
+	Until time.Time
+}
+
+// Onboard answers a link for the org's account, which is made where there is none, and anew where our access to it was
+// taken away. Stripe leads the browser back to back, or to refresh where the link is over. A link is kept nowhere: it is
+// as good as a login.
+//
+// A client org has no account: fault.Conflict.
+func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) (*Link, error) {
+	for range tries {
+		c, err := s.account(ctx, org)
+		if err != nil {
+			return nil, outward(err)
+		}
+		got, err := asked(s.stripe.AccountLinks.New(&stripe.AccountLinkParams{
+			Params: given(ctx, ""), Account: &c.Account, RefreshURL: &refresh, ReturnURL: &back, Type: stripe.String("account_onboarding"),
+		}))
+		switch {
+		case err == nil:
+			return &Link{URL: got.URL, Until: unix(got.ExpiresAt)}, nil
+		case !lostAccess(err):
+			return nil, outward(err)
+		}
+		if _, err := s.RefreshAccount(ctx, org, found); err != nil { // disconnected, and nobody has told us: begin anew
+			return nil, outward(err)
+		}
+	}
+	return nil, unavailable(errMoved)
+}
+
+// lostAccess tells whether Stripe says that our key may not see an account, or that there is none: it does not say which.
+func lostAccess(err error) bool {
+	var e *stripe.Error
+	return errors.As(err, &e) && (e.Code == stripe.ErrorCodeAccountInvalid || e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing)
+}
+
+// patience is how long one waits for a twin who has asked Stripe for the same account.
+const patience = 12 * time.Second
+
+// account is the org's account, made where there is none, as a change is made: the intent and its key are committed, then
+// Stripe is asked, then the answer is written. Any number may do so at once: they ask with one key and get one account.
+// Who finds the intent of a process that died goes on with it.
+func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
+	until := time.Now().Add(patience)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		c, err := s.intend(ctx, org)
+		if err != nil || c.Account != "" {
+			return c, err
+		}
+		if err := s.At(ctx, "intended"); err != nil {
+			return nil, err
+		}
+		made, err := s.makeAccount(ctx, c)
+		switch {
+		case errors.Is(err, errMoved):
+			continue // under another key
+		case inUse(err) && time.Now().Before(until): // a twin's request is on its way
+			if err := pause(ctx, wait); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if err := s.At(ctx, "made"); err != nil {
+			return nil, err
+		}
+		if c, err = s.adopt(ctx, org, made); err != nil {
+			return nil, err
+		}
+		return c, s.At(ctx, "adopted")
+	}
+}
+
+func inUse(err error) bool {
+	var e *stripe.Error
+	return errors.As(err, &e) && (e.Code == stripe.ErrorCodeIdempotencyKeyInUse || e.HTTPStatusCode == http.StatusConflict)
+}
+
+// intend writes down that the org wants an account, unless it has one that we may still see.
+func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err error) {
+	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if c, err = ReadConnect(ctx, tx); err != nil || c.Account != "" && c.State != Disconnected || c.key != "" && c.Account == "" {
+			return err
+		}
+		var client bool
+		if err := tx.QueryRow(ctx, `SELECT parent_org_id IS NOT NULL FROM org WHERE id = $1`, []any{org}, &client); err != nil {
+			return fmt.Errorf("read org: %w", err)
+		}
+		if client {
+			return fault.New(fault.Conflict, "A client organization is billed by its agency, and bills nobody.")
+		}
+		now := s.now()
+		// A twin may have come first; whoever reads the row then goes on with it.
+		_, err := tx.Exec(ctx, `
+			INSERT INTO connect_account (org_id, stripe_key, keyed_at, intended_at, state_since, created_at, updated_at) VALUES ($1, $2, $3, $3, $3, $3, $3)
+			ON CONFLICT (org_id) DO UPDATE SET stripe_id = NULL, state = 'not_started', stripe_key = $4, attempt = connect_account.attempt + 1, keyed_at = $3,
+				intended_at = $3, state_since = $3, updated_at = $3, version = connect_account.version + 1, details_submitted = false, charges_enabled = false,
+				payouts_enabled = false, card_payments = '', transfers = '', currently_due = '{}', past_due = '{}', pending_verification = '{}', deadline = NULL, disabled_reason = ''
+			WHERE connect_account.state = 'disconnected' AND connect_account.stripe_id = $5`,
+			org, accountKey(org, 1), now, accountKey(org, c.attempt+1), c.Account)
+		if err != nil {
+			return fmt.Errorf("write intent: %w", err)
+		}
+		if c.Account != "" {
+			s.Audit(ctx, tx, Act{Action: "connect.begun_anew", Target: "connect_account", ID: c.Account})
+		}
+		c, err = ReadConnect(ctx, tx)
+		return err
+	})
+	return c, err
+}
+
+// accountKey is the Idempotency-Key of an org's nth account.
+func accountKey(org id.ID, n int) string {
+	if n == 1 {
+		return "acct:" + org.String()
+	}
+	return fmt.Sprintf("acct:%s:%d", org, n)
+}
+
+// makeAccount asks Stripe for the account that was intended. Its parameters never vary, or Stripe would refuse the key. A
+// key that must not be used any more, or whose answer is a kept 500, tells nothing: then the accounts themselves are
+// looked through for the org's; if it is not there, a new key is taken, which is errMoved.
+func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
+	if s.Now().Sub(c.keyedAt) < keyLife {
+		p := &stripe.AccountParams{Params: given(ctx, c.key), Type: stripe.String(string(stripe.AccountTypeStandard))}
+		p.AddMetadata("org_id", c.Org.String())
+		made, err := asked(s.stripe.Accounts.New(p))
+		if !stored(err) {
+			return made, err
+		}
+		if made, look := s.findAccount(ctx, c); look != nil || made != nil {
+			return made, look
+		}
+		if s.Now().Sub(c.keyedAt) < settled {
+			return nil, err
+		}
+	} else if made, err := s.findAccount(ctx, c); err != nil || made != nil {
+		return made, err
+	}
+	err := s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE connect_account SET stripe_key = $3, attempt = attempt + 1, keyed_at = $4 WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`,
+			c.Org, c.key, accountKey(c.Org, c.attempt+1), s.now())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nil, errMoved
+}
+
+// findAccount looks for the org's among the accounts that were made since it was intended; nil where it is not there.
+func (s *Service) findAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
+	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.intended.Add(-overlap).Unix()}}
+	p.Context, p.Limit = ctx, stripe.Int64(100)
+	it := s.stripe.Accounts.List(p)
+	var own *stripe.Account
+	for it.Next() {
+		if a := it.Account(); a.Metadata["org_id"] == c.Org.String() && !a.Deleted {
+			own = a // the first that was made
+		}
+	}
+	_, err := asked(struct{}{}, it.Err())
+	return own, err
+}
+
+// adopt writes the account that Stripe has made, with what it is like, unless a twin has.
+func (s *Service) adopt(ctx context.Context, org id.ID, made *stripe.Account) (c *Connected, err error) {
+	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if c, err = readConnected(ctx, tx, " FOR UPDATE"); err != nil || c.Account != "" {
+			return err
+		}
+		s.Audit(ctx, tx, Act{Action: "connect.account_created", Target: "connect_account", ID: made.ID})
+		if err := s.enter(ctx, tx, c, made.ID, factsOf(made), ours); err != nil {
+			return err
+		}
+		if c, err = ReadConnect(ctx, tx); err != nil {
+			return err
+		}
+		return s.At(ctx, "adopting")
+	})
+	return c, err
+}

@@ -1,0 +1,412 @@
+package billing_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+)
+
+// TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt is the state machine, which is a function: an account is in the
+// state that the last reading says, whatever state it was in.
+func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
+	t.Parallel()
+	deadline := noon.Add(14 * day)
+	able := billing.Facts{Details: true, Charges: true, Payouts: true, CardPayments: "active", Transfers: "active"}
+	with := func(change func(*billing.Facts)) billing.Facts { f := able; change(&f); return f }
+	off := func(change func(*billing.Facts)) billing.Facts {
+		return with(func(f *billing.Facts) {
+			f.Charges, f.Payouts, f.CardPayments, f.Transfers = false, false, "inactive", "inactive"
+			change(f)
+		})
+	}
+	due := []string{"company.tax_id"}
+	for name, c := range map[string]struct {
+		f    billing.Facts
+		want string
+	}{
+		"access taken away":                  {billing.Facts{Gone: true}, billing.Disconnected},
+		"access taken away from an able one": {with(func(f *billing.Facts) { f.Gone = true }), billing.Disconnected},
+		"just made":                          {billing.Facts{CardPayments: "inactive", Due: due, Disabled: "requirements.past_due"}, billing.Onboarding},
+		"charges before the details":         {with(func(f *billing.Facts) { f.Details = false }), billing.Onboarding},
+		"all in order":                       {able, billing.Enabled},
+		"transfers were never asked for":     {with(func(f *billing.Facts) { f.Transfers = "" }), billing.Enabled},
+		"transfers are not requested":        {with(func(f *billing.Facts) { f.Transfers = "unrequested" }), billing.Enabled},
+		"due by a deadline":                  {with(func(f *billing.Facts) { f.Due, f.Deadline = due, &deadline }), billing.Enabled},
+		"charges, and payouts off":           {with(func(f *billing.Facts) { f.Payouts, f.PastDue = false, due }), billing.Restricted},
+		"payouts, and charges off":           {with(func(f *billing.Facts) { f.Charges, f.Due = false, due }), billing.Restricted},
+		"no card payments":                   {with(func(f *billing.Facts) { f.CardPayments, f.Due = "inactive", due }), billing.Restricted},
+		"card payments looked at":            {with(func(f *billing.Facts) { f.CardPayments = "pending" }), billing.PendingReview},
+		"transfers looked at":                {with(func(f *billing.Facts) { f.Transfers = "pending" }), billing.PendingReview},
+		"past due":                           {off(func(f *billing.Facts) { f.PastDue, f.Disabled = due, "requirements.past_due" }), billing.Restricted},
+		"due, without a reason":              {off(func(f *billing.Facts) { f.Due = due }), billing.Restricted},
+		"verified, while something is due":   {off(func(f *billing.Facts) { f.Pending, f.Due = due, due }), billing.Restricted},
+		"verified":                           {off(func(f *billing.Facts) { f.Pending, f.Disabled = due, "requirements.pending_verification" }), billing.PendingReview},
+		"verified, without a reason":         {off(func(f *billing.Facts) { f.Pending = due }), billing.PendingReview},
+		"under review":                       {off(func(f *billing.Facts) { f.Disabled = "under_review" }), billing.PendingReview},
+		"on a list that Stripe goes through": {off(func(f *billing.Facts) { f.Disabled = "listed" }), billing.PendingReview},
+		"rejected":                           {off(func(f *billing.Facts) { f.Disabled = "rejected.fraud" }), billing.Restricted},
+		"paused by the platform":             {off(func(f *billing.Facts) { f.Disabled = "platform_paused" }), billing.Restricted},
+		"a reason that nobody has heard of":  {off(func(f *billing.Facts) { f.Disabled = "tomorrow.s_word" }), billing.Restricted},
+		"submitted a moment ago":             {off(func(*billing.Facts) {}), billing.PendingReview},
+	} {
+		if got := c.f.State(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// onboard asks for a link and answers it.
+func (w *world) onboard(org id.ID) *billing.Link {
+	w.Helper()
+	l, err := w.billing.Onboard(w.Context(), org, "https://app.test/refresh", "https://app.test/return")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return l
+}
+
+// account is an org's at Stripe.
+func (w *world) account(org id.ID) (account string) {
+	w.Helper()
+	if err := w.sql.QueryRow(w.Context(), "SELECT coalesce(stripe_id, '') FROM connect_account WHERE org_id = $1", org).Scan(&account); err != nil {
+		w.Fatal(err)
+	}
+	return account
+}
+
+// stands moves an org's account at Stripe.
+func (w *world) stands(org id.ID, state string) {
+	w.Helper()
+	if err := w.box.SetAccount(w.Context(), w.account(org), state); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) connectState(org id.ID) string {
+	w.Helper()
+	var c *billing.Connected
+	err := w.App.View(w.Context(), org, func(tx *postgres.Tx) (err error) {
+		c, err = billing.ReadConnect(w.Context(), tx)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return c.State
+}
+
+func (w *world) wantConnect(org id.ID, state string) {
+	w.Helper()
+	if got := w.connectState(org); got != state {
+		w.Errorf("the account is %s, want %s", got, state)
+	}
+}
+
+// accounts is how many connected accounts of an org Stripe has ever made.
+func (w *world) accounts(org id.ID) (n int) {
+	w.Helper()
+	list, _ := w.get("/v1/accounts?limit=100")["data"].([]any)
+	for _, a := range list {
+		if meta, _ := a.(map[string]any)["metadata"].(map[string]any); meta["org_id"] == org.String() {
+			n++
+		}
+	}
+	return n
+}
+
+// connectTold is how often an org was told of each event of its account.
+func (w *world) connectTold(org id.ID) string {
+	w.Helper()
+	return fmt.Sprintf("%d enabled, %d restricted", w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'connect.enabled'", org),
+		w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'connect.restricted'", org))
+}
+
+func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("white_label_pro")
+	w.wantConnect(org, billing.NotStarted)
+	first, second := w.onboard(org), w.onboard(org)
+	if first.URL == second.URL || !first.Until.After(w.now()) || w.accounts(org) != 1 {
+		t.Errorf("links %+v and %+v, %d accounts", first, second, w.accounts(org))
+	}
+	if n := w.count("SELECT count(*) FROM connect_account c, stripe_event e WHERE c::text || e::text LIKE '%onboarding/%'"); n != 0 {
+		t.Error("a link was kept")
+	}
+	w.told()
+	w.wantConnect(org, billing.Onboarding)
+	for _, c := range []struct{ at, want, told string }{
+		{stripe.Review, billing.PendingReview, "0 enabled, 0 restricted"},
+		{stripe.Enabled, billing.Enabled, "1 enabled, 0 restricted"},
+		{stripe.Warned, billing.Enabled, "1 enabled, 0 restricted"},
+		{stripe.Restricted, billing.Restricted, "1 enabled, 1 restricted"},
+		{stripe.Review, billing.PendingReview, "1 enabled, 1 restricted"},
+		{stripe.Restricted, billing.Restricted, "1 enabled, 2 restricted"},
+		{stripe.Enabled, billing.Enabled, "2 enabled, 2 restricted"},
+		{stripe.Onboarding, billing.Onboarding, "2 enabled, 2 restricted"},
+		{stripe.Enabled, billing.Enabled, "3 enabled, 2 restricted"},
+	} {
+		w.stands(org, c.at)
+		w.told()
+		if got, told := w.connectState(org), w.connectTold(org); got != c.want || told != c.told {
+			t.Errorf("%s at Stripe: %s, told %s; want %s, %s", c.at, got, told, c.want, c.told)
+		}
+	}
+	// What happened in a night comes shuffled, twice, and with holes: what counts is how it ended.
+	for seed, last := range []string{stripe.Restricted, stripe.Review, stripe.Enabled, stripe.Onboarding} {
+		for _, at := range []string{stripe.Enabled, stripe.Restricted, stripe.Review, last} {
+			w.stands(org, at)
+		}
+		all := w.outbox()
+		w.deliver(append(shuffled(uint64(seed), all), all[0])...)
+		w.work()
+		want := map[string]string{stripe.Restricted: billing.Restricted, stripe.Review: billing.PendingReview, stripe.Enabled: billing.Enabled, stripe.Onboarding: billing.Onboarding}[last]
+		w.wantConnect(org, want)
+	}
+	old := w.account(org)
+	if err := w.box.Disconnect(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	gone := w.outbox()
+	w.deliver(gone...)
+	w.work()
+	w.wantConnect(org, billing.Disconnected)
+	// It is left by beginning anew, with another account; what is still told of the old one is nobody's business.
+	w.onboard(org)
+	w.wantConnect(org, billing.Onboarding)
+	if w.account(org) == old {
+		t.Error("the account is the one that was taken away")
+	}
+	late := slices.Clone(gone)
+	for i := range late {
+		late[i].Body = []byte(strings.Replace(string(late[i].Body), "evt_", "evt_late", 1))
+	}
+	w.deliver(late...)
+	w.work()
+	w.wantConnect(org, billing.Onboarding)
+	if n := w.count("SELECT count(*) FROM stripe_event WHERE worked_at IS NULL"); n != 0 {
+		t.Errorf("%d events were never worked", n)
+	}
+	if acts := w.acts(); !slices.Contains(acts, "connect.account_created") || !slices.Contains(acts, "connect.state_changed") || !slices.Contains(acts, "connect.begun_anew") {
+		t.Errorf("%v", acts)
+	}
+}
+
+// TestFiftyClicksAtOnceMakeOneAccount lets as many processes as that begin, the quickest of them held up at Stripe.
+func TestFiftyClicksAtOnceMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("white_label_pro")
+	w.box.Break(stripe.Fault{Kind: stripe.Slow, Method: http.MethodPost, Path: "/v1/accounts", Times: 1, Delay: 300 * time.Millisecond})
+	var all sync.WaitGroup
+	urls := make([]string, 50)
+	for i := range urls {
+		s := w.service(nil)
+		all.Go(func() {
+			l, err := s.Onboard(t.Context(), org, "https://app.test/refresh", "https://app.test/return")
+			if err != nil {
+				t.Errorf("click %d: %v", i, err)
+				return
+			}
+			urls[i] = l.URL
+		})
+	}
+	all.Wait()
+	slices.Sort(urls)
+	if got := len(slices.Compact(urls)); got != 50 || w.accounts(org) != 1 || w.count("SELECT count(*) FROM connect_account") != 1 {
+		t.Errorf("%d links, %d accounts", got, w.accounts(org))
+	}
+	created := 0
+	for _, a := range w.acts() {
+		if a == "connect.account_created" {
+			created++
+		}
+	}
+	if created != 1 {
+		t.Errorf("%d times in the log", created)
+	}
+}
+
+// TestAnAccountThatWasHalfMadeIsFoundAgain lets the process die at each step, and Stripe fail in each way; the next click,
+// or the sync, goes on with what there is.
+func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	for _, bySync := range []bool{false, true} {
+		w := begin(t)
+		for name, c := range map[string]struct {
+			dies  string
+			fails stripe.FaultKind
+			later time.Duration
+		}{
+			"before Stripe was asked":            {dies: "intended", later: 2 * time.Minute},
+			"between the answer and the commit":  {dies: "made", later: 2 * time.Minute},
+			"the same, found a day later":        {dies: "made", later: 25 * time.Hour},
+			"before Stripe, found a day later":   {dies: "intended", later: 25 * time.Hour},
+			"within the commit":                  {dies: "adopting", later: 2 * time.Minute},
+			"after the commit":                   {dies: "adopted", later: 2 * time.Minute},
+			"the line breaks before Stripe acts": {fails: stripe.CutBefore, later: 2 * time.Minute},
+			"the line breaks after Stripe acted": {fails: stripe.CutAfter, later: 2 * time.Minute},
+			"Stripe fails and keeps it":          {fails: stripe.Internal, later: 2 * time.Minute},
+			"Stripe acts and says that it fails": {fails: stripe.ActedError, later: 2 * time.Minute},
+		} {
+			org := w.on("white_label_pro")
+			w.dies(c.dies)
+			if c.fails != "" {
+				w.box.Break(stripe.Fault{Kind: c.fails, Method: http.MethodPost, Path: "/v1/accounts", Times: 2})
+			}
+			_, err := w.billing.Onboard(t.Context(), org, "https://app.test/refresh", "https://app.test/return")
+			if err == nil && c.fails != stripe.ActedError { // which is looked for at once
+				t.Fatalf("%s: nothing happened", name)
+			}
+			w.box.Mend()
+			w.dies("")
+			w.pass(c.later)
+			if bySync {
+				if r, err := w.billing.Accounts(t.Context(), false); err != nil || r.Failed != 0 {
+					t.Fatalf("%s: %+v, %v", name, r, err)
+				}
+			} else {
+				w.onboard(org)
+			}
+			if n := w.accounts(org); n != 1 || w.account(org) == "" {
+				t.Errorf("%s: %d accounts, ours is %q", name, n, w.account(org))
+			}
+			w.wantConnect(org, billing.Onboarding)
+		}
+	}
+}
+
+// TestALostEventOfAnAccountIsRepairedByTheNextSync: nobody is told, and the sync that comes every 15 minutes sees it. It
+// asks for all accounts at once, and for one by itself only where that says nothing.
+func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
+	want := map[id.ID]string{}
+	for i := range 120 { // more than a page
+		org := w.org()
+		account := w.post("/v1/accounts", "type=standard&metadata[org_id]="+org.String())["id"].(string)
+		if _, err := w.sql.Exec(t.Context(), `INSERT INTO connect_account (org_id, stripe_id, stripe_key, keyed_at, intended_at, state, state_since, created_at, updated_at)
+			VALUES ($1, $2, $2, now(), now(), 'onboarding', now(), now(), now())`, org, account); err != nil {
+			t.Fatal(err)
+		}
+		switch want[org] = billing.Onboarding; {
+		case i%40 == 1:
+			w.stands(org, stripe.Enabled)
+			want[org] = billing.Enabled
+		case i%40 == 2:
+			w.stands(org, stripe.Restricted)
+			want[org] = billing.Restricted
+		case i%40 == 3:
+			if err := w.box.Disconnect(t.Context(), account); err != nil {
+				t.Fatal(err)
+			}
+			want[org] = billing.Disconnected
+		}
+	}
+	w.outbox() // lost
+	w.pass(15 * time.Minute)
+	if _, err := w.billing.Accounts(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for org, state := range want {
+		w.wantConnect(org, state)
+	}
+	if n := w.count("SELECT count(*) FROM event WHERE type IN ('connect.enabled', 'connect.restricted')"); n != 6 {
+		t.Errorf("%d events were told, want 6", n)
+	}
+	if r, err := w.billing.Accounts(t.Context(), false); err != nil || r.Requests > 3 || r.Repaired != 0 || r.Failed != 0 || r.Same != 117 {
+		t.Errorf("a second sync: %+v, %v", r, err)
+	}
+}
+
+func TestEventsOfOthersAccountsAreKeptAndIgnored(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("white_label_pro")
+	w.onboard(org)
+	stranger := w.post("/v1/accounts", "type=standard&metadata[org_id]="+org.String())["id"].(string)
+	if err := w.box.SetAccount(t.Context(), stranger, stripe.Enabled); err != nil {
+		t.Fatal(err)
+	}
+	w.told()
+	w.wantConnect(org, billing.Onboarding)
+	if n := w.count("SELECT count(*) FROM stripe_event WHERE account = $1 AND org_id = $2 AND outcome = 'ignored' AND worked_at IS NOT NULL", stranger, id.ID{}); n < 2 {
+		t.Errorf("%d events are kept of the stranger", n)
+	}
+	// One that names a customer of ours, and one that names no account, are nobody's either.
+	for n, account := range []string{stranger, ""} {
+		e := map[string]any{
+			"id": fmt.Sprintf("evt_forged%d", n), "object": "event", "api_version": "2023-10-16", "created": w.now().Unix(), "type": "customer.subscription.deleted",
+			"data": map[string]any{"object": map[string]any{"id": "sub_1", "object": "subscription", "customer": w.customer(org)}},
+		}
+		if account != "" {
+			e["account"] = account
+		}
+		body, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.billing.Intake(t.Context(), body, stripe.Sign(w.secret, w.now(), body), true); !fault.Is(err, fault.InvalidSignature) {
+			t.Errorf("the platform's secret opens the endpoint: %v", err)
+		}
+		if err := w.billing.Intake(t.Context(), body, stripe.Sign(w.connect, w.now(), body), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.work()
+	w.want(org, "white_label_pro month active")
+	if n := w.count("SELECT count(*) FROM stripe_event WHERE id LIKE 'evt_forged%' AND org_id = $1 AND outcome = 'ignored'", id.ID{}); n != 2 {
+		t.Errorf("%d are ignored", n)
+	}
+}
+
+func TestAClientOrgHasNoAccount(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	agency, client := w.on("white_label_pro"), id.New()
+	if _, err := w.sql.Exec(t.Context(), "INSERT INTO org (id, name, parent_org_id) VALUES ($1, 'Client', $2)", client, agency); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.billing.Onboard(t.Context(), client, "https://app.test/refresh", "https://app.test/return"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v", err)
+	}
+	w.wantConnect(client, billing.NotStarted)
+}
+
+// TestWhileStripeIsAwayNothingIsDecided: a state stays what it was, and a click is told to come again.
+func TestWhileStripeIsAwayNothingIsDecided(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("white_label_pro")
+	w.onboard(org)
+	w.stands(org, stripe.Enabled)
+	w.told()
+	w.stands(org, stripe.Restricted)
+	w.deliver(w.outbox()...)
+	w.box.Break(stripe.Fault{Kind: stripe.CutBefore, Times: -1})
+	for _, event := range w.hooks {
+		if err := w.billing.Work(context.WithoutCancel(t.Context()), org, event); !billing.Away(err) {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := w.billing.Onboard(t.Context(), org, "https://app.test/refresh", "https://app.test/return"); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("%v", err)
+	}
+	w.wantConnect(org, billing.Enabled)
+	w.box.Mend()
+	w.work()
+	w.wantConnect(org, billing.Restricted)
+}

@@ -1,0 +1,243 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+const kindAccount kind = "account"
+
+// account is a connected account. It begins with everything to do; the onboarding page does it.
+type account struct {
+	head
+	Business text   `json:"business_type"`
+	Charges  bool   `json:"charges_enabled"`
+	Country  string `json:"country"`
+	Currency string `json:"default_currency"`
+	Details  bool   `json:"details_submitted"`
+	Email    text   `json:"email"`
+	Payouts  bool   `json:"payouts_enabled"`
+	Type     string `json:"type"`
+	Own      struct {
+		State    string   `json:"state"`              // as the page sets it
+		Deadline moment   `json:"deadline,omitempty"` // for what Warned and Restricted ask for
+		Asked    []string `json:"asked"`              // capabilities
+		Profile  struct {
+			Name text `json:"name"`
+			URL  text `json:"url"`
+		} `json:"profile"`
+	} `json:"_"`
+}
+
+// The states of an account.
+const (
+	Onboarding = "onboarding"
+	Review     = "review"
+	Restricted = "restricted"
+	Enabled    = "enabled"
+	Warned     = "warned" // enabled, and something is asked for by a deadline
+)
+
+// grace is how long a Warned account has, in seconds. Nothing happens by itself when it is over.
+const grace = 14 * 86400
+
+// enabled tells whether the account may take money.
+func (a *account) enabled() bool { return a.Own.State == Enabled || a.Own.State == Warned }
+
+// capability is the status of each of them.
+func (a *account) capability() string {
+	return map[string]string{Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active", Warned: "active"}[a.Own.State]
+}
+
+func (*account) kind() kind { return kindAccount }
+
+func (a *account) wire(_ *tx, w shown, _ expansion) {
+	capabilities := shown{}
+	for _, name := range a.Own.Asked {
+		capabilities[name] = a.capability()
+	}
+	w["capabilities"] = capabilities
+	needs := nested(shapes()[kindAccount], "requirements")
+	switch a.Own.State {
+	case Onboarding:
+		due := []string{"business_profile.url", "external_account", "tos_acceptance.date", "tos_acceptance.ip"}
+		needs["currently_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, "requirements.past_due"
+	case Review:
+		needs["pending_verification"], needs["disabled_reason"] = []string{"company.tax_id"}, "requirements.pending_verification"
+	case Restricted:
+		due := []string{"company.tax_id"}
+		needs["currently_due"], needs["past_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, due, "requirements.past_due"
+		needs["current_deadline"] = a.Own.Deadline
+	case Warned:
+		due := []string{"company.tax_id"}
+		needs["currently_due"], needs["eventually_due"], needs["current_deadline"] = due, due, a.Own.Deadline
+	}
+	w["requirements"] = needs
+	profile := nested(shapes()[kindAccount], "business_profile")
+	profile["name"], profile["url"] = a.Own.Profile.Name, a.Own.Profile.URL
+	w["business_profile"] = profile
+	if a.Type != "standard" {
+		w["controller"] = json.RawMessage(`{"is_controller":true,"type":"application"}`)
+	}
+	w["external_accounts"] = page("/v1/accounts/"+a.ID+"/external_accounts", false, nil)
+}
+
+func createAccount(tx *tx, c *call) (any, *problem) {
+	if tx.account != "" {
+		refuse(invalid("", "", "Connected accounts cannot make accounts."))
+	}
+	a := &account{head: head{ID: "acct_" + random(16)}, Type: c.word("type", "standard", "express", "custom"), Country: "US", Currency: "usd"}
+	if a.Type == "" {
+		a.Type = "standard"
+	}
+	if v := c.text("country"); v != "" {
+		a.Country = v
+	}
+	a.Own.State = Onboarding
+	a.take(c)
+	if a.Type == "standard" && len(a.Own.Asked) == 0 {
+		a.Own.Asked = []string{"card_payments", "transfers"}
+	}
+	tx.put(a)
+	return a, nil
+}
+
+func (a *account) take(c *call) {
+	if v, ok := c.opt("email"); ok {
+		a.Email = text(v)
+	}
+	if v, ok := c.opt("default_currency"); ok {
+		a.Currency = v
+	}
+	if v := c.word("business_type", "company", "individual", "non_profit", "government_entity"); v != "" {
+		a.Business = text(v)
+	}
+	profile := c.of("business_profile")
+	for name, at := range map[string]*text{"name": &a.Own.Profile.Name, "url": &a.Own.Profile.URL} {
+		if v, ok := profile.opt(name); ok {
+			*at = text(v)
+		}
+	}
+	wanted := c.of("capabilities")
+	for _, name := range []string{"card_payments", "transfers"} {
+		if wanted.of(name).yes("requested") && !slices.Contains(a.Own.Asked, name) {
+			a.Own.Asked = append(a.Own.Asked, name)
+		}
+	}
+	a.Metadata = c.metadata(a.Metadata)
+}
+
+// accountAt is an account that the platform may see. One that is not there, or whose owner has taken the platform's access
+// away, is refused as the key's fault: the two are not told apart.
+func (tx *tx) accountAt(id string) *account {
+	if a := find[account](tx, id); a != nil {
+		return a
+	}
+	refuse(&problem{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "account_invalid", Message: "The provided key 'sk_test_***' does not have access to account '" + id + "' (or that account does not exist). Application access may have been revoked."})
+	return nil
+}
+
+func getAccount(tx *tx, c *call) (any, *problem) { return tx.accountAt(c.id1()), nil }
+
+func updateAccount(tx *tx, c *call) (any, *problem) {
+	a := tx.accountAt(c.id1())
+	before := tx.show(a, nil)
+	a.take(c)
+	tx.put(a)
+	tx.about(a, before)
+	return a, nil
+}
+
+func deleteAccount(tx *tx, c *call) (any, *problem) {
+	a := tx.accountAt(c.id1())
+	tx.drop(a)
+	return shown{"id": a.ID, "object": string(kindAccount), "deleted": true}, nil
+}
+
+// about tells of a changed account, as an event of that account.
+func (tx *tx) about(a *account, before shown) {
+	now := tx.show(a, nil)
+	tx.in(a.ID, func() { tx.emitShown("account.updated", now, differences(before, now)) })
+}
+
+// SetAccount moves a connected account to one of the states, as onboarding or the bank would.
+func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
+	return s.operate(ctx, "", func(tx *tx) {
+		a := tx.accountAt(id)
+		before := tx.show(a, nil)
+		a.Own.State, a.Own.Deadline = state, 0
+		switch state {
+		case Onboarding, Review, Enabled:
+		case Restricted:
+			a.Own.Deadline = moment(tx.now)
+		case Warned:
+			a.Own.Deadline = moment(tx.now + grace)
+		default:
+			refuse(invalid("to", "", "An account is onboarding, review, restricted, enabled or warned."))
+		}
+		a.Details, a.Charges, a.Payouts = state != Onboarding, a.enabled(), a.enabled()
+		tx.put(a)
+		tx.about(a, before)
+		tx.in(a.ID, func() {
+			for _, name := range a.Own.Asked {
+				tx.emitShown("capability.updated", tx.capability(a, name), nil)
+			}
+		})
+	})
+}
+
+// Disconnect is the account's owner taking the platform's access away: nothing of it can be read or changed by the platform
+// any more. Its subscriptions go on, and so do the platform's fees on them.
+func (s *Sandbox) Disconnect(ctx context.Context, id string) error {
+	return s.operate(ctx, "", func(tx *tx) {
+		a := tx.accountAt(id)
+		tx.in(a.ID, func() {
+			tx.emitShown("account.application.deauthorized", shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
+		})
+		tx.drop(a)
+	})
+}
+
+func (tx *tx) capability(a *account, name string) shown {
+	w := shape("capability")
+	w["object"], w["id"], w["account"], w["requested"], w["status"] = "capability", name, a.ID, true, a.capability()
+	w["requested_at"] = a.Created
+	return w
+}
+
+func createAccountLink(tx *tx, c *call) (any, *problem) {
+	a := tx.accountAt(c.need("account"))
+	if kind := c.word("type", "account_onboarding", "account_update"); kind == "account_update" && a.Type == "standard" {
+		refuse(invalid("type", "", "You cannot create `account_update` type Account Links for this account: its owner changes it in their own dashboard."))
+	}
+	c.need("type")
+	c.need("refresh_url")
+	back := c.need("return_url")
+	options := c.of("collection_options")
+	options.word("fields", "currently_due", "eventually_due")
+	options.word("future_requirements", "include", "omit")
+	c.word("collect", "currently_due", "eventually_due")
+	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Expires: tx.now + 300}
+	tx.put(link)
+	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.page("onboarding/" + link.ID)}, nil
+}
+
+// accountLink leads to the onboarding page once.
+type accountLink struct {
+	head
+	Account string `json:"account"`
+	Return  string `json:"return"`
+	Expires int64  `json:"expires"`
+}
+
+func (*accountLink) kind() kind { return "sandbox.account_link" }
+
+func createLoginLink(tx *tx, c *call) (any, *problem) {
+	a := tx.accountAt(c.id1())
+	if a.Type != "express" {
+		refuse(invalid("", "", "Cannot create a login link for an account that is not an Express account."))
+	}
+	return shown{"object": "login_link", "created": tx.now, "url": tx.s.o.PageURL + "#" + a.ID}, nil
+}
