@@ -30,8 +30,8 @@ type world struct {
 	box     *stripe.Sandbox
 	billing *billing.Service
 	sql     *pgx.Conn // superuser
-	secret  string // of what happens to the platform
-	connect string // of what happens to connected accounts
+	secret  string    // of what happens to the platform
+	connect string    // of what happens to connected accounts
 
 	mu     sync.Mutex
 	at     time.Time

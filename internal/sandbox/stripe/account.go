@@ -213,13 +213,12 @@ func createAccountLink(tx *tx, c *call) (any, *problem) {
 		refuse(invalid("type", "", "You cannot create `account_update` type Account Links for this account: its owner changes it in their own dashboard."))
 	}
 	c.need("type")
-	c.need("refresh_url")
-	back := c.need("return_url")
+	again, back := c.need("refresh_url"), c.need("return_url")
 	options := c.of("collection_options")
 	options.word("fields", "currently_due", "eventually_due")
 	options.word("future_requirements", "include", "omit")
 	c.word("collect", "currently_due", "eventually_due")
-	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Expires: tx.now + 300}
+	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Refresh: again, Expires: tx.now + 300}
 	tx.put(link)
 	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.page("onboarding/" + link.ID)}, nil
 }
@@ -229,7 +228,20 @@ type accountLink struct {
 	head
 	Account string `json:"account"`
 	Return  string `json:"return"`
+	Refresh string `json:"refresh"`
 	Expires int64  `json:"expires"`
+}
+
+// LinkOf answers where an onboarding link, by the last part of its address, leads back to: when all is done, and when it
+// is over. false for one that was used.
+func (s *Sandbox) LinkOf(ctx context.Context, id string) (back, refresh string, ok bool) {
+	_, err := s.look(ctx, "", func(tx *tx) *problem {
+		if link := find[accountLink](tx, id); link != nil {
+			back, refresh, ok = link.Return, link.Refresh, true
+		}
+		return nil
+	})
+	return back, refresh, ok && err == nil
 }
 
 func (*accountLink) kind() kind { return "sandbox.account_link" }

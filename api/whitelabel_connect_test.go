@@ -1,0 +1,311 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// connectShown is GET /white-label/connect.
+type connectShown struct {
+	Status       string
+	CanSell      bool    `json:"can_sell"`
+	AccountID    *string `json:"account_id"`
+	Requirements struct {
+		Due      []string `json:"currently_due"`
+		PastDue  []string `json:"past_due"`
+		Pending  []string `json:"pending_verification"`
+		Deadline *string  `json:"deadline_at"`
+		Reason   *string  `json:"disabled_reason"`
+	}
+}
+
+func (c *caller) connectState() (shown connectShown) {
+	c.Helper()
+	c.do("GET", "/white-label/connect", nil).want(c, 200, "").into(c, &shown)
+	return shown
+}
+
+// told carries what the payment processor has to tell, by the front door, and works it.
+func (s *service) told() {
+	s.Helper()
+	out, err := s.Stripe.Outbox(context.WithoutCancel(s.Context()), 200)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, o := range out {
+		to, err := url.Parse(o.URL)
+		if err != nil {
+			s.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.URL+to.Path, bytes.NewReader(o.Body))
+		if err != nil {
+			s.Fatal(err)
+		}
+		req.Header = o.Header
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			s.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			s.Fatalf("%s to %s: %d", o.Type, to.Path, res.StatusCode)
+		}
+		if err := s.Stripe.Sent(s.Context(), o, res.StatusCode, ""); err != nil {
+			s.Fatal(err)
+		}
+	}
+	conn := testkit.Pgx(s, s.DB.URL)
+	rows, err := conn.Query(s.Context(), "DELETE FROM job WHERE kind = 'stripe.event' RETURNING org_id, args->>'event'")
+	if err != nil {
+		s.Fatal(err)
+	}
+	var org id.ID
+	var event string
+	todo := map[string]id.ID{}
+	for rows.Next() {
+		if err := rows.Scan(&org, &event); err != nil {
+			s.Fatal(err)
+		}
+		todo[event] = org
+	}
+	for event, org := range todo {
+		if err := s.Deps.Billing.Work(s.Context(), org, event); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// onboarding asks for a link as the console does, and answers it with the cookie.
+func (c *caller) onboarding(headers ...string) (link, cookie string) {
+	c.Helper()
+	got := c.do("POST", "/white-label/connect/onboarding", nil, headers...).want(c, 200, "")
+	var out struct{ URL string }
+	got.into(c, &out)
+	cookie, _, _ = strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	return out.URL, cookie
+}
+
+func TestAResellersAccountIsOnboardedAndItsStateShown(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	c := s.signup().subscribe("white_label_pro")
+	if got := c.connectState(); got.Status != "not_started" || got.CanSell || got.AccountID != nil || got.Requirements.Due == nil {
+		t.Errorf("before it was begun: %+v", got)
+	}
+	first, cookie := c.onboarding()
+	second, _ := c.onboarding()
+	if first == second || cookie != "" {
+		t.Errorf("links %s and %s, cookie %q", first, second, cookie)
+	}
+	account := *c.connectState().AccountID
+	for _, want := range []struct {
+		at, state string
+		sells     bool
+	}{
+		{stripe.Review, "pending_review", false},
+		{stripe.Restricted, "restricted", false},
+		{stripe.Enabled, "enabled", true},
+		{stripe.Warned, "enabled", true},
+		{stripe.Onboarding, "onboarding", false},
+	} {
+		if err := s.Stripe.SetAccount(t.Context(), account, want.at); err != nil {
+			t.Fatal(err)
+		}
+		s.told()
+		got := c.connectState()
+		if got.Status != want.state || got.CanSell != want.sells {
+			t.Errorf("%s: %+v", want.at, got)
+		}
+		r := got.Requirements
+		if asks := len(r.Due)+len(r.Pending) > 0; asks == (want.at == stripe.Enabled) || (r.Deadline != nil) != (want.at == stripe.Warned || want.at == stripe.Restricted) || (r.Reason == nil) != want.sells {
+			t.Errorf("%s asks for %+v", want.at, r)
+		}
+	}
+	if err := s.Stripe.Disconnect(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	s.told()
+	if got := c.connectState(); got.Status != "disconnected" || got.CanSell {
+		t.Errorf("%+v", got)
+	}
+	c.onboarding()
+	if got := c.connectState(); got.Status != "onboarding" || *got.AccountID == account {
+		t.Errorf("begun anew: %+v", got)
+	}
+	got := c.do("GET", "/white-label/connect", nil)
+	c.do("GET", "/white-label/connect", nil, "If-None-Match", got.Header.Get("ETag")).want(t, 304, "")
+}
+
+func TestOnlyTheOwnerOfAResellersOrgMayBegin(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	s.signup().do("POST", "/white-label/connect/onboarding", nil).want(t, 402, "feature_not_in_plan")
+	c := s.signup().subscribe("white_label_pro")
+	c.as(auth.Admin).do("POST", "/white-label/connect/onboarding", nil).want(t, 403, "forbidden")
+	c.as(auth.Member).do("GET", "/white-label/connect", nil).want(t, 403, "forbidden")
+	c.as(auth.Admin).do("GET", "/white-label/connect", nil).want(t, 200, "")
+	c.key(auth.Owner).do("POST", "/white-label/connect/onboarding", nil).want(t, 200, "")
+	s.signup().do("GET", "/white-label/connect", nil).want(t, 200, "") // and has not begun
+	// A key holds the request to itself, and keeps no link.
+	a, _ := c.onboarding("Idempotency-Key", "click")
+	b, _ := c.onboarding("Idempotency-Key", "click")
+	if a == b {
+		t.Error("a link was kept")
+	}
+	c.as(auth.Owner).do("POST", "/white-label/connect/onboarding", nil, "Idempotency-Key", "click").want(t, 422, "idempotency_mismatch")
+	if n := s.count("idempotency_key WHERE key = 'click' AND convert_from(answer, 'UTF8') <> '{}'"); n != 0 {
+		t.Error("an answer was kept")
+	}
+	s.told()
+	account := *c.connectState().AccountID
+	if err := s.Stripe.SetAccount(t.Context(), account, stripe.Enabled); err != nil {
+		t.Fatal(err)
+	}
+	s.told()
+	if got := c.connectState(); !got.CanSell {
+		t.Fatalf("%+v", got)
+	}
+	testkit.Pgx(t, s.DB.URL).Exec(t.Context(), "UPDATE subscription SET plan = 'solo_pro', entitlement_version = entitlement_version + 1 WHERE org_id = $1", c.Org) //nolint:errcheck // seen below
+	if got := c.connectState(); got.Status != "enabled" || got.CanSell {
+		t.Errorf("without the feature: %+v", got)
+	}
+}
+
+func TestFiftyClicksOverTheAPIMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	c := s.signup().subscribe("white_label_pro")
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if got, err := c.try("POST", "/white-label/connect/onboarding", nil); err != nil || got.Status != 200 {
+				t.Errorf("%d %s, %v", got.Status, got.Body, err)
+			}
+		})
+	}
+	all.Wait()
+	if made := s.accounts(); len(made) != 1 || s.count("connect_account WHERE org_id = $1", c.Org) != 1 || s.count("audit_log WHERE org_id = $1 AND action = 'connect.account_created'", c.Org) != 1 {
+		t.Errorf("accounts %v", made)
+	}
+}
+
+// accounts are all connected accounts that the payment processor has.
+func (s *service) accounts() (ids []string) {
+	s.Helper()
+	req, err := http.NewRequestWithContext(s.Context(), http.MethodGet, "http://stripe.test/v1/accounts?limit=100", nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer sk_test_api")
+	res, err := (&http.Client{Transport: s.Stripe.Transport()}).Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var list struct{ Data []struct{ ID string } }
+	if err := json.NewDecoder(res.Body).Decode(&list); err != nil {
+		s.Fatal(err)
+	}
+	for _, a := range list.Data {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+// follow is a browser that comes to one of our addresses from the payment processor's pages.
+func (s *service) follow(address, cookie string) answer {
+	s.Helper()
+	to, err := url.Parse(address)
+	if err != nil {
+		s.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.URL+to.RequestURI(), nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if cookie != "" {
+		req.Header.Set("Cookie", cookie)
+	}
+	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(res.Body); err != nil {
+		s.Fatal(err)
+	}
+	return answer{Status: res.StatusCode, Header: res.Header, Body: body.Bytes()}
+}
+
+func TestABrowserThatComesBackIsBelievedInNothing(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	c := s.signup().subscribe("white_label_pro")
+	link, cookie := c.onboarding("Origin", "http://api.test")
+	if !strings.HasPrefix(cookie, "funnelwork-onboarding=") {
+		t.Fatalf("no cookie: %q", cookie)
+	}
+	refresh, back := s.addresses(link)
+	account := *c.connectState().AccountID
+	// A return without anything done changes nothing; one after it shows what Stripe says, though no event has come.
+	if got := s.follow(back, cookie); got.Status != 200 || !bytes.Contains(got.Body, []byte("Something is missing")) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if err := s.Stripe.SetAccount(t.Context(), account, stripe.Enabled); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.follow(back, cookie); got.Status != 200 || !bytes.Contains(got.Body, []byte("All is in order")) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if got := c.connectState(); got.Status != "enabled" {
+		t.Errorf("%+v", got)
+	}
+	// The browser that began gets a new link; another one, which has but the address, gets neither a link nor a state.
+	got := s.follow(refresh, cookie)
+	if got.Status != 303 || !strings.Contains(got.Header.Get("Location"), "onboarding/") || got.Header.Get("Location") == link {
+		t.Errorf("%d to %s", got.Status, got.Header.Get("Location"))
+	}
+	for _, other := range []string{"", "funnelwork-onboarding=guess"} {
+		if got := s.follow(refresh, other); got.Status != 200 || got.Header.Get("Location") != "" {
+			t.Errorf("another browser: %d to %s", got.Status, got.Header.Get("Location"))
+		}
+		if got := s.follow(back, other); got.Status != 200 || bytes.Contains(got.Body, []byte("All is in order")) {
+			t.Errorf("another browser: %d %s", got.Status, got.Body)
+		}
+	}
+	for _, bad := range []string{"/white-label/connect/refresh", "/white-label/connect/return?state=", "/white-label/connect/return?state=AAAA", strings.Replace(back, "state=", "state=A", 1)} {
+		if got := s.follow(bad, cookie); got.Status != 400 || got.code() != "invalid_state" {
+			t.Errorf("%s: %d %s", bad, got.Status, got.Body)
+		}
+	}
+	// Who began and may no longer, comes back in vain.
+	d := c.as(auth.Owner)
+	link, cookie = d.onboarding("Origin", "http://api.test")
+	refresh, _ = s.addresses(link)
+	testkit.Pgx(t, s.DB.URL).Exec(t.Context(), "UPDATE member SET removed_at = now() WHERE org_id = $1 AND user_id = $2", d.Org, d.User) //nolint:errcheck // seen below
+	if got := s.follow(refresh, cookie); got.Status != 400 {
+		t.Errorf("a removed owner: %d", got.Status)
+	}
+}
+
+// addresses are where a link leads back to.
+func (s *service) addresses(link string) (refresh, back string) {
+	s.Helper()
+	back, refresh, ok := s.Stripe.LinkOf(s.Context(), link[strings.LastIndex(link, "/")+1:])
+	if !ok {
+		s.Fatalf("the sandbox knows no %s", link)
+	}
+	return refresh, back
+}
