@@ -157,6 +157,9 @@ func (a *App) patchThing(ctx context.Context, in *struct {
 		}
 		t.Edit++
 		_, err = tx.Exec(ctx, "UPDATE thing SET name = $3, note = $4, edit = $5 WHERE org_id = $1 AND id = $2", tx.Org(), in.ID, t.Name, t.Note, t.Edit)
+		if postgres.Violates(err, "thing_name") {
+			return nil, fault.New(fault.Conflict, "The name is taken.")
+		}
 		return &thingOut{Tagged: etag(t.Edit, 0), Body: t}, err
 	})
 }

@@ -28,10 +28,23 @@
 // Order, doubles and losses of events therefore do not matter, and Sync, which asks without having been told, leads to
 // the same state.
 //
+// # Connected accounts
+//
+// A reseller bills its clients through an account of its own at Stripe. It is of type standard: the reseller is the
+// merchant, has a dashboard and an agreement of its own with Stripe, gives Stripe what Stripe asks for, and bears
+// refunds, disputes and a negative balance; we may charge a fee and bear nothing. An express or custom account would make
+// those losses ours. No country, capabilities or address are given with it: its owner says at Stripe where it is, and what
+// is given once can never be changed, nor differ between two tries under one key.
+//
+// The account is made like a change: intent and key, Stripe, answer; at most one per org at a time. Its state is a pure
+// function of what Stripe says of it (Facts.State), read anew for every event, on the browser's return, and by the sync
+// every 15 minutes. Whoever asks what state it is in is answered from the row.
+//
 // # Layout
 //
 // change.go is the story, begin.go TX1, drive.go what Stripe is asked, apply.go TX2. mirror.go is the subscription as
 // read, preview.go the price of a change. intake.go and work.go are the events' way in; sync.go walks everything,
 // overage.go keeps the quantity of client orgs, publish.go makes Stripe's prices from the catalogue. stripe.go is the one
-// way out to Stripe and the meaning of its errors.
+// way out to Stripe and the meaning of its errors. connect.go is the state of a connected account, connect_account.go its
+// making, connect_sync.go its keeping true.
 package billing
