@@ -10,6 +10,7 @@ billing_price (stripe_id text not null, kind text not null, plan text not null, 
 billing_sync (name text not null, position text not null, updated_at timestamp with time zone not null default now())
 brand (org_id uuid not null, brand_name text, color_primary text, color_accent text, color_background text, color_text text, hide_brand boolean not null default false, support_email text, logo bytea, logo_type text, logo_digest text, logo_width integer, logo_height integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
+connect_account (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, attempt integer not null default 1, intended_at timestamp with time zone not null, state text not null default 'not_started'::text, details_submitted boolean not null default false, charges_enabled boolean not null default false, payouts_enabled boolean not null default false, card_payments text not null default ''::text, transfers text not null default ''::text, currently_due text[] not null default '{}'::text[], past_due text[] not null default '{}'::text[], pending_verification text[] not null default '{}'::text[], deadline timestamp with time zone, disabled_reason text not null default ''::text, version bigint not null default 0, state_since timestamp with time zone not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
@@ -122,6 +123,10 @@ client_org: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+connect_account: connect_account_check CHECK (((state = 'not_started'::text) = (stripe_id IS NULL)))
+connect_account: connect_account_pkey PRIMARY KEY (org_id)
+connect_account: connect_account_state_check CHECK ((state = ANY (ARRAY['not_started'::text, 'onboarding'::text, 'pending_review'::text, 'restricted'::text, 'enabled'::text, 'disconnected'::text])))
+connect_account: connect_account_stripe_id_key UNIQUE (stripe_id)
 contact: contact_pkey PRIMARY KEY (org_id, id)
 contact: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -252,6 +257,7 @@ webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'
 -- indexes
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
+CREATE INDEX connect_account_begun ON public.connect_account USING btree (keyed_at) WHERE (stripe_id IS NULL)
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
@@ -323,6 +329,8 @@ CREATE UNIQUE INDEX billing_price_pkey ON public.billing_price USING btree (stri
 CREATE UNIQUE INDEX billing_sync_pkey ON public.billing_sync USING btree (name)
 CREATE UNIQUE INDEX brand_pkey ON public.brand USING btree (org_id)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
+CREATE UNIQUE INDEX connect_account_pkey ON public.connect_account USING btree (org_id)
+CREATE UNIQUE INDEX connect_account_stripe_id_key ON public.connect_account USING btree (stripe_id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -411,6 +419,8 @@ billing_preview: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 brand: system for ALL to funnelwork_system using (true) check (true) forced
 brand: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+connect_account: system for ALL to funnelwork_system using (true) check (true) forced
+connect_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -499,6 +509,9 @@ brand: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 brand: funnelwork_system may SELECT
 client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+connect_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+connect_account: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+connect_account: funnelwork_system may SELECT
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
