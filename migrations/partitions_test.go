@@ -34,6 +34,7 @@ func exec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 func TestARowWithoutAPartitionIsKeptAndMovesWhenItsDayIsMade(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, testkit.DB(t).URL)
+	exec(t, conn, "SELECT make_partitions(7)") // it may be past midnight
 	for _, at := range []string{"0", "10 days", "11 days"} {
 		exec(t, conn, insertEvent, at)
 	}
@@ -81,7 +82,7 @@ func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testi
 	conn := connect(t, testkit.DB(t).URL)
 	for _, table := range []string{"webhook_delivery", "webhook_attempt"} {
 		for _, back := range []int{40, 32, 31, 30, 2} { // yesterday's and today's are there
-			exec(t, conn, `DO $$ BEGIN EXECUTE format('CREATE TABLE %I PARTITION OF `+table+` FOR VALUES FROM (%L) TO (%L)', '`+table+`_' || to_char(d, 'YYYYMMDD'), uuid_floor(d), uuid_floor(d + interval '1 day'))
+			exec(t, conn, `DO $$ BEGIN EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF `+table+` FOR VALUES FROM (%L) TO (%L)', '`+table+`_' || to_char(d, 'YYYYMMDD'), uuid_floor(d), uuid_floor(d + interval '1 day'))
 				FROM (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => `+strconv.Itoa(back)+`) AS d) AS day; END $$`)
 		}
 	}
