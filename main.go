@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -37,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/keyring"
@@ -84,6 +86,9 @@ type settings struct {
 	Keyset       string    `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
 	Spool        string    `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
 	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
+	DomainTarget string    `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET" help:"Name that the CNAME of custom domains leads to; else that of FUNNELWORK_PUBLIC_URL."`
+	DNSResolvers []string  `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority" help:"Who is asked for the records of custom domains, each of whom has to see them: system, authority (the zones' own servers) or addresses."`
+	HostsFile    string    `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE" help:"File in which an API process keeps the custom domains that it knows, for a start without the database; else HOME/hosts.json."`
 	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
 	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
 	StripeKey    string    `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one billing runs on a sandbox of ours, whose page is on the ops listener."`
@@ -181,6 +186,8 @@ type process struct {
 	plans             *plans.Catalogue
 	billing           *billing.Service
 	social            *social.Service
+	domains           *branding.Domains
+	hosts             *branding.Hosts // nil in a process without the API
 	stripe            *stripe.Sandbox // nil where there is a key
 	providers         *provider.Set
 	oauth             *oauth.Sandbox // nil where there are client ids for all
@@ -442,6 +449,70 @@ func (p *process) connectAccounts(public net.Listener) {
 	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
 }
 
+// customDomains opens the domains under which orgs show themselves. Every role has to agree on where they lead.
+func (p *process) customDomains() error {
+	at, err := url.Parse(cmp.Or(p.PublicURL, "http://"+p.Addr))
+	if err != nil {
+		return fmt.Errorf("FUNNELWORK_PUBLIC_URL: %w", err)
+	}
+	own := strings.ToLower(at.Hostname())
+	if ip, err := netip.ParseAddr(own); own == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		own = "localhost"
+	}
+	views, err := branding.Views(p.DNSResolvers, outbound.Public())
+	if err != nil {
+		return fmt.Errorf("FUNNELWORK_DNS_RESOLVERS: %w", err)
+	}
+	p.domains = jobs.Domains(branding.DomainOptions{System: p.system, Target: strings.ToLower(strings.TrimSuffix(cmp.Or(p.DomainTarget, own), ".")), Own: []string{own}, Views: views})
+	return nil
+}
+
+// hostsSnapshot is what an earlier process knew of custom domains.
+func (p *process) hostsSnapshot() *branding.Hosts {
+	return branding.NewHosts(branding.HostsOptions{System: p.system, File: cmp.Or(p.HostsFile, filepath.Join(p.Home, "hosts.json")), Log: p.log})
+}
+
+// followHosts knows and goes on knowing the custom domains that are served.
+func (p *process) followHosts(ctx context.Context) {
+	p.hosts = p.hostsSnapshot()
+	p.hosts.Collect(p.metrics)
+	if err := p.hosts.Load(ctx); err != nil {
+		p.log.WarnContext(ctx, "custom domains are those of the last process until the database answers", "error", err)
+	}
+	p.tasks = append(p.tasks, p.hosts.Run)
+}
+
+// awaitDatabase is for an API with custom domains whose database is away: until that is back, it answers the TLS server in front,
+// which would otherwise refuse handshakes. Without any it ends, as every role does, with the reason.
+func (p *process) awaitDatabase(ctx context.Context, public, ops net.Listener) error {
+	err := postgres.Check(ctx, p.DatabaseURL)
+	if err == nil || p.name != "api" || !postgres.Lost(err) {
+		return err
+	}
+	known := p.hostsSnapshot()
+	if known.Len() == 0 {
+		return err
+	}
+	p.log.WarnContext(ctx, "the database is away: waiting for it, and answering for certificates meanwhile", "hosts", known.Len(), "error", err)
+	unready := api.Unready(api.OpsOptions{User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, Serves: known.Serves})
+	return api.Meanwhile(ctx, ops, unready, func(ctx context.Context) error {
+		return api.Meanwhile(ctx, public, api.Away(), func(ctx context.Context) error {
+			tick := time.NewTicker(time.Second)
+			defer tick.Stop()
+			for err := err; ; err = postgres.Check(ctx, p.DatabaseURL) {
+				if err == nil || !postgres.Lost(err) {
+					return err
+				}
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-tick.C:
+				}
+			}
+		})
+	})
+}
+
 // clock is the sandbox's, looked up once a second: who operates it may move it.
 func clock(s *stripe.Sandbox) func() time.Time {
 	var (
@@ -471,6 +542,7 @@ func (p *process) serve(ln net.Listener) {
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
+		Domains: p.domains, Hosts: p.hosts,
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -491,7 +563,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(ctx),
+		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -540,8 +612,12 @@ func (p *process) operate(ln net.Listener) error {
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
+	var serves func(string) bool
+	if p.hosts != nil {
+		serves = p.hosts.Serves
+	}
 	ops, err := api.NewOps(api.OpsOptions{
-		Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path},
 	})
 	api.CollectPool(p.metrics, "app", p.app)
@@ -597,7 +673,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if ops, err = p.listenOps(ctx); err != nil {
 		return err
 	}
-	if err = postgres.Check(ctx, p.DatabaseURL); err != nil {
+	if err = p.awaitDatabase(ctx, public, ops); err != nil {
 		return err
 	}
 	if err = migrations.Await(ctx, p.DatabaseURL, p.log); err != nil {
@@ -613,8 +689,12 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 		return err
 	}
 	p.connectAccounts(public)
+	if err = p.customDomains(); err != nil {
+		return err
+	}
 	switch p.name {
 	case "api":
+		p.followHosts(ctx)
 		p.serve(public) //nolint:contextcheck // a request has its own
 	case "worker":
 		err = p.work(ctx)
@@ -695,6 +775,10 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		return err
 	}
 	p.connectAccounts(public)
+	if err = p.customDomains(); err != nil {
+		return err
+	}
+	p.followHosts(ctx)
 	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}

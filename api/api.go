@@ -39,7 +39,8 @@ type Deps struct {
 	Billing   *billing.Service // changes of plan
 	Social    *social.Service  // logins at social networks and ad platforms, and their accounts
 	// Brands answers what is shown of an org; nil: by the plans above.
-	Brands *branding.Resolver
+	Brands  *branding.Resolver
+	Domains *branding.Domains // custom domains
 	// Hosts knows whose a host is. Nil: nobody has one, and every page shows the platform's brand.
 	Hosts branding.HostResolver
 
@@ -106,7 +107,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth,
-		a.mountBrand,
+		a.mountBrand, a.mountDomains,
 	} {
 		mount()
 	}

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"net/netip"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
 )
 
 // Route is one mounted operation, as tests walk them.
@@ -28,6 +31,24 @@ func (a *App) Routes() []Route {
 
 // NewWithThings is New with the routes of things_test.go.
 func NewWithThings(d Deps) *App { return build(d, mountThings) }
+
+// NewWithHosted is New with a hosted page that says whose it is.
+func NewWithHosted(d Deps) *App {
+	return build(d, func(a *App) {
+		type whose struct {
+			Body struct {
+				Org id.ID `json:"org"`
+			}
+		}
+		route(a, op{Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: public, Tag: "Test", Title: "A hosted page", May: []int{http.StatusMisdirectedRequest}},
+			func(ctx context.Context, _ *struct{}) (*whose, error) {
+				org, err := a.tenant(ctx)
+				out := &whose{}
+				out.Body.Org = org
+				return out, err
+			})
+	})
+}
 
 // ScanJSON is the strict scanner.
 func ScanJSON(b []byte) error { return scanJSON(b) }

@@ -46,6 +46,9 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 		if err := a.limit(c, r); err != nil {
 			return nil, err
 		}
+		if err := a.atHome(c.UserContext(), r); err != nil {
+			return nil, err
+		}
 		if err := r.op.Need.check(r); err != nil {
 			return nil, err
 		}

@@ -113,6 +113,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.ConnectSecret, Log: log,
 		Account: billing.Account{Key: "sk_test_api", URL: "http://stripe.test", HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log},
 	})
+	s.Deps.Domains = domains(s.DB.System)
 	s.OAuth = oauth.New(oauth.Options{Log: log})
 	t.Cleanup(s.OAuth.Close)
 	s.Deps.Social = connections(s.OAuth, box, "http://api.test")
@@ -278,7 +279,9 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	for pair := range slices.Chunk(headers, 2) {
-		req.Header.Set(pair[0], pair[1])
+		if req.Header.Set(pair[0], pair[1]); pair[0] == "Host" {
+			req.Host = pair[1]
+		}
 		if pair[1] == "" {
 			req.Header.Del(pair[0])
 		}

@@ -151,7 +151,7 @@ func (a *App) document(o *op, h *huma.Operation) {
 func problems(o *op) []int {
 	all := []int{400, 404, 405, 408, 413, 429, 431, 500, 503}
 	if o.Need.role != "" {
-		all = append(all, 401, 402, 403)
+		all = append(all, 401, 402, 403, 421)
 	} else {
 		all = append(all, 401, 403)
 	}

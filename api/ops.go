@@ -38,6 +38,10 @@ type OpsOptions struct {
 	ReadOnly       bool     // the dashboard and /jobs/ show and change nothing
 	Worker         Slots    // of this process, where it runs jobs; else nil
 
+	// Serves tells whether a TLS server may get a certificate for a name. It is asked on every first handshake, and answers
+	// from memory. Nil: for none.
+	Serves func(name string) bool
+
 	// Mounts are further handlers by path prefix, such as "/sandbox/inbox/": a prefix that ends with a slash
 	// takes everything below it. They get the path whole and are guarded like the rest.
 	Mounts map[string]http.Handler
@@ -90,7 +94,7 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	inner.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	inner.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	inner.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	inner.HandleFunc("GET /tls/ask", noCertificate)
+	inner.Handle("GET "+askPath, Ask(o.Serves))
 	inner.HandleFunc("GET /{$}", ops.contents)
 	desk.mount(inner)
 	o.mountSlots(inner, desk)
@@ -178,18 +182,12 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// noCertificate answers the question of an on-demand TLS server, whether a domain is one of ours, with no:
-// there are no domains of resellers yet.
-func noCertificate(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "no such domain", http.StatusNotFound)
-}
-
 // contents lists what the listener has.
 func (o *Ops) contents(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>Funnelwork %[1]s</title><h1>Funnelwork %[1]s: operations</h1><ul>", html.EscapeString(o.Role))
-	own := []string{"/healthz", "/readyz", "/metrics", queuesPath + "/"}
+	own := []string{"/healthz", "/readyz", "/metrics", askPath, queuesPath + "/"}
 	if o.jobs != nil {
 		own = append(own, jobsPath)
 	}

@@ -17,6 +17,7 @@ import (
 // request is what the layers before a handler found out about one request.
 type request struct {
 	id      string
+	host    string // that it was sent to: lower case, without port
 	ip      netip.Addr
 	who     auth.Who
 	refused error  // why the credential did not count; nil without one and with a good one
@@ -51,7 +52,7 @@ func clientIP(ctx context.Context) netip.Addr { return requestOf(ctx).ip }
 // envelope is the outermost layer: id, deadline, headers, the answer to whatever went wrong, one log line.
 func (a *App) envelope(c *fiber.Ctx) error {
 	began := time.Now()
-	r := &request{id: requestID(c.Get("X-Request-Id"))}
+	r := &request{id: requestID(c.Get("X-Request-Id")), host: hostOf(c)}
 	ctx, cancel := context.WithTimeout(context.WithValue(c.UserContext(), requestKey{}, r), requestTime)
 	defer cancel()
 	c.SetUserContext(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -20,6 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
@@ -52,6 +54,7 @@ type Deps struct {
 	Billing     *billing.Service
 	Social      *social.Service
 	Refresher   *social.Refresher
+	Domains     *branding.Domains
 }
 
 // All is every kind with its work: what a worker runs.
@@ -59,25 +62,26 @@ func All(d Deps) []queue.Handler {
 	if d.Plans == nil {
 		d.Plans = plans.Standard()
 	}
-	return slices.Concat(tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(), []queue.Handler{
-		accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
-		accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
-		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
-		keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
-		leadscore.Job{Model: scoring.For}.Handler(),
-		plansettle.Job{Plans: d.Plans}.Handler(),
-		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
-		quotaannounce.Handler(),
-		redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
-		overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
-		prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
-		retention.Job{System: d.System, Log: d.Log}.Handler(),
-		stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
-		systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
-		tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
-		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
-		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
-		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
-		webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
-	})
+	return slices.Concat(tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
+		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
+			accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
+			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
+			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
+			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
+			leadscore.Job{Model: scoring.For}.Handler(),
+			plansettle.Job{Plans: d.Plans}.Handler(),
+			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
+			quotaannounce.Handler(),
+			redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
+			overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
+			prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
+			retention.Job{System: d.System, Log: d.Log}.Handler(),
+			stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
+			systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
+			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
+			(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
+			webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
+			webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
+			webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
+		})
 }

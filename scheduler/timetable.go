@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/prorationsync"
@@ -52,6 +53,9 @@ func Timetable() []Entry {
 		}},
 		{Name: "ad-accounts", Every: 24 * time.Hour, Past: 5 * time.Hour, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return adaccountsync.Daily.Add(ctx, tx, adaccountsync.DailyArgs{}, dedupe)
+		}},
+		{Name: "domains", Every: 20 * time.Second, Past: 10 * time.Second, Missed: Skip, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return domainverify.Sweep.Add(ctx, tx, domainverify.SweepArgs{}, dedupe)
 		}},
 		{Name: "webhook-health", Every: time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return webhookhealth.Kind.Add(ctx, tx, webhookhealth.Args{}, dedupe)

@@ -94,8 +94,8 @@ var catalogue = []Type{
 	of(live, "social_account.disconnected", endedAccount, "a social or ad account was disconnected"),
 	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
 	change(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
-	of(reserved, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
-	of(reserved, "domain.degraded", sampleDomain, "a custom domain's records are no longer right"),
+	of(live, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
+	of(live, "domain.degraded", degradedDomain, "a custom domain's records are no longer right"),
 	of(live, "connect.enabled", sampleConnect, "the payment processor enabled the connected account, once per entry"),
 	of(live, "connect.restricted", restrictedConnect, "the payment processor restricted the connected account, once per entry"),
 }

@@ -187,3 +187,21 @@ func (ConnectRestricted) Type() string { return "connect.restricted" }
 
 // Data is the account's state.
 func (e ConnectRestricted) Data() (object, previous any) { return e.Connect, nil }
+
+// DomainVerified is domain.verified: once for each time that a custom domain comes into service.
+type DomainVerified struct{ Domain Domain }
+
+// Type is the name on the wire.
+func (DomainVerified) Type() string { return "domain.verified" }
+
+// Data is the domain.
+func (e DomainVerified) Data() (object, previous any) { return e.Domain, nil }
+
+// DomainDegraded is domain.degraded: once for each time that the records of a custom domain were lost.
+type DomainDegraded struct{ Domain Domain }
+
+// Type is the name on the wire.
+func (DomainDegraded) Type() string { return "domain.degraded" }
+
+// Data is the domain with the reason.
+func (e DomainDegraded) Data() (object, previous any) { return e.Domain, nil }

@@ -59,6 +59,7 @@ var (
 		Logo:   &BrandLogo{URL: "https://crm.example.com/white-label/brand/logo/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ContentType: "image/png", Width: 320, Height: 80},
 	}
 	sampleDomain      = Domain{Domain: "crm.example.com", Status: "active"}
+	degradedDomain    = Domain{Domain: "crm.example.com", Status: "degraded", Reason: ptr("cname_missing")}
 	sampleConnect     = Connect{Status: "enabled", ChargesEnabled: true, PayoutsEnabled: true, Requirements: []string{}}
 	restrictedConnect = Connect{Status: "restricted", Requirements: []string{"company.tax_id"}}
 )

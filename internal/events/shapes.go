@@ -220,9 +220,9 @@ type BrandLogo struct {
 
 // Domain is a custom domain.
 type Domain struct {
-	Domain string  `json:"domain"`
-	Status string  `json:"status"`
-	Reason *string `json:"reason"`
+	Domain string  `json:"domain" doc:"lower case, punycode"`
+	Status string  `json:"status" doc:"verified: proven; active: proven, and the host leads here; degraded: a record is gone, and it is still served for a while"`
+	Reason *string `json:"reason" doc:"what is not right, a code; null if nothing is"`
 }
 
 // Connect is the state of the connected payment account.

@@ -45,6 +45,7 @@ const (
 	NoSubscription      Code = "no_subscription"
 	WrongAccount        Code = "wrong_account"
 	ConnectNotEnabled   Code = "connect_not_enabled"
+	DomainTaken         Code = "domain_taken"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -55,6 +56,8 @@ const (
 	URLNotAllowed       Code = "url_not_allowed"
 	LinkExpired         Code = "link_expired"
 	ProviderRefused     Code = "provider_refused"
+
+	Misdirected Code = "misdirected_request"
 
 	RateLimited    Code = "rate_limited"
 	HeaderTooLarge Code = "header_too_large"
@@ -73,10 +76,10 @@ var statuses = map[Code]int{
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
-	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409,
+	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
-	RateLimited: 429, HeaderTooLarge: 431,
+	Misdirected: 421, RateLimited: 429, HeaderTooLarge: 431,
 	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503,
 }
 

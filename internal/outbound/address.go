@@ -55,6 +55,9 @@ func (g guard) allows(a netip.Addr) bool {
 	return g.list.SafeAddr(a) == nil
 }
 
+// Public tells of an address whether it is one of the public internet, for those who call by other means than a Client.
+func Public() func(netip.Addr) bool { return newGuard(false).allows }
+
 // literal reads host as an address in any spelling that some resolver takes: RFC 4291 with zone, and inet_aton's
 // one to four parts, each decimal, octal or hexadecimal.
 func literal(host string) (netip.Addr, bool) {

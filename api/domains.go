@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const domainPath = "/white-label/domain"
+
+// verifyRate is how often an org may have the DNS asked.
+var verifyRate = limits.PerMinute(10)
+
+// domainOut is an org's custom domain.
+type domainOut struct{ Body customDomain }
+
+type customDomain struct {
+	Domain     string             `json:"domain" doc:"Lower case, punycode"`
+	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended" doc:"pending_dns: the TXT record has not been found; verified: it has, and the host does not lead here yet; active: it does; degraded: a record is gone, and the domain is served for three more days; suspended: it is not served"`
+	Records    []branding.Record  `json:"records" nullable:"false" doc:"Set both at once with whoever keeps the domain's DNS. At the top of a zone, where there can be no CNAME, use the provider's ALIAS or flattening, or addresses"`
+	LastError  maybe[domainError] `json:"last_error" doc:"What the last check found not right; null if nothing, and before the first"`
+	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"The last check"`
+	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true" doc:"When the TXT record was first found"`
+	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true" doc:"When a claim without its TXT record ends; null once it was found"`
+	CreatedAt  wire.Time          `json:"created_at" format:"date-time"`
+}
+
+type domainError struct {
+	Code   branding.Reason `json:"code" enum:"txt_missing,txt_wrong,cname_missing,cname_wrong,resolvers_disagree,dns_unreachable,domain_taken,feature_not_in_plan"`
+	Detail string          `json:"detail"`
+}
+
+func (a *App) mountDomains() {
+	verify := []string{events.DomainVerified{}.Type(), events.DomainDegraded{}.Type()}
+	feature := plans.CustomDomain
+	route(a, op{Method: http.MethodGet, Path: domainPath, Need: viewer, Tag: brandTag, Title: "Get the custom domain"}, a.getDomain)
+	route(a, op{Method: http.MethodPut, Path: domainPath, Need: admin, Tag: brandTag, Title: "Claim a custom domain", Feature: feature}, a.putDomain)
+	route(a, op{Method: http.MethodPost, Path: domainPath + "/verify", Need: admin, Tag: brandTag, Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify}, a.verifyDomain)
+	// Without the feature, too: what somebody once set up can be ended.
+	route(a, op{Method: http.MethodDelete, Path: domainPath, Need: admin, Tag: brandTag, Title: "Remove the custom domain", Status: http.StatusNoContent}, a.deleteDomain)
+}
+
+func (a *App) showDomain(d *branding.Domain) *domainOut {
+	b := customDomain{
+		Domain: d.Host, Status: d.Status, Records: a.Domains.Records(d), CheckedAt: moment(d.CheckedAt), VerifiedAt: moment(d.ProvenAt), CreatedAt: wire.At(d.ClaimedAt),
+	}
+	if d.Reason != "" {
+		b.LastError.Value = &domainError{Code: d.Reason, Detail: domainTrouble[d.Reason]}
+	}
+	if d.Status == branding.PendingDNS {
+		ends := wire.At(d.ClaimedAt.Add(branding.ClaimLife))
+		b.ExpiresAt = &ends
+	}
+	return &domainOut{b}
+}
+
+// moment is a time on the wire, null where it has not come.
+func moment(t *time.Time) *wire.Time {
+	if t == nil {
+		return nil
+	}
+	at := wire.At(*t)
+	return &at
+}
+
+// domainTrouble is what is not right and what to do about it.
+var domainTrouble = map[branding.Reason]string{
+	branding.TXTMissing:   "The TXT record has not been found. A new record may take as long to be seen as the old one was to be kept.",
+	branding.TXTWrong:     "A TXT record stands in its place, with another value.",
+	branding.CNAMEMissing: "The domain leads nowhere: its CNAME record has not been found.",
+	branding.CNAMEWrong:   "The domain leads elsewhere. If a CDN stands before it, switch its proxying off for this name.",
+	branding.Disagree:     "Not every name server has the records yet. This passes by itself.",
+	branding.Unreachable:  "The name servers could not be asked. This says nothing about the records; they are asked again.",
+	branding.Taken:        "The record is right, but another organization has this domain and proves it.",
+	branding.NoFeature:    "The plan does not hold custom domains.",
+}
+
+func errNoDomain() error {
+	return fault.New(fault.NotFound, "There is no custom domain. PUT /white-label/domain claims one.")
+}
+
+// getDomain shows what there is whatever the plan holds: a suspended domain says why it is.
+func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
+	out, err := read(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+		d, err := a.Domains.Get(ctx, tx)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		return a.showDomain(d), nil
+	})
+	if err == nil && out == nil {
+		if err = a.Plans.Need(ctx, who(ctx).Org, plans.CustomDomain); err == nil {
+			err = errNoDomain()
+		}
+	}
+	return out, err
+}
+
+type putDomainIn struct {
+	Body struct {
+		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; not one that others register below, and not the platform's own"`
+	}
+}
+
+func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error) {
+	host, err := a.Domains.Host(in.Body.Domain)
+	if err == nil {
+		err = a.Domains.Held(ctx, host, who(ctx).Org)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+		d, err := a.Domains.Claim(ctx, tx, host)
+		if err != nil {
+			return nil, err
+		}
+		return a.showDomain(d), nil
+	})
+}
+
+// verifyDomain asks the DNS while the caller waits, at most seven seconds, and answers what came of it: who has just set
+// a record wants to see that. What could not be asked in that time is asked again by a job.
+func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
+	org := who(ctx).Org
+	if a.Limits != nil {
+		if d := a.Limits.Take(ctx, "domain "+org.String(), verifyRate); !d.Allowed {
+			return nil, &fault.Fault{Code: fault.RateLimited, Detail: "The records were checked often enough for now. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter()}
+		}
+	}
+	var d *branding.Domain
+	err := a.DB.View(ctx, org, func(tx *postgres.Tx) (err error) {
+		d, err = a.Domains.Get(ctx, tx)
+		return err
+	})
+	if err == nil && d == nil {
+		err = errNoDomain()
+	}
+	if err != nil {
+		return nil, err
+	}
+	look := a.Domains.Look(ctx, d)
+	return write(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has asked for the feature
+		if err == nil && d == nil {
+			err = errNoDomain()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return a.showDomain(d), nil
+	})
+}
+
+func (a *App) deleteDomain(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+		return &struct{}{}, a.Domains.Remove(ctx, tx)
+	})
+}

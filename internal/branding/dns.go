@@ -1,0 +1,236 @@
+package branding
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// View is one way to see the DNS: a resolver, or the name servers of the zones themselves. It is safe for concurrent use.
+type View interface {
+	// Ask answers the records of the type that a fully qualified name has, and the CNAME in their stead or on the way to
+	// them; none where there are none, be it that the name does not exist. An error means that it could not be asked,
+	// and says nothing of the name.
+	Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error)
+}
+
+// lookTime is for one look, all resolvers together. A resolver that is slower could not be asked.
+const lookTime = 7 * time.Second
+
+// Look asks all views, at once, about the records of d.
+func (s *Domains) Look(ctx context.Context, d *Domain) Look {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	look := Look{At: time.Now().UTC().Truncate(time.Microsecond)}
+	proofs, routes := make([]sight, len(s.Views)), make([]sight, len(s.Views))
+	var wait sync.WaitGroup
+	for i, v := range s.Views {
+		wait.Go(func() { proofs[i] = proof(ctx, v, d) })
+		wait.Go(func() { routes[i] = route(ctx, v, d.Host, s.Target) })
+	}
+	wait.Wait()
+	var proofSeen, routeSeen string
+	look.Proof, proofSeen = together(proofs)
+	look.Route, routeSeen = together(routes)
+	if look.Seen = routeSeen; look.Proof != Right {
+		look.Seen = proofSeen
+	}
+	return look
+}
+
+// sight is what one view shows of one record.
+type sight struct {
+	finding Finding // Right, Missing, Wrong or Unknown
+	seen    string
+}
+
+// together is what the views say if they are taken together. Without any nothing is known.
+func together(sights []sight) (Finding, string) {
+	count := map[Finding]int{}
+	seen := ""
+	for _, s := range sights {
+		count[s.finding]++
+		if s.finding == Wrong && seen == "" {
+			seen = s.seen
+		}
+	}
+	switch {
+	case len(sights) == 0 || count[Unknown] > 0:
+		return Unknown, ""
+	case count[Right] == len(sights):
+		return Right, ""
+	case count[Right] > 0:
+		return Split, seen
+	case count[Wrong] > 0:
+		return Wrong, seen
+	default:
+		return Missing, ""
+	}
+}
+
+// proof looks for the claim's token. Other TXT records may stand beside it, those of other claims too.
+func proof(ctx context.Context, v View, d *Domain) sight {
+	found, err := resolve(ctx, v, proofLabel+d.Host, dnsmessage.TypeTXT, nil)
+	if err != nil {
+		return sight{finding: Unknown}
+	}
+	out := sight{finding: Missing}
+	for _, r := range found.records {
+		txt, ok := r.Body.(*dnsmessage.TXTResource)
+		if !ok {
+			continue
+		}
+		text := strings.Trim(strings.TrimSpace(strings.Join(txt.TXT, "")), `"`) // quotes come of pasting into forms that add their own
+		if text == proofPrefix+d.Token {
+			return sight{finding: Right}
+		}
+		out = sight{Wrong, clip(text)}
+	}
+	return out
+}
+
+// route looks where the host leads: by CNAME to the target, or, since the top of a zone can have no CNAME and providers
+// answer with what it would lead to, by addresses that are all the target's.
+func route(ctx context.Context, v View, host, target string) sight {
+	found, err := addresses(ctx, v, host, target)
+	switch {
+	case err != nil:
+		return sight{finding: Unknown}
+	case found.reached:
+		return sight{finding: Right}
+	case len(found.addrs) == 0 && found.alias == "":
+		return sight{finding: Missing}
+	}
+	wrong := sight{Wrong, found.alias}
+	if wrong.seen == "" {
+		wrong.seen = found.addrs[0].String()
+	}
+	if len(found.addrs) == 0 {
+		return wrong
+	}
+	want, err := addresses(ctx, v, target, "")
+	if err != nil {
+		return sight{finding: Unknown}
+	}
+	for _, a := range found.addrs {
+		if !slices.Contains(want.addrs, a) {
+			return wrong
+		}
+	}
+	return sight{finding: Right}
+}
+
+// place is where a name leads.
+type place struct {
+	addrs   []netip.Addr
+	alias   string // the first CNAME's target, without its dot
+	reached bool   // the name that was looked for is on the way; then addrs is nothing
+}
+
+func addresses(ctx context.Context, v View, name, until string) (p place, err error) {
+	if a, err := netip.ParseAddr(name); err == nil {
+		return place{addrs: []netip.Addr{a.Unmap()}}, nil
+	}
+	if name == "localhost" { // which no resolver need know (RFC 6761)
+		return place{addrs: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
+	}
+	for _, kind := range []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA} {
+		found, err := resolve(ctx, v, name, kind, func(alias string) bool { return until != "" && alias == until })
+		if err != nil {
+			return p, err
+		}
+		if p.alias == "" && len(found.aliases) > 0 {
+			p.alias = found.aliases[0]
+		}
+		if found.stopped {
+			p.reached = true
+			return p, nil
+		}
+		for _, r := range found.records {
+			switch b := r.Body.(type) {
+			case *dnsmessage.AResource:
+				p.addrs = append(p.addrs, netip.AddrFrom4(b.A))
+			case *dnsmessage.AAAAResource:
+				p.addrs = append(p.addrs, netip.AddrFrom16(b.AAAA).Unmap())
+			}
+		}
+	}
+	return p, nil
+}
+
+// resolved is a name's records, and the CNAMEs that were followed to them.
+type resolved struct {
+	records []dnsmessage.Resource
+	aliases []string
+	stopped bool // at an alias where there was nothing more to ask
+}
+
+// maxAliases is how many CNAMEs are followed; resolvers follow about as many.
+const maxAliases = 8
+
+var errAliases = errors.New("the CNAMEs have no end")
+
+// resolve follows CNAMEs, which a resolver has done already and a zone's own servers only do within it.
+func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type, stop func(alias string) bool) (out resolved, err error) {
+	name = fqdn(name)
+	for range maxAliases {
+		answers, err := v.Ask(ctx, name, kind)
+		if err != nil {
+			return out, err
+		}
+		on := name
+		for range answers { // in whichever order the answer has them
+			next := alias(answers, on)
+			if next == "" {
+				break
+			}
+			on = next
+			out.aliases = append(out.aliases, strings.TrimSuffix(next, "."))
+			if stop != nil && stop(strings.TrimSuffix(next, ".")) {
+				out.stopped = true
+				return out, nil
+			}
+		}
+		for _, r := range answers {
+			if r.Header.Type == kind && sameName(r.Header.Name.String(), on) {
+				out.records = append(out.records, r)
+			}
+		}
+		if len(out.records) > 0 || on == name {
+			return out, nil
+		}
+		name = on
+	}
+	return out, errAliases
+}
+
+// alias is where a CNAME among the answers leads from a name; "" for nowhere.
+func alias(answers []dnsmessage.Resource, name string) string {
+	for _, r := range answers {
+		if c, ok := r.Body.(*dnsmessage.CNAMEResource); ok && sameName(r.Header.Name.String(), name) {
+			return strings.ToLower(c.CNAME.String())
+		}
+	}
+	return ""
+}
+
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
+func fqdn(name string) string { return strings.TrimSuffix(name, ".") + "." }
+
+// clip keeps what strangers wrote short and printable.
+func clip(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	return text[:min(len(text), 200)]
+}

@@ -1,0 +1,189 @@
+package branding
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// Why a message of our own, and not net.Resolver: that one does not tell a server that fails from a name that is not
+// there, reads the hosts file, and cannot ask a zone's own servers without recursion.
+
+// NameServers asks recursive name servers, in order, until one answers.
+type NameServers struct {
+	// Servers are host:port. None means those of the system.
+	Servers []string
+}
+
+// Ask is View's.
+func (r NameServers) Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
+	servers := r.Servers
+	if len(servers) == 0 {
+		var err error
+		if servers, err = systemServers(); err != nil {
+			return nil, err
+		}
+	}
+	got, err := askAny(ctx, servers, question{name, kind, true})
+	return got.answers, err
+}
+
+// systemServers reads /etc/resolv.conf, each time: laptops move.
+func systemServers() (servers []string, err error) {
+	f, err := os.Open("/etc/resolv.conf")
+	if err != nil {
+		return nil, fmt.Errorf("find the system's resolver: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if words := strings.Fields(lines.Text()); len(words) > 1 && words[0] == "nameserver" {
+			servers = append(servers, net.JoinHostPort(words[1], "53"))
+		}
+	}
+	if len(servers) == 0 {
+		return nil, errors.New("/etc/resolv.conf names no resolver")
+	}
+	return servers, nil
+}
+
+type question struct {
+	name    string // with its dot
+	kind    dnsmessage.Type
+	recurse bool
+}
+
+// reply is an answer that counts: the name's records, or that there are none.
+type reply struct {
+	answers       []dnsmessage.Resource
+	authoritative bool
+}
+
+// Two rounds over the servers; a datagram may get lost.
+const (
+	askRounds = 2
+	askTime   = 1500 * time.Millisecond // for one server, by UDP and then TCP
+)
+
+func askAny(ctx context.Context, servers []string, q question) (reply, error) {
+	err := errors.New("there is no server to ask")
+	for range askRounds {
+		for _, server := range servers {
+			var got reply
+			if got, err = ask(ctx, server, q); err == nil {
+				return got, nil
+			}
+			if ctx.Err() != nil {
+				return reply{}, ctx.Err()
+			}
+		}
+	}
+	return reply{}, err
+}
+
+// ask asks one server by UDP, and by TCP where the answer did not fit.
+func ask(ctx context.Context, server string, q question) (reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	for _, network := range []string{"udp", "tcp"} {
+		msg, err := exchange(ctx, network, server, q)
+		if err != nil {
+			return reply{}, fmt.Errorf("ask %s for %s: %w", server, q.name, err)
+		}
+		switch {
+		case msg.Truncated && network == "udp":
+			continue
+		case msg.RCode == dnsmessage.RCodeSuccess, msg.RCode == dnsmessage.RCodeNameError:
+			return reply{msg.Answers, msg.Authoritative}, nil
+		default:
+			return reply{}, fmt.Errorf("ask %s for %s: %s", server, q.name, msg.RCode)
+		}
+	}
+	return reply{}, fmt.Errorf("ask %s for %s: the answer is cut short", server, q.name)
+}
+
+// datagram is the size of an answer by UDP that passes everywhere (DNS flag day 2020).
+const datagram = 1232
+
+func exchange(ctx context.Context, network, server string, q question) (*dnsmessage.Message, error) {
+	out, ident, err := q.pack()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, server)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	if end, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(end)
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	if network == "tcp" {
+		out = append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...) //nolint:gosec // a question is short
+	}
+	if _, err := conn.Write(out); err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := receive(conn, network, buf)
+		if err != nil {
+			return nil, err
+		}
+		// What is not the answer to this question is none: it is somebody's guess.
+		var msg dnsmessage.Message
+		if err := msg.Unpack(buf[:n]); err != nil {
+			if network == "tcp" {
+				return nil, err
+			}
+			continue
+		}
+		if msg.Response && msg.ID == ident && len(msg.Questions) == 1 && msg.Questions[0].Type == q.kind && sameName(msg.Questions[0].Name.String(), q.name) {
+			return &msg, nil
+		}
+		if network == "tcp" {
+			return nil, errors.New("the answer is to another question")
+		}
+	}
+}
+
+func receive(conn net.Conn, network string, buf []byte) (int, error) {
+	if network == "udp" {
+		return conn.Read(buf)
+	}
+	var size [2]byte
+	if _, err := io.ReadFull(conn, size[:]); err != nil {
+		return 0, err
+	}
+	return io.ReadFull(conn, buf[:binary.BigEndian.Uint16(size[:])])
+}
+
+func (q question) pack() (msg []byte, ident uint16, err error) {
+	name, err := dnsmessage.NewName(q.name)
+	if err != nil {
+		return nil, 0, err
+	}
+	var random [2]byte
+	_, _ = rand.Read(random[:]) // never fails
+	ident = binary.BigEndian.Uint16(random[:])
+	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: ident, RecursionDesired: q.recurse})
+	var size dnsmessage.ResourceHeader
+	err = errors.Join(
+		b.StartQuestions(), b.Question(dnsmessage.Question{Name: name, Type: q.kind, Class: dnsmessage.ClassINET}), b.StartAdditionals(),
+		size.SetEDNS0(datagram, dnsmessage.RCodeSuccess, false), b.OPTResource(size, dnsmessage.OPTResource{}))
+	if err != nil {
+		return nil, 0, err
+	}
+	msg, err = b.Finish()
+	return msg, ident, err
+}

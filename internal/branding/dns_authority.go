@@ -1,0 +1,139 @@
+package branding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// Authority asks the name servers of a name's own zone, which have no cache that could be stale or poisoned. Via finds
+// them. What it sends to addresses that strangers chose are questions of ours, to one port; those of the inside are
+// refused by Allow.
+type Authority struct {
+	Via   View
+	Allow func(netip.Addr) bool // nil: all
+	Port  string                // "53" where empty; tests
+}
+
+// How many servers of a zone are asked.
+const (
+	maxServers   = 3
+	maxAddresses = 4
+)
+
+// Ask is View's.
+func (a Authority) Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
+	servers, err := a.servers(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	err = fmt.Errorf("no server of the zone of %s answers", name)
+	for range askRounds {
+		for _, server := range servers {
+			got, e := ask(ctx, server, question{name, kind, false})
+			if e == nil && !got.authoritative {
+				e = fmt.Errorf("%s does not know the zone of %s", server, name) // it was told to, and has not been set up
+			}
+			if e == nil {
+				return got.answers, nil
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			err = e
+		}
+	}
+	return nil, err
+}
+
+// servers are the addresses of the name servers of the zone that name is in: of the nearest name above it, itself
+// included, that has any.
+func (a Authority) servers(ctx context.Context, name string) ([]string, error) {
+	for zone := name; zone != ""; _, zone, _ = strings.Cut(zone, ".") {
+		found, err := a.Via.Ask(ctx, zone, dnsmessage.TypeNS)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, r := range found {
+			if ns, ok := r.Body.(*dnsmessage.NSResource); ok && sameName(r.Header.Name.String(), zone) && len(names) < maxServers {
+				names = append(names, ns.NS.String())
+			}
+		}
+		if len(names) > 0 {
+			return a.addresses(ctx, names)
+		}
+	}
+	return nil, errors.New("no zone above the name has servers")
+}
+
+func (a Authority) addresses(ctx context.Context, names []string) (out []string, err error) {
+	port := a.Port
+	if port == "" {
+		port = "53"
+	}
+	err = errors.New("the zone's servers have no address that may be asked")
+	for _, name := range names {
+		p, e := addresses(ctx, a.Via, strings.TrimSuffix(name, "."), "")
+		if e != nil {
+			err = e
+			continue
+		}
+		for _, addr := range p.addrs {
+			if len(out) < maxAddresses && (a.Allow == nil || a.Allow(addr)) {
+				out = append(out, net.JoinHostPort(addr.String(), port))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Views reads resolvers as the settings name them: "system", "authority", or the host:port of one, the port 53 where it
+// is left out. "authority" finds the zones' servers by the first of the others.
+func Views(names []string, allow func(netip.Addr) bool) ([]View, error) {
+	var views []View
+	first, authority := View(NameServers{}), false
+	for _, name := range names {
+		switch name = strings.TrimSpace(name); name {
+		case "system":
+			views = append(views, NameServers{})
+		case "authority":
+			authority = true
+			continue
+		default:
+			server, err := serverAddress(name)
+			if err != nil {
+				return nil, err
+			}
+			views = append(views, NameServers{Servers: []string{server}})
+		}
+		if len(views) == 1 {
+			first = views[0]
+		}
+	}
+	if authority {
+		views = append(views, Authority{Via: first, Allow: allow})
+	}
+	if len(views) == 0 {
+		return nil, errors.New("no resolver is named")
+	}
+	return views, nil
+}
+
+func serverAddress(name string) (string, error) {
+	if a, err := netip.ParseAddr(name); err == nil {
+		return net.JoinHostPort(a.String(), "53"), nil
+	}
+	if a, err := netip.ParseAddrPort(name); err == nil {
+		return a.String(), nil
+	}
+	return "", fmt.Errorf("resolver %q: want system, authority, or an address with or without a port", name)
+}

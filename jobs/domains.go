@@ -1,0 +1,17 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Domains makes the keeper of custom domains with what it may not know itself: the org's audit log.
+func Domains(o branding.DomainOptions) *branding.Domains {
+	o.Audit = func(ctx context.Context, tx *postgres.Tx, act branding.Act) {
+		org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: "domain", ID: act.Host, Detail: act.Detail})
+	}
+	return branding.NewDomains(o)
+}
