@@ -16,6 +16,8 @@ contact_field (org_id uuid not null, key text not null, label text not null, typ
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
+domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
+domain_feed (one boolean not null default true, version bigint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
@@ -138,6 +140,11 @@ contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['p
 contact_score: contact_score_pkey PRIMARY KEY (org_id, contact_id)
 contact_tag: contact_tag_pkey PRIMARY KEY (org_id, tag, archived, created_at, contact_id)
 contact_word: contact_word_pkey PRIMARY KEY (org_id, word, contact_id)
+domain: domain_host_check CHECK ((host = lower(host)))
+domain: domain_pkey PRIMARY KEY (org_id, id)
+domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
+domain_feed: domain_feed_one_check CHECK (one)
+domain_feed: domain_feed_pkey PRIMARY KEY (one)
 event: event_pkey PRIMARY KEY (org_id, id)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -267,6 +274,8 @@ CREATE INDEX contact_last_name ON public.contact USING btree (org_id, last_name_
 CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
+CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX job_dead ON public.job USING btree (org_id, kind, id) WHERE (state = 'dead'::text)
@@ -337,6 +346,10 @@ CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_score_pkey ON public.contact_score USING btree (org_id, contact_id)
 CREATE UNIQUE INDEX contact_tag_pkey ON public.contact_tag USING btree (org_id, tag, archived, created_at, contact_id)
 CREATE UNIQUE INDEX contact_word_pkey ON public.contact_word USING btree (org_id, word, contact_id)
+CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
+CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
+CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
+CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, email_folded) WHERE (closed_at IS NULL)
@@ -426,6 +439,8 @@ contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+domain: system for ALL to funnelwork_system using (true) check (true) forced
+domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
 idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -522,6 +537,10 @@ contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCAT
 contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+domain: funnelwork_system may SELECT
+domain_feed: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -655,6 +674,7 @@ webhook_replay: funnelwork_system may DELETE, SELECT
 
 -- functions
 counts(IN t regclass, IN what text, IN gone text) as its caller
+domain_changes() as its owner
 drop_partitions() as its owner
 event_horizon() as its caller
 event_seq(n integer) as its caller
