@@ -327,3 +327,26 @@ func fetch(t *testing.T, url string) string {
 	}
 	return string(body)
 }
+
+func TestACertificateMayBeGivenForWhatIsServedAlone(t *testing.T) {
+	t.Parallel()
+	known := func(name string) bool { return name == "crm.acme.test" }
+	ops := newOps(t, func(o *api.OpsOptions) { o.Serves = known })
+	unready := api.Unready(api.OpsOptions{Serves: known, User: "ops", Password: "correct horse"})
+	for query, want := range map[string]int{
+		"?domain=crm.acme.test": 200, "?domain=x.acme.test": 404, "?domain=": 404, "": 404, "?domain=x&domain=crm.acme.test": 404, "?name=crm.acme.test": 404, "?domain=%zz": 404,
+	} {
+		if w := asked(t, ops, "GET", "/tls/ask"+query); w.Code != want {
+			t.Errorf("%q: %d, want %d", query, w.Code, want)
+		}
+		if w := asked(t, unready, "GET", "/tls/ask"+query, func(r *http.Request) { r.SetBasicAuth("ops", "correct horse") }); w.Code != want {
+			t.Errorf("%q before the database is there: %d, want %d", query, w.Code, want)
+		}
+		if w := asked(t, unready, "GET", "/tls/ask"+query); w.Code != 401 {
+			t.Errorf("%q before the database is there, without the password: %d", query, w.Code)
+		}
+	}
+	if w := asked(t, newOps(t), "GET", "/tls/ask?domain=crm.acme.test"); w.Code != 404 {
+		t.Errorf("a process that knows no domains: %d", w.Code)
+	}
+}

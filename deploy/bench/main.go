@@ -11,6 +11,7 @@
 //	go run ./deploy/bench feeder     a round of the jobs' feeder before a million of them, beside a plain round trip
 //	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small try
 //	go run ./deploy/bench oauth      claims of due tokens out of a million; making them takes some minutes
+//	go run ./deploy/bench ask        whether a certificate may be given, at 10,000 custom domains, also with Postgres stopped
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
@@ -48,14 +49,14 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench ask|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errUsage
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{
-		"score": score, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
+		"ask": asks, "score": score, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
 	}
 	limit := atMost
 	if args[0] == "feeder" || args[0] == "oauth" {
