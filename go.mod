@@ -43,6 +43,8 @@ require golang.org/x/oauth2 v0.37.0
 
 require golang.org/x/net v0.61.0
 
+require golang.org/x/image v0.47.0
+
 require (
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

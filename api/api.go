@@ -57,6 +57,8 @@ type App struct {
 	fiber *fiber.App
 	huma  huma.API
 	ops   []*op // every mounted operation, in order
+
+	presses chan struct{} // taken while a logo is decoded
 }
 
 // Limits of one connection and one request.
@@ -107,13 +109,14 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth,
-		a.mountBrand, a.mountDomains,
+		a.mountBrand, a.mountLogo, a.mountShownBrand, a.mountDomains,
 	} {
 		mount()
 	}
 	for _, mount := range more {
 		mount(a)
 	}
+	a.mountPages()
 	a.mountDocs() // last: it writes the document
 	a.methods()
 	return a

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/swaggest/swgui/v5/static"
 
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
@@ -26,7 +28,7 @@ const docsPage = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Funnelwork API</title>
+<title>%s</title>
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
@@ -53,17 +55,37 @@ func (a *App) mountDocs() {
 	sum := sha256.Sum256(doc)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	a.fiber.Get("/openapi.json", a.file(func(c *fiber.Ctx) (string, []byte) {
-		c.Set("ETag", tag)
-		return "application/json", doc
+		c.Set("Cache-Control", "no-cache")
+		shown, _ := a.shownAt(c.UserContext()) // under any name; but only where it is known to be so does the platform name itself
+		if shown.Name == branding.PlatformName {
+			c.Set("ETag", tag)
+			return "application/json", doc
+		}
+		return "application/json", bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(referenceTitle(shown))), 1)
 	}))
-	a.fiber.Get("/docs", page("text/html; charset=utf-8", docsPage))
-	a.fiber.Get("/docs/webhooks", page("text/html; charset=utf-8", webhooksPage()))
+	a.fiber.Get("/docs", a.file(func(c *fiber.Ctx) (string, []byte) {
+		c.Set("Cache-Control", "no-cache") // the name may change at any moment
+		shown, _ := a.shownAt(c.UserContext())
+		return "text/html; charset=utf-8", fmt.Appendf(nil, docsPage, html.EscapeString(referenceTitle(shown)))
+	}))
 	a.fiber.Get("/docs/start.js", page("text/javascript; charset=utf-8", docsStart))
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",
 	} {
 		a.fiber.Get("/docs/"+name, a.file(func(c *fiber.Ctx) (string, []byte) { return kind, asset(c, name) }))
 	}
+}
+
+// referenceTitle is what the reference calls what it is about.
+func referenceTitle(shown branding.Shown) string { return strings.TrimSpace(shown.Name + " API") }
+
+// titleLine is the document's line with its title.
+func titleLine(title string) string {
+	b, err := json.Marshal(title)
+	if err != nil {
+		panic(fmt.Errorf("encode a title: %w", err)) // it is a string
+	}
+	return `    "title": ` + string(b) + `,`
 }
 
 // Document is the OpenAPI 3.1 document of every mounted operation.
@@ -87,10 +109,10 @@ func (a *App) file(find func(*fiber.Ctx) (kind string, content []byte)) fiber.Ha
 		if len(c.Request().URI().QueryString()) > 0 {
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
+		c.Set("Cache-Control", "public, max-age=300")
 		kind, content := find(c)
 		c.Set("Content-Type", kind)
 		c.Set("Content-Security-Policy", docsCSP)
-		c.Set("Cache-Control", "public, max-age=300")
 		return c.Send(content)
 	}
 }

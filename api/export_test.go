@@ -7,7 +7,10 @@ import (
 	"net/netip"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 // Route is one mounted operation, as tests walk them.
@@ -62,3 +65,8 @@ func Pointer(path string, body []byte) string {
 
 // Block is what an address counts as.
 func Block(ip netip.Addr) string { return block(ip) }
+
+// BrandsOf is the resolver that New would make.
+func BrandsOf(d Deps) *branding.Resolver {
+	return systemmail.Brands(d.DB, plans.NewService(d.DB, nil))
+}

@@ -60,8 +60,9 @@ func (a *App) ownHost(host string) bool {
 }
 
 // hostOf is the name that a request was sent to, in lower case, without port and without the dot at its end.
-func hostOf(c *fiber.Ctx) string {
-	host := string(c.Request().Host())
+func hostOf(c *fiber.Ctx) string { return bareHost(string(c.Request().Host())) }
+
+func bareHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

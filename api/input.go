@@ -126,9 +126,10 @@ func (a *admitted) Unwrap() huma.Context { return a.humaContext }
 // Context is the handler's.
 func (a *admitted) Context() context.Context { return a.ctx }
 
-// Header is huma's way to learn the body's format. What passed contentType is JSON, however it was spelled.
+// Header is huma's way to learn the body's format. What passed contentType is JSON, however it was spelled; a body that
+// is none is the handler's.
 func (a *admitted) Header(name string) string {
-	if name == "Content-Type" {
+	if name == "Content-Type" && requestOf(a.ctx).op.Takes == nil {
 		return "application/json"
 	}
 	return a.humaContext.Header(name)

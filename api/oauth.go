@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
+	"html/template"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -50,6 +50,7 @@ type callbackOut struct {
 	Location string `header:"Location" doc:"redirect_url with status, and pending_id, account_id or code"`
 	Cookie   string `header:"Set-Cookie"`
 	Kind     string `header:"Content-Type" hidden:"true"`
+	Policy   string `header:"Content-Security-Policy" hidden:"true"`
 	Body     []byte
 }
 
@@ -216,8 +217,13 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 		if refused != nil {
 			return nil, refused
 		}
-		out.Kind, out.Body = "text/html; charset=utf-8", []byte(page(e.status))
-		return out, nil
+		shown, err := a.Brands.Of(ctx, taken.Org)
+		if err != nil {
+			return nil, err
+		}
+		out.Kind = "text/html; charset=utf-8"
+		out.Body, out.Policy, err = shown.Render(page(e.status))
+		return out, err
 	}
 	to, err := url.Parse(taken.RedirectURL)
 	if err != nil {
@@ -239,7 +245,7 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 }
 
 // page is what a browser shows that has nowhere else to go.
-func page(status string) string {
+func page(status string) branding.Page {
 	title, text := "Connected", "The account is connected. You can close this page."
 	switch status {
 	case endPending:
@@ -247,8 +253,5 @@ func page(status string) string {
 	case endDenied:
 		title, text = "Not connected", "You did not agree, so nothing was connected. You can close this page."
 	}
-	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%[1]s</title></head>\n<body><h1>%[1]s</h1><p>%[2]s</p></body>\n</html>\n",
-		html.EscapeString(title), html.EscapeString(text))
-	return b.String()
+	return branding.Page{Title: title, Body: template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n")} //nolint:gosec // of the words above
 }

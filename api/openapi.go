@@ -104,6 +104,9 @@ func (a *App) document(o *op, h *huma.Operation) {
 			o.silent[p.Name] = ""
 		}
 	}
+	if o.Takes != nil {
+		h.RequestBody.Content = rawContent(o.Takes)
+	}
 	if len(h.RequestBody.Content) == 0 {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
@@ -132,6 +135,9 @@ func (a *App) document(o *op, h *huma.Operation) {
 	if o.Foreign {
 		success.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
+	if o.Gives != nil {
+		success.Content = rawContent(o.Gives)
+	}
 	for _, status := range o.Also {
 		also := *success
 		if status >= http.StatusMultipleChoices { // a redirect has nothing to say
@@ -145,6 +151,15 @@ func (a *App) document(o *op, h *huma.Operation) {
 		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem"}
 	}
 	a.huma.OpenAPI().AddOperation(h)
+}
+
+// rawContent is a body of bytes, of any of the media types. Text has no form that a schema could say, either.
+func rawContent(kinds []string) map[string]*huma.MediaType {
+	content := map[string]*huma.MediaType{}
+	for _, kind := range kinds {
+		content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return content
 }
 
 // problems are the statuses, apart from success, that an operation may answer.

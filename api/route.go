@@ -46,6 +46,8 @@ type op struct {
 	Feature      string   // a feature of the plan that the org must have; else 402 feature_not_in_plan
 	ByRow        bool     // the handler holds the body to the document, not huma
 	Signed       bool     // public, and its callers sign what they send: they are not counted by address
+	Takes        []string // the media types of a body that is no JSON
+	Gives        []string // the media types of an answer that is no JSON
 	Foreign      bool     // others send a browser to it, once: unknown parameters are ignored (RFC 6749, 4.1.2), and it has no HEAD
 	May          []int    // problems beside those that every operation may answer
 

@@ -217,6 +217,48 @@ func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
 	return nil
 }
 
+// SetLogo gives tx's org a logo, nil for none, as Update changes the rest.
+func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check func(*Settings) error) (*Change, error) {
+	c, err := change(ctx, tx, base, check, func(s *Settings) error {
+		if s.Logo = nil; l != nil {
+			s.Logo = &l.LogoInfo
+		}
+		return nil
+	})
+	if err != nil || len(c.Fields) == 0 {
+		return c, err
+	}
+	if l == nil {
+		tx.Queue(`UPDATE brand SET logo = NULL, logo_type = NULL, logo_digest = NULL, logo_width = NULL, logo_height = NULL WHERE org_id = $1`, tx.Org())
+	} else {
+		tx.Queue(`UPDATE brand SET logo = $2, logo_type = $3, logo_digest = $4, logo_width = $5, logo_height = $6 WHERE org_id = $1`,
+			tx.Org(), l.Bytes, l.Type, l.Digest, l.Width, l.Height)
+	}
+	return c, nil
+}
+
+// LogoOf is the logo of tx's org; fault.NotFound where it has none.
+func LogoOf(ctx context.Context, tx *postgres.Tx) (*Logo, error) {
+	return logo(ctx, tx, `SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE org_id = $1 AND logo IS NOT NULL`, tx.Org())
+}
+
+// LogoBy is the logo of that digest, whoever's it is; tx runs as System. fault.NotFound where nobody has it, or has it no longer.
+func LogoBy(ctx context.Context, tx *postgres.Tx, digest string) (*Logo, error) {
+	return logo(ctx, tx, `SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE logo_digest = $1 LIMIT 1`, digest)
+}
+
+func logo(ctx context.Context, tx *postgres.Tx, sql string, by any) (*Logo, error) {
+	var l Logo
+	err := tx.QueryRow(ctx, sql, []any{by}, &l.Bytes, &l.Type, &l.Digest, &l.Width, &l.Height)
+	if postgres.None(err) {
+		return nil, fault.New(fault.NotFound, "There is no such logo.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read logo: %w", err)
+	}
+	return &l, nil
+}
+
 func (p *Patch) apply(s *Settings) error {
 	var wrong []fault.Field
 	if p.Name.Set {

@@ -18,8 +18,15 @@
 // out more: one of them always has 4.58:1. A pair below its bound is refused together with the nearest shade that
 // passes: the same hue and saturation, its lightness moved by as few 510ths as will do.
 //
+// # Logos
+//
+// A logo is never served as it was sent. Rasters are decoded, within bounds that their headers are held to first, and
+// written anew; of an SVG only what is known to be harmless is taken, and what could act or reach out is refused by name
+// (logo.go, svg.go, svg_allowed.go). Its public address is the SHA-256 of its bytes. Mails show rasters alone, because
+// mail programs do not show SVG.
+//
 // # Layout
 //
 // colour.go is one colour and its shades, palette.go the four and their rules. brand.go is the row, shown.go what follows
-// from it, resolver.go the same for an org by its id.
+// from it, resolver.go the same for an org by its id, page.go the frame of every page.
 package branding

@@ -28,6 +28,9 @@ type Shown struct {
 // Platform is what is shown of no org.
 var Platform = Shown{Name: PlatformName, Colors: DefaultPalette}
 
+// Nobody is what is shown where it cannot be found out whose looks they should be.
+var Nobody = Shown{Colors: DefaultPalette, Hidden: true}
+
 // Show is what follows from an org's settings and rights, and from those of the agency that it is a client of (nil for any
 // other org). Nothing else decides what a surface shows.
 func Show(own Party, agency *Party) Shown {

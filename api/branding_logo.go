@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const logoPath = brandPath + "/logo"
+
+// logoPolicy lets a logo that is opened by itself do nothing at all: an SVG is a document.
+const logoPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+// pressing is how many logos are decoded at a time: each may take some tens of megabytes.
+const pressing = 2
+
+func (a *App) mountLogo() {
+	pictures := []string{"image/png", "image/jpeg", "image/svg+xml"}
+	a.presses = make(chan struct{}, pressing)
+	route(a, op{
+		Method: http.MethodPut, Path: logoPath, Need: admin, Tag: brandTag, Title: "Set the logo", Feature: "white_label", MaxBody: branding.LogoBytes,
+		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"}, May: []int{http.StatusUnsupportedMediaType},
+	}, a.putLogo)
+	route(a, op{Method: http.MethodGet, Path: logoPath, Need: viewer, Tag: brandTag, Title: "Get the logo", Gives: pictures}, a.getLogo)
+	route(a, op{
+		Method: http.MethodDelete, Path: logoPath, Need: admin, Tag: brandTag, Title: "Remove the logo", Status: http.StatusNoContent, Writes: []string{"brand.updated"},
+	}, a.dropLogo)
+	route(a, op{Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: public, Tag: brandTag, Title: "Get a logo by its public address", Gives: pictures}, a.publicLogo)
+}
+
+type putLogoIn struct {
+	IfMatch
+	Kind     string `header:"Content-Type" hidden:"true"`
+	Encoding string `header:"Content-Encoding" hidden:"true"`
+	RawBody  []byte
+}
+
+// putLogo takes a picture. What is kept is never what was sent: see branding.NewLogo.
+func (a *App) putLogo(ctx context.Context, in *putLogoIn) (*brandOut, error) {
+	l, err := a.press(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return a.setLogo(ctx, l, in.IfMatch)
+}
+
+// press makes the logo when it is its turn.
+func (a *App) press(ctx context.Context, in *putLogoIn) (*branding.Logo, error) {
+	if in.Encoding != "" && !strings.EqualFold(in.Encoding, "identity") {
+		return nil, fault.New(fault.UnsupportedMedia, "Send the picture without Content-Encoding.")
+	}
+	select {
+	case a.presses <- struct{}{}:
+		defer func() { <-a.presses }()
+		return branding.NewLogo(in.Kind, in.RawBody)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandOut, error) {
+	home := who(ctx).Org
+	now, err := a.Plans.Of(ctx, home)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Brands.Forget(home)
+	return write(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
+		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error { return m.check(s.Edit) })
+		if err != nil {
+			return nil, err
+		}
+		auditBrand(ctx, tx, done)
+		return a.brandAnswer(done.Is, now), nil
+	})
+}
+
+// dropLogo needs no feature: what was set can always be taken away.
+func (a *App) dropLogo(ctx context.Context, in *IfMatch) (*struct{}, error) {
+	_, err := a.setLogo(ctx, nil, *in)
+	return &struct{}{}, err
+}
+
+// logoOut is a picture.
+type logoOut struct {
+	ETag   string `header:"ETag" doc:"The SHA-256 of the bytes"`
+	Kind   string `header:"Content-Type" hidden:"true"`
+	Policy string `header:"Content-Security-Policy" hidden:"true"`
+	Cache  string `header:"Cache-Control" hidden:"true"`
+	Body   []byte
+}
+
+func showLogo(l *branding.Logo, cache string) *logoOut {
+	return &logoOut{ETag: `"` + l.Digest + `"`, Kind: l.Type, Policy: logoPolicy, Cache: cache, Body: l.Bytes}
+}
+
+func (a *App) getLogo(ctx context.Context, _ *struct{}) (*logoOut, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*logoOut, error) {
+		l, err := branding.LogoOf(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		return showLogo(l, "private, no-cache"), nil
+	})
+}
+
+type publicLogoIn struct {
+	Digest string `path:"digest" maxLength:"64" minLength:"64" pattern:"^[0-9a-f]{64}$" doc:"The SHA-256 of the logo's bytes, as the brand's logo url has it"`
+}
+
+// publicLogo serves the logos that pages and mails show. An address always means the same bytes, so whoever has them
+// need not ask again; a logo that was replaced is no longer there.
+func (a *App) publicLogo(ctx context.Context, in *publicLogoIn) (out *logoOut, err error) {
+	err = a.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		l, err := branding.LogoBy(ctx, tx, in.Digest)
+		if err == nil {
+			out = showLogo(l, "public, max-age=31536000, immutable")
+		}
+		return err
+	})
+	return out, err
+}

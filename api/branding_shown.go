@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+func (a *App) mountShownBrand() {
+	route(a, op{Method: http.MethodGet, Path: brandPath + "/brand", Need: public, Tag: brandTag, Title: "Get the brand of a host"}, a.shownBrand)
+}
+
+type shownBrandIn struct {
+	Host string `query:"host" required:"true" minLength:"1" maxLength:"260" doc:"A custom domain, or this service's own host"`
+}
+
+type shownBrandOut struct {
+	ETag  string `header:"ETag"`
+	Cache string `header:"Cache-Control" hidden:"true"`
+	Body  shownBody
+}
+
+// shownBody is what a page of the host shows.
+type shownBody struct {
+	BrandName    string      `json:"brand_name" doc:"Empty where the platform is hidden and there is no other name"`
+	Colors       shownColors `json:"colors"`
+	LogoURL      *string     `json:"logo_url" doc:"null: none"`
+	SupportEmail *string     `json:"support_email"`
+	HideBrand    bool        `json:"hide_brand" doc:"The platform is not to be named"`
+	PoweredBy    *string     `json:"powered_by" doc:"The platform's name where it stands beside brand_name"`
+}
+
+type shownColors struct {
+	Primary    string `json:"primary" doc:"#rrggbb"`
+	OnPrimary  string `json:"on_primary" doc:"What is written on primary: black or white"`
+	Accent     string `json:"accent"`
+	OnAccent   string `json:"on_accent" doc:"What is written on accent: black or white"`
+	Background string `json:"background"`
+	Text       string `json:"text"`
+}
+
+// shownBrand answers the same for every host that nobody has.
+func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut, error) {
+	host := bareHost(in.Host)
+	var (
+		home id.ID
+		ok   bool
+	)
+	if a.Hosts != nil {
+		home, ok = a.Hosts.Org(host)
+	}
+	if !ok && !a.ownHost(host) {
+		return nil, fault.New(fault.NotFound, "There is nothing at this host.")
+	}
+	shown, err := a.Brands.Of(ctx, home)
+	if err != nil {
+		return nil, err
+	}
+	base := a.PublicURL
+	if ok {
+		scheme, _, _ := strings.Cut(a.PublicURL, "://")
+		base = scheme + "://" + host
+	}
+	out := &shownBrandOut{Cache: "no-cache", Body: showBrand(&shown, base)}
+	b, err := json.Marshal(out.Body)
+	if err != nil {
+		return nil, fmt.Errorf("encode brand: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	out.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	return out, nil
+}
+
+func showBrand(s *branding.Shown, base string) shownBody {
+	c := s.Colors
+	out := shownBody{
+		BrandName: s.Name, HideBrand: s.Hidden, SupportEmail: orNil(s.SupportEmail), PoweredBy: orNil(s.PoweredBy()),
+		Colors: shownColors{
+			Primary: c.Primary.String(), OnPrimary: c.Primary.On().String(), Accent: c.Accent.String(), OnAccent: c.Accent.On().String(),
+			Background: c.Background.String(), Text: c.Text.String(),
+		},
+	}
+	if s.Logo.Digest != "" {
+		out.LogoURL = orNil(base + s.Logo.Path())
+	}
+	return out
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

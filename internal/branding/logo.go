@@ -1,0 +1,198 @@
+package branding
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"mime"
+	"strings"
+
+	"golang.org/x/image/webp"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// What a logo may be.
+const (
+	LogoBytes  = 1 << 20 // as it is sent
+	keptBytes  = 2 << 20 // as it is kept: a picture may grow when it is written anew
+	logoSide   = 2048    // pixels of a raster's width, and of its height
+	jpegPasses = 64      // scans of a JPEG, each of which passes over all its pixels. Ordinary ones have up to 12
+)
+
+// The types that are taken.
+const (
+	typePNG  = "image/png"
+	typeJPEG = "image/jpeg"
+	typeWebP = "image/webp"
+	typeSVG  = "image/svg+xml"
+)
+
+// Logo is a picture as we wrote it: nothing of what was sent is in it but what can be seen.
+type Logo struct {
+	LogoInfo
+	Bytes []byte
+}
+
+// Raster tells whether mail programs can show it.
+func (l *LogoInfo) Raster() bool { return l.Type == typePNG || l.Type == typeJPEG }
+
+// NewLogo makes a logo of what was sent under a Content-Type: PNG, JPEG or WebP, which are decoded and written anew as PNG
+// or JPEG, or SVG, of which only what is known to be harmless is taken (svg.go).
+//
+// A raster has at most 2048 x 2048 pixels, which its header says before any pixel is decoded. A still picture is what is
+// kept: of an animated PNG the one that every program can show, and an animated WebP has none. CMYK is refused, because
+// its colours mean nothing without a profile. What a camera notes beside the pixels, its turning included, is dropped.
+//
+// Errors: fault.UnsupportedMedia for another type; fault.ValidationFailed, about the whole body, where it is not what it
+// says it is, cannot be read, is too large, or an SVG holds what it may not.
+func NewLogo(contentType string, sent []byte) (*Logo, error) {
+	declared, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	if err != nil || declared != typePNG && declared != typeJPEG && declared != typeWebP && declared != typeSVG {
+		return nil, fault.New(fault.UnsupportedMedia, "Send Content-Type: image/png, image/jpeg, image/webp or image/svg+xml.")
+	}
+	if len(sent) == 0 {
+		return nil, refused("required", "The body is the logo: it is missing.")
+	}
+	if sniff(sent) != declared {
+		return nil, refused("type_mismatch", "The body is not what its Content-Type says.")
+	}
+	out := &Logo{}
+	if declared == typeSVG {
+		if charset != "" && !strings.EqualFold(charset, "utf-8") {
+			return nil, refused("invalid_svg", "An SVG is sent in UTF-8.")
+		}
+		out.Type = typeSVG
+		out.Bytes, out.Width, out.Height, err = cleanSVG(sent)
+	} else {
+		err = out.press(declared, sent)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Bytes) > keptBytes {
+		return nil, refused("too_large", "Written anew this picture takes more than 2 MiB: send fewer pixels.")
+	}
+	sum := sha256.Sum256(out.Bytes)
+	out.Digest = hex.EncodeToString(sum[:])
+	return out, nil
+}
+
+// refused is a 422 about the body as a whole.
+func refused(code, detail string) *fault.Fault {
+	return &fault.Fault{Code: fault.ValidationFailed, Detail: "This cannot be a logo.", Fields: []fault.Field{{Pointer: "#", Code: code, Detail: detail}}}
+}
+
+// sniff is the type that the first bytes tell; "" for none of ours.
+func sniff(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return typePNG
+	case bytes.HasPrefix(b, []byte{0xff, 0xd8, 0xff}):
+		return typeJPEG
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return typeWebP
+	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
+	if bytes.HasPrefix(text, []byte("<")) {
+		return typeSVG // the parser says whether it is one
+	}
+	return ""
+}
+
+// press decodes a raster and writes it anew.
+func (l *Logo) press(declared string, sent []byte) (err error) {
+	defer func() {
+		if v := recover(); v != nil { // a decoder's mistake is no reason to fall
+			err = unreadable(fmt.Errorf("panic: %v", v))
+		}
+	}()
+	size, decode, err := header(declared, sent)
+	if err != nil {
+		return err
+	}
+	if size.Width < 1 || size.Height < 1 || size.Width > logoSide || size.Height > logoSide {
+		return refused("too_large", fmt.Sprintf("A logo has at most %d x %[1]d pixels.", logoSide))
+	}
+	if size.ColorModel == color.CMYKModel {
+		return refused("cmyk", "The colours of a CMYK picture differ from program to program. Save it as RGB.")
+	}
+	picture, err := decode(bytes.NewReader(sent))
+	if err != nil {
+		return unreadable(err)
+	}
+	if b := picture.Bounds(); b.Dx() != size.Width || b.Dy() != size.Height {
+		return unreadable(errors.New("its pixels are not what its header says"))
+	}
+	l.Width, l.Height = size.Width, size.Height
+	var out bytes.Buffer
+	if _, lossy := picture.(*image.YCbCr); lossy || declared == typeJPEG {
+		l.Type = typeJPEG
+		err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: 90})
+	} else {
+		l.Type = typePNG
+		err = png.Encode(&out, plain(picture))
+	}
+	if err != nil {
+		return fmt.Errorf("write logo: %w", err)
+	}
+	l.Bytes = out.Bytes()
+	return nil
+}
+
+func unreadable(cause error) error {
+	f := refused("unreadable", "The picture is damaged, or of a kind that we cannot read.")
+	return f.Because(cause)
+}
+
+// header reads what stands before the pixels, and refuses what would make reading them too dear.
+func header(declared string, sent []byte) (size image.Config, decode func(*bytes.Reader) (image.Image, error), err error) {
+	switch declared {
+	case typePNG:
+		size, err = png.DecodeConfig(bytes.NewReader(sent))
+		decode = func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) }
+	case typeJPEG:
+		if bytes.Count(sent, []byte{0xff, 0xda}) > jpegPasses {
+			return size, nil, refused("too_large", "This JPEG has too many scans. Save it anew.")
+		}
+		size, err = jpeg.DecodeConfig(bytes.NewReader(sent))
+		decode = func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }
+	case typeWebP:
+		if animated(sent) {
+			return size, nil, refused("animated", "A logo is one still picture.")
+		}
+		size, err = webp.DecodeConfig(bytes.NewReader(sent))
+		decode = func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) }
+	default:
+		err = errors.New("no raster")
+	}
+	if err != nil {
+		err = unreadable(err)
+	}
+	return size, decode, err
+}
+
+// animated tells whether the header of a WebP announces frames.
+func animated(b []byte) bool {
+	return len(b) > 20 && string(b[12:16]) == "VP8X" && binary.LittleEndian.Uint32(b[16:20]) == 10 && b[20]&2 != 0
+}
+
+// plain is the picture with 8 bits a channel, and as it is where it has no more.
+func plain(p image.Image) image.Image {
+	switch p.(type) {
+	case *image.Paletted, *image.Gray, *image.NRGBA, *image.RGBA:
+		return p
+	}
+	out := image.NewNRGBA(p.Bounds())
+	draw.Draw(out, out.Bounds(), p, p.Bounds().Min, draw.Src)
+	return out
+}

@@ -1,0 +1,327 @@
+package branding
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// What an SVG may be.
+const (
+	svgDepth = 48
+	svgParts = 20_000 // elements, ends of elements, texts, comments
+	svgDrawn = 20_000 // elements once every reference is followed
+	svgSide  = 100_000
+)
+
+const svgSpace = "http://www.w3.org/2000/svg"
+
+// element is one that was taken, with the attributes that were; without a name it is text.
+type element struct {
+	name     string
+	text     string
+	attrs    []xml.Attr
+	children []*element
+	refers   []string // ids that it points at
+}
+
+// cleanSVG reads an SVG and writes what it took of it, with the sides of its view box. What could act or reach out is refused
+// by name; what only editors know (other namespaces, comments, unknown attributes) is left out. The parser knows no
+// entities but XML's five and takes UTF-8 alone, and a document type is refused before it could declare any.
+func cleanSVG(sent []byte) (clean []byte, width, height int, err error) {
+	sent = bytes.TrimPrefix(sent, []byte("\ufeff"))
+	if !utf8.Valid(sent) || bytes.IndexByte(sent, 0) >= 0 {
+		return nil, 0, 0, refused("invalid_svg", "An SVG is sent in UTF-8.")
+	}
+	root, err := parseSVG(sent)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if err := expand(root); err != nil {
+		return nil, 0, 0, err
+	}
+	width, height, err = sides(root)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	var out bytes.Buffer
+	root.write(&out, true)
+	return out.Bytes(), width, height, nil
+}
+
+// parseSVG builds the tree of what may stay.
+func parseSVG(sent []byte) (*element, error) {
+	d := xml.NewDecoder(bytes.NewReader(sent))
+	var (
+		root  *element
+		path  []*element
+		count int
+	)
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, refused("invalid_svg", "This is not well-formed XML in UTF-8.")
+		}
+		if count++; count > svgParts {
+			return nil, refused("too_large", fmt.Sprintf("An SVG has at most %d elements, texts and comments.", svgParts))
+		}
+		switch t := token.(type) {
+		case xml.Directive:
+			return nil, unsafe("a document type (<!DOCTYPE>)")
+		case xml.ProcInst:
+			if t.Target != "xml" || root != nil {
+				return nil, unsafe("a processing instruction")
+			}
+		case xml.CharData:
+			if len(path) > 0 && textual[path[len(path)-1].name] {
+				path[len(path)-1].children = append(path[len(path)-1].children, &element{text: string(t)})
+			} else if len(path) == 0 && len(bytes.TrimSpace(t)) > 0 {
+				return nil, refused("invalid_svg", "There is text outside the picture.")
+			}
+		case xml.StartElement:
+			if len(path) >= svgDepth {
+				return nil, refused("too_large", fmt.Sprintf("The elements of an SVG are at most %d deep.", svgDepth))
+			}
+			if len(path) == 0 && (root != nil || t.Name.Local != "svg" || t.Name.Space != svgSpace) {
+				return nil, refused("invalid_svg", "This is no SVG: its first element is not <svg xmlns=\""+svgSpace+"\">.")
+			}
+			e, err := take(t)
+			if err != nil {
+				return nil, err
+			}
+			if e == nil { // an editor's own
+				if err := d.Skip(); err != nil {
+					return nil, refused("invalid_svg", "This is not well-formed XML in UTF-8.")
+				}
+				continue
+			}
+			if root == nil {
+				root = e
+			} else {
+				parent := path[len(path)-1]
+				parent.children = append(parent.children, e)
+			}
+			path = append(path, e)
+		case xml.EndElement:
+			e := path[len(path)-1]
+			path = path[:len(path)-1]
+			if e.name == "style" {
+				if err := e.cleanStyle(); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if root == nil {
+		return nil, refused("invalid_svg", "There is no picture in it.")
+	}
+	return root, nil
+}
+
+// unsafe is the refusal of what may act or reach out.
+func unsafe(what string) error {
+	return refused("unsafe_svg", "An SVG may not hold "+what+".")
+}
+
+// take is the element with the attributes that may stay; nil for an editor's own, which goes with all that is in it.
+func take(t xml.StartElement) (*element, error) {
+	switch space := t.Name.Space; {
+	case space != svgSpace && (space == "" || strings.Contains(strings.ToLower(space), "w3.org") && !harmless[space]):
+		return nil, unsafe("elements of another language: <" + t.Name.Local + ">")
+	case space != svgSpace || t.Name.Local == "metadata":
+		return nil, nil //nolint:nilnil // left out
+	case !elements[t.Name.Local]:
+		return nil, unsafe("the element <" + t.Name.Local + ">")
+	}
+	e := &element{name: t.Name.Local}
+	seen := map[string]bool{}
+	for _, a := range t.Attr {
+		name := a.Name.Local
+		if strings.HasPrefix(strings.ToLower(name), "on") {
+			return nil, unsafe("event handlers: " + name)
+		}
+		switch a.Name.Space {
+		case "":
+		case "http://www.w3.org/1999/xlink", "xlink":
+			if name != "href" {
+				continue
+			}
+		case "http://www.w3.org/XML/1998/namespace", "xml":
+			if name == "base" {
+				return nil, unsafe("xml:base")
+			}
+			continue
+		default: // names of namespaces, and editors' own
+			continue
+		}
+		value, keep, err := e.value(name, a.Value)
+		if err != nil {
+			return nil, err
+		}
+		if keep && !seen[name] {
+			seen[name] = true
+			e.attrs = append(e.attrs, xml.Attr{Name: xml.Name{Local: name}, Value: value})
+		}
+	}
+	return e, nil
+}
+
+// value is an attribute's value as it may stay, or that it may not.
+func (e *element) value(name, v string) (string, bool, error) {
+	switch {
+	case name == "href":
+		to, ok := strings.CutPrefix(strings.TrimSpace(v), "#")
+		if !ok || !identifier(to) {
+			return "", false, unsafe("references to anything but its own parts: href")
+		}
+		e.refers = append(e.refers, to)
+		return "#" + to, referring[e.name], nil
+	case name == "style":
+		declarations, refers, err := cleanDeclarations(v)
+		e.refers = append(e.refers, refers...)
+		return declarations, declarations != "", err
+	case name == "id":
+		return v, identifier(v), nil
+	case name == "class":
+		for word := range strings.FieldsSeq(v) {
+			if !identifier(word) {
+				return "", false, nil
+			}
+		}
+		return v, true, nil
+	case properties[name]:
+		clean, refers, err := cleanValue(v)
+		e.refers = append(e.refers, refers...)
+		return clean, clean != "", err
+	case attributes[name]:
+		// Of these none is read as an address, a script or a style; and none needs more than these characters.
+		ok := len(v) <= 1<<19 && !strings.ContainsFunc(v, func(r rune) bool {
+			return !strings.ContainsRune("+-.,()%# \t\r\n", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		})
+		return v, ok, nil
+	}
+	return "", false, nil
+}
+
+// identifier is a name that can stand in a reference and in a selector as it is.
+func identifier(s string) bool {
+	if s == "" || len(s) > 128 {
+		return false
+	}
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r != '-' && r != '.' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return true
+}
+
+// expand counts what a program draws that follows every reference, and refuses circles: a few hundred bytes of references to
+// references could stand for billions of elements.
+func expand(root *element) error {
+	byID := map[string]*element{}
+	var index func(*element)
+	index = func(e *element) {
+		for _, a := range e.attrs {
+			if a.Name.Local == "id" && byID[a.Value] == nil {
+				byID[a.Value] = e
+			}
+		}
+		for _, c := range e.children {
+			index(c)
+		}
+	}
+	index(root)
+	const open = -1
+	drawn := map[*element]int{}
+	var size func(*element) (int, bool)
+	size = func(e *element) (int, bool) {
+		if n, ok := drawn[e]; ok {
+			return n, n != open
+		}
+		drawn[e] = open
+		n := 1
+		next := slices.Clone(e.children)
+		for _, to := range e.refers {
+			found := byID[to]
+			if found == nil {
+				continue
+			}
+			if e.name == "style" && !strings.HasSuffix(found.name, "Gradient") { // whom a selector meets is not counted
+				return n, false
+			}
+			next = append(next, found)
+		}
+		for _, c := range next {
+			m, ok := size(c)
+			if n += m; !ok || n > svgDrawn {
+				return n, false
+			}
+		}
+		drawn[e] = n
+		return n, true
+	}
+	if _, ok := size(root); !ok {
+		return refused("too_large", fmt.Sprintf("Its references stand for more than %d elements, go in a circle, or lead from a style sheet to more than gradients.", svgDrawn))
+	}
+	return nil
+}
+
+// sides are the picture's, by its view box, else by its width and height.
+func sides(root *element) (width, height int, err error) {
+	of := func(name string) (v string) {
+		for _, a := range root.attrs {
+			if a.Name.Local == name {
+				v = a.Value
+			}
+		}
+		return v
+	}
+	w, h := of("width"), of("height")
+	if box := strings.FieldsFunc(of("viewBox"), func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }); len(box) == 4 {
+		w, h = box[2], box[3]
+	}
+	x, errX := strconv.ParseFloat(strings.TrimSuffix(w, "px"), 64)
+	y, errY := strconv.ParseFloat(strings.TrimSuffix(h, "px"), 64)
+	if errX != nil || errY != nil || !(x > 0 && y > 0 && x <= svgSide && y <= svgSide) {
+		return 0, 0, refused("invalid_svg", "The picture has no size: give it a viewBox, or a width and a height in pixels.")
+	}
+	return max(1, int(math.Round(x))), max(1, int(math.Round(y))), nil
+}
+
+// write is the whole of what is kept: our own spelling, one namespace, no prefix.
+func (e *element) write(out *bytes.Buffer, root bool) {
+	if e.name == "" {
+		_ = xml.EscapeText(out, []byte(e.text)) // a buffer takes everything
+		return
+	}
+	out.WriteString("<" + e.name)
+	if root {
+		out.WriteString(` xmlns="` + svgSpace + `"`)
+	}
+	for _, a := range e.attrs {
+		out.WriteString(" " + a.Name.Local + `="`)
+		_ = xml.EscapeText(out, []byte(a.Value))
+		out.WriteByte('"')
+	}
+	if len(e.children) == 0 {
+		out.WriteString("/>")
+		return
+	}
+	out.WriteByte('>')
+	for _, c := range e.children {
+		c.write(out, false)
+	}
+	out.WriteString("</" + e.name + ">")
+}
