@@ -41,3 +41,6 @@ func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ..
 func ExplainHeld(ctx context.Context, system *postgres.DB) (plan []byte, err error) {
 	return explain(ctx, system, "auto", heldSQL, string(Default))
 }
+
+// Payload is what a task carries.
+func Payload(t Task) []byte { return t.payload() }
