@@ -45,13 +45,13 @@ type hub struct {
 	Hosts *branding.Hosts
 }
 
-func startHub(t *testing.T, change ...func(*api.Deps)) *hub {
+func startHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{A: testkit.DNS(t), B: testkit.DNS(t)}
-	h.service = startWith(t, api.NewWithHosted, append([]func(*api.Deps){unlimited, func(d *api.Deps) {
+	h.service = startWith(t, api.NewWithHosted, unlimited, func(d *api.Deps) {
 		h.Hosts = branding.NewHosts(branding.HostsOptions{System: d.System, Log: d.Log})
 		d.Domains, d.Hosts = domains(d.System, h.A, h.B), h.Hosts
-	}}, change...)...)
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() { _ = h.Hosts.Run(ctx) })

@@ -129,7 +129,7 @@ func exchange(ctx context.Context, network, server string, q question) (*dnsmess
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	if network == "tcp" {
-		out = append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...) //nolint:gosec // a question is short
+		out = append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...)
 	}
 	if _, err := conn.Write(out); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func TestOnlyANameThatOneOrgCanHaveIsADomain(t *testing.T) {
 	for given, want := range map[string]string{
 		"crm.acme.com":                          "crm.acme.com",
 		"acme.com":                              "acme.com",
-		" CRM.Acme.COM. ":                       "crm.acme.com",
+		"\tCRM.Acme.COM.\n":                     "crm.acme.com",
 		"crm.bücher.de":                         "crm.xn--bcher-kva.de",
 		"CRM.BÜCHER.DE":                         "crm.xn--bcher-kva.de",
 		"xn--bcher-kva.de":                      "xn--bcher-kva.de",

@@ -50,8 +50,8 @@ const (
 // Times between two looks.
 const (
 	soonest    = time.Minute
-	eachHour   = time.Hour
-	eachWatch  = 6 * time.Hour
+	atMost     = time.Hour
+	watching   = 6 * time.Hour
 	afterDoubt = 10 * time.Minute // a served domain that a look did not find right
 )
 
@@ -87,9 +87,9 @@ func (s Standing) After(l Look, entitled bool) Standing {
 	now := l.At
 	s.CheckedAt = &now
 	s.Reason = l.reason()
-	switch {
-	case s.Status == Removed:
-	case s.Status == PendingDNS:
+	switch s.Status {
+	case Removed:
+	case PendingDNS:
 		s.pending(l, entitled)
 	default:
 		s.held(l, entitled)
@@ -167,14 +167,14 @@ func (s *Standing) fail(l Look) {
 
 // next is when the domain is looked at again: a young claim by the minute, an old one by the hour.
 func (s *Standing) next(now time.Time) time.Time {
-	wait := eachWatch
+	wait := watching
 	switch {
 	case s.Status == PendingDNS:
-		wait = min(max(now.Sub(s.ClaimedAt)/4, soonest), eachHour)
+		wait = min(max(now.Sub(s.ClaimedAt)/4, soonest), atMost)
 	case s.Status == Verified:
-		wait = min(max(now.Sub(*s.ProvenAt)/4, soonest), eachHour)
+		wait = min(max(now.Sub(*s.ProvenAt)/4, soonest), atMost)
 	case s.Status == Degraded:
-		wait = eachHour
+		wait = atMost
 	case s.Status == Active && s.Reason != "":
 		wait = afterDoubt
 	}

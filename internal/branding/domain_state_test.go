@@ -20,12 +20,13 @@ func standing(in branding.Status, routed bool) branding.Standing {
 	if routed {
 		s.RoutedAt = &before
 	}
-	switch in {
-	case branding.Degraded:
+	if in == branding.Degraded || in == branding.Suspended {
 		s.DegradedAt, s.Failures, s.FailedAt = &before, branding.Failures, &before
-	case branding.Suspended:
-		s.DegradedAt, s.SuspendedAt, s.Failures, s.FailedAt = &before, &before, branding.Failures, &before
-	case branding.Removed:
+	}
+	if in == branding.Suspended {
+		s.SuspendedAt = &before
+	}
+	if in == branding.Removed {
 		s.RemovedAt = &before
 	}
 	return s
@@ -166,6 +167,9 @@ func TestALostProofThatCameBackHasNotBeenLost(t *testing.T) {
 	s = s.After(branding.Look{At: began.Add(week + time.Hour), Proof: branding.Missing, Route: branding.Missing}, true)
 	if s.Status != branding.Suspended {
 		t.Errorf("%s", s.Status)
+	}
+	if s = s.After(branding.Look{At: began.Add(2*week + 2*time.Hour), Proof: branding.Unknown, Route: branding.Unknown}, true); s.Status != branding.Suspended {
+		t.Errorf("%s by a look that could not be made", s.Status)
 	}
 	if s = s.After(branding.Look{At: began.Add(2*week + 2*time.Hour), Proof: branding.Missing, Route: branding.Missing}, true); s.Status != branding.Removed {
 		t.Errorf("%s a week later", s.Status)

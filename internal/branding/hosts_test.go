@@ -78,6 +78,15 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 		exec("UPDATE domain SET status = $2 WHERE id = $1", first, status)
 		until(t, "after "+string(status), is(map[bool]id.ID{true: a}[status != branding.Suspended], "crm.acme.test"))
 	}
+	// Another's claim of the host comes and goes, and the host stays a's.
+	other := served(t, conn, b, "crm.acme.test", branding.PendingDNS)
+	exec("UPDATE domain SET status = 'removed' WHERE id = $1", other)
+	marker := served(t, conn, id.New(), "marker.acme.test", branding.Active)
+	until(t, "what came after is known", func() bool { return h.Serves("marker.acme.test") })
+	if !is(a, "crm.acme.test")() {
+		t.Error("the end of another's claim took the host away")
+	}
+	exec("UPDATE domain SET status = 'removed' WHERE id = $1", marker)
 	// It goes to b in between two looks, and a's end is seen together with b's beginning.
 	tx, err := conn.Begin(t.Context())
 	if err != nil {

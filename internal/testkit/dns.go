@@ -148,7 +148,7 @@ func (n *NameServer) connections(on net.Listener) {
 				return
 			}
 			for _, out := range n.answer(buf, false) {
-				_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...)) //nolint:gosec // a message
+				_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...))
 			}
 		})
 	}
