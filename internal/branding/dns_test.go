@@ -164,7 +164,7 @@ func TestTheZonesOwnServersAreAsked(t *testing.T) {
 		t.Errorf("the zone's servers may not be asked: TXT %s", got.Proof)
 	}
 	lameResolver, lame := fresh()
-	lame.Lame = true
+	lame.Disown()
 	if got := look(lameResolver, lame, nil); got.Proof != branding.Unknown {
 		t.Errorf("the zone's server does not know the zone: TXT %s", got.Proof)
 	}

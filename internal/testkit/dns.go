@@ -17,8 +17,6 @@ import (
 // given and follows no CNAME; every other name does not exist.
 type NameServer struct {
 	Addr string // host:port
-	// Lame makes it answer without authority.
-	Lame bool
 
 	t     testing.TB
 	mu    sync.Mutex
@@ -26,6 +24,7 @@ type NameServer struct {
 	names map[string]int                       // records of any type
 	how   map[string]Trouble
 	asked map[string]int
+	lame  bool
 }
 
 // Trouble is how a name's questions are answered in place of its records.
@@ -105,6 +104,13 @@ func (n *NameServer) Trouble(name string, how Trouble) {
 	n.how[dnsName(name)] = how
 }
 
+// Disown makes it answer without authority from now on.
+func (n *NameServer) Disown() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lame = true
+}
+
 // Asked is how often a name was asked about.
 func (n *NameServer) Asked(name string) int {
 	n.mu.Lock()
@@ -165,7 +171,7 @@ func (n *NameServer) answer(in []byte, datagram bool) [][]byte {
 	defer n.mu.Unlock()
 	n.asked[name]++
 	msg.Additionals = nil
-	msg.Response, msg.Authoritative, msg.RecursionAvailable = true, !n.Lame, true
+	msg.Response, msg.Authoritative, msg.RecursionAvailable = true, !n.lame, true
 	switch how := n.how[name]; {
 	case how == Silent:
 		return nil
