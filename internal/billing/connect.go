@@ -160,6 +160,9 @@ func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Connected, ac
 	if is == was.State {
 		return nil
 	}
+	if is == Disconnected { // the wish; whether Stripe lets us is another matter
+		tx.Queue(`UPDATE connect_sale SET fee_wanted = 0, updated_at = $3 WHERE org_id = $1 AND account = $2 AND state = 'active'`, tx.Org(), account, now)
+	}
 	s.Audit(ctx, tx, Act{Action: "connect.state_changed", Target: "connect_account", ID: account, Detail: map[string]any{"from": was.State, "to": is, "disabled_reason": f.Disabled, "by": why}})
 	told := events.Connect{Status: is, ChargesEnabled: f.Charges, PayoutsEnabled: f.Payouts, Requirements: list(f.asked())}
 	switch is {

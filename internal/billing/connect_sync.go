@@ -90,8 +90,18 @@ func (s *Service) workConnected(ctx context.Context, org id.ID, e *Event, mark f
 	case stripe.EventTypeAccountUpdated, stripe.EventTypeAccountApplicationAuthorized, stripe.EventTypeAccountApplicationDeauthorized,
 		stripe.EventTypeAccountExternalAccountCreated, stripe.EventTypeAccountExternalAccountDeleted, stripe.EventTypeAccountExternalAccountUpdated,
 		stripe.EventTypeCapabilityUpdated:
-		_, err := s.RefreshAccount(ctx, org, told, mark("applied"))
-		return err
+		changed, err := s.RefreshAccount(ctx, org, told, mark("applied"))
+		if err != nil || !changed {
+			return err
+		}
+		if err := s.Rates(ctx, org); err != nil { // the sync does it, too
+			s.Log.WarnContext(ctx, "the fees of a reseller's sales could not be changed", "org", org.String(), "error", redacted(err))
+		}
+		return nil
+	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated, stripe.EventTypeChargeRefunded:
+		return s.workPayment(ctx, org, c.Account, hintOf(e.Payload), mark)
+	case stripe.EventTypeCustomerSubscriptionDeleted, stripe.EventTypeCustomerSubscriptionUpdated:
+		return s.workSale(ctx, org, c.Account, hintOf(e.Payload), mark)
 	default:
 		return s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) })
 	}
@@ -224,4 +234,15 @@ func (s *Service) allConnected(ctx context.Context) (known map[string]*Connected
 		return nil, nil, fmt.Errorf("read connected accounts: %w", err)
 	}
 	return known, begun, nil
+}
+
+// concernsUs tells whether an event of a connected account is one that workConnected does anything about.
+func concernsUs(e *stripe.Event) bool {
+	switch e.Type {
+	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated, stripe.EventTypeChargeRefunded,
+		stripe.EventTypeCustomerSubscriptionDeleted, stripe.EventTypeCustomerSubscriptionUpdated:
+		return true
+	default:
+		return false // the account itself is read by Accounts
+	}
 }

@@ -86,6 +86,9 @@ func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, conne
 	switch {
 	case connect: // whatever it says of its customer, it is the account's
 		org, err = s.whoseAccount(ctx, e.Account)
+	case strings.HasPrefix(string(e.Type), "application_fee."): // ours, of what one of them was paid
+		account, _ := e.Data.Object["account"].(string)
+		org, err = s.whoseAccount(ctx, account)
 	case customer != "" && e.Account == "":
 		org, err = s.whose(ctx, customer)
 	}

@@ -30,8 +30,14 @@ const horizon = 24 * time.Hour
 
 // Missed asks Stripe for the events since the last look and stores those that never came, as if they had. It answers
 // how many it found.
-func (s *Service) Missed(ctx context.Context) (found int, err error) {
-	const name = "events"
+func (s *Service) Missed(ctx context.Context) (found int, err error) { return s.missed(ctx, "") }
+
+// missed is Missed for a connected account; "" is the platform's own.
+func (s *Service) missed(ctx context.Context, account string) (found int, err error) {
+	name := "events"
+	if account != "" {
+		name += " of " + account
+	}
 	since, err := s.position(ctx, name)
 	if err != nil {
 		return 0, err
@@ -53,6 +59,9 @@ func (s *Service) Missed(ctx context.Context) (found int, err error) {
 		p.Context, p.Limit, p.Single = ctx, stripe.Int64(100), true
 		if last != "" {
 			p.StartingAfter = &last
+		}
+		if account != "" {
+			p.StripeAccount = &account
 		}
 		var page []*stripe.Event
 		err := pace.do(ctx, func() error {
@@ -79,7 +88,10 @@ func (s *Service) Missed(ctx context.Context) (found int, err error) {
 			if err != nil {
 				return found, fmt.Errorf("encode event: %w", err)
 			}
-			if err := s.store(ctx, e, body, false, "sync"); err != nil {
+			if e.Account = account; account != "" && !concernsUs(e) {
+				continue // an account's own business is not fetched
+			}
+			if err := s.store(ctx, e, body, account != "", "sync"); err != nil {
 				return found, err
 			}
 			found++

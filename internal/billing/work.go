@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -72,6 +73,10 @@ func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	}
 	if e.Connect {
 		return worked(s.workConnected(ctx, org, e, mark))
+	}
+	if strings.HasPrefix(e.Type, "application_fee.") {
+		h := hintOf(e.Payload)
+		return worked(s.workPayment(ctx, org, h.Account, h, mark))
 	}
 	waits, err := s.Waiting(ctx, org)
 	if err != nil {

@@ -39,5 +39,9 @@ func (j Job) accounts(ctx context.Context, whole bool) error {
 	if r.Repaired+r.Failed > 0 || whole {
 		j.Log.InfoContext(ctx, "connected accounts synced", "whole", whole, "same", r.Same, "repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 	}
-	return err
+	sales, also := j.Billing.Sales(ctx)
+	if sales.Repaired+sales.Failed > 0 {
+		j.Log.InfoContext(ctx, "sales of resellers synced", "same", sales.Same, "repaired", sales.Repaired, "failed", sales.Failed, "requests", sales.Requests)
+	}
+	return errors.Join(err, also)
 }

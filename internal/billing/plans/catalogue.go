@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -81,6 +82,7 @@ type Plan struct {
 	Month, Year          int64 // 0 where CustomPricing
 	OverageMonth         int64 // of each client org above MaxClientOrgs
 	OverageYear          int64
+	ConnectFee           int64            // of what a reseller's clients pay, in hundredths of a percent
 	TrialDays            int              // above 0: the plan that every org begins with
 	Values               map[string]Value // one for each feature, client_orgs included
 }
@@ -165,6 +167,7 @@ type column struct {
 	CustomPricing  bool                 `yaml:"custom_pricing"`
 	Month          *int64               `yaml:"price_month"`
 	OverageMonth   *int64               `yaml:"client_overage_month"`
+	ConnectFee     string               `yaml:"connect_fee_pct"`
 	TrialDays      int                  `yaml:"trial_days"`
 	Values         map[string]yaml.Node `yaml:"values"`
 }
@@ -233,6 +236,9 @@ func (n *column) plan(wrong *faults) Plan {
 	wrong.unless(strings.TrimSpace(n.Name) != "", "plan %s: has no name", n.Key)
 	wrong.unless(slices.Contains([]string{SoloSMB, Agency, WhiteLabel}, n.Archetype), "plan %s: billing_archetype %q is none", n.Key, n.Archetype)
 	wrong.unless(n.AnnualDiscount >= 0 && n.AnnualDiscount <= 100, "plan %s: annual_discount_pct: want 0 to 100", n.Key)
+	fee, ok := hundredths(n.ConnectFee)
+	wrong.unless(ok && fee <= 100_00, "plan %s: connect_fee_pct: want 0 to 100 with up to two decimals", n.Key)
+	p.ConnectFee = fee
 	wrong.unless(n.TrialDays >= 0, "plan %s: trial_days: not below 0", n.Key)
 	if wrong.unless(n.MaxClientOrgs != nil, "plan %s: max_client_orgs is missing", n.Key); n.MaxClientOrgs != nil {
 		p.MaxClientOrgs = int64(*n.MaxClientOrgs)
@@ -252,6 +258,24 @@ func (n *column) plan(wrong *faults) Plan {
 	}
 	return p
 }
+
+var decimal = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?$`)
+
+// hundredths reads a decimal of up to two places, without a float: "2.5" is 250. "" is 0.
+func hundredths(s string) (int64, bool) {
+	if s == "" {
+		return 0, true
+	}
+	m := decimal.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1]+(m[2] + "00")[:2], 10, 64)
+	return n, err == nil
+}
+
+// Percent is hundredths of a percent as they are written: 250 is "2.50".
+func Percent(hundredths int64) string { return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100) }
 
 // row reads the values of all features.
 func (c *Catalogue) row(of string, cells map[string]yaml.Node, wrong *faults) map[string]Value {

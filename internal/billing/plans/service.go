@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -93,15 +92,7 @@ func (s *Service) Need(ctx context.Context, org id.ID, feature string) error {
 	if err != nil || now.Features[feature].Value.Has() {
 		return err
 	}
-	return s.lacks(now, feature)
-}
-
-// lacks is the refusal of a feature that the org has not.
-func (s *Service) lacks(now *Standing, feature string) *fault.Fault {
-	return &fault.Fault{
-		Code: fault.FeatureNotInPlan, Detail: "The plan does not hold this feature.",
-		More: map[string]any{"feature": feature, "upgrade_to": orNull(s.Upgrade(now.Plan, now.Open, feature, 0))},
-	}
+	return s.Lacks(&now.Rights, feature)
 }
 
 // orNull is a word for JSON, null for none.

@@ -264,6 +264,78 @@ var calls = []apiCall{
 		p.SetStripeAccount(id["account"])
 		return sc.Subscriptions.New(p)
 	}},
+	{name: "standard account", keep: "standard", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.AccountParams{Type: api.String("standard")}
+		p.AddMetadata("org_id", "0192")
+		p.SetIdempotencyKey("acct:0193")
+		return sc.Accounts.New(p)
+	}},
+	{name: "standard account link", do: func(sc *client.API, id ids) (any, error) {
+		return sc.AccountLinks.New(&api.AccountLinkParams{
+			Account: api.String(id["standard"]), RefreshURL: api.String("https://crm.example.com/again"), ReturnURL: api.String("https://crm.example.com/done"), Type: api.String("account_onboarding"),
+		})
+	}},
+	{name: "accounts", do: func(sc *client.API, id ids) (any, error) {
+		it := sc.Accounts.List(&api.AccountListParams{CreatedRange: &api.RangeQueryParams{GreaterThanOrEqual: 1}})
+		return it.AccountList(), it.Err()
+	}},
+	{name: "sold subscription", keep: "sold", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.SubscriptionParams{
+			Customer: api.String(id["their customer"]), Items: []*api.SubscriptionItemsParams{{Price: api.String(id["their price"])}}, CollectionMethod: api.String("send_invoice"), DaysUntilDue: api.Int64(14),
+		}
+		p.AddExtra("application_fee_percent", "2.75")
+		p.AddMetadata("fee_bps", "275")
+		p.SetStripeAccount(id["account"])
+		return sc.Subscriptions.New(p)
+	}},
+	{name: "sold subscription without a fee", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.SubscriptionParams{}
+		p.AddExtra("application_fee_percent", "0")
+		p.AddMetadata("fee_bps", "0")
+		p.SetStripeAccount(id["account"])
+		return sc.Subscriptions.Update(id["sold"], p)
+	}},
+	{name: "connected invoices", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.InvoiceListParams{Subscription: api.String(id["their subscription"])}
+		p.SetStripeAccount(id["account"])
+		it := sc.Invoices.List(p)
+		if list := it.InvoiceList(); id["their charge"] == "" && list != nil && len(list.Data) > 0 && list.Data[0].Charge != nil {
+			id["their charge"] = list.Data[0].Charge.ID
+		}
+		return it.InvoiceList(), it.Err()
+	}},
+	{name: "connected charge", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.ChargeParams{}
+		p.AddExpand("balance_transaction")
+		p.AddExpand("invoice")
+		p.AddExpand("refunds.data.balance_transaction")
+		p.SetStripeAccount(id["account"])
+		got, err := sc.Charges.Get(id["their charge"], p)
+		if err == nil && got.BalanceTransaction != nil && id["transaction"] == "" {
+			id["transaction"] = got.BalanceTransaction.ID
+		}
+		if err == nil && got.ApplicationFee != nil && id["fee"] == "" {
+			id["fee"] = got.ApplicationFee.ID
+		}
+		return got, err
+	}},
+	{name: "connected events", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.EventListParams{CreatedRange: &api.RangeQueryParams{GreaterThanOrEqual: 1}}
+		p.SetStripeAccount(id["account"])
+		it := sc.Events.List(p)
+		return it.EventList(), it.Err()
+	}},
+	{name: "balance transaction", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.BalanceTransactionParams{}
+		p.SetStripeAccount(id["account"])
+		return sc.BalanceTransactions.Get(id["transaction"], p)
+	}},
+	{name: "connected refund", do: func(sc *client.API, id ids) (any, error) {
+		p := &api.RefundParams{Charge: api.String(id["their charge"]), Amount: api.Int64(100), RefundApplicationFee: api.Bool(true)}
+		p.SetStripeAccount(id["account"])
+		return sc.Refunds.New(p)
+	}},
+	{name: "application fee", do: func(sc *client.API, id ids) (any, error) { return sc.ApplicationFees.Get(id["fee"], nil) }},
 	{name: "application fees", do: func(sc *client.API, id ids) (any, error) {
 		it := sc.ApplicationFees.List(&api.ApplicationFeeListParams{})
 		return it.ApplicationFeeList(), it.Err()

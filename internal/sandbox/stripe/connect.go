@@ -69,13 +69,7 @@ func refundFee(tx *tx, c *call) (any, *problem) {
 	if amount <= 0 || amount > f.Amount-f.Refunded {
 		refuse(invalid("amount", "", "Refund amount is greater than the unrefunded amount of the fee."))
 	}
-	before := tx.show(f, nil)
-	f.Refunded += amount
-	f.IsRefunded = f.Refunded == f.Amount
-	tx.put(f)
-	id := newID("fr")
-	tx.across(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
-	tx.emit("application_fee.refunded", f, before)
+	id := tx.giveBack(f, amount)
 	return shown{"id": id, "object": "fee_refund", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": f.Currency, "fee": f.ID, "metadata": c.metadata(nil)}, nil
 }
 
@@ -157,6 +151,8 @@ type refund struct {
 	Intent   text   `json:"payment_intent"`
 	Reason   text   `json:"reason"`
 	Status   string `json:"status"`
+
+	Transaction text `json:"balance_transaction"`
 }
 
 func (*refund) kind() kind { return kindRefund }
@@ -184,6 +180,7 @@ func createRefund(tx *tx, c *call) (any, *problem) {
 		head: head{ID: newID("re"), Metadata: c.metadata(nil)}, Amount: amount, Charge: ch.ID, Currency: ch.Currency, Intent: ch.Intent, Status: "succeeded",
 		Reason: text(c.word("reason", "duplicate", "fraudulent", "requested_by_customer")),
 	}
+	tx.balanceBack(r)
 	tx.put(r)
 	before := tx.show(ch, nil)
 	ch.Refunded += amount
@@ -191,5 +188,33 @@ func createRefund(tx *tx, c *call) (any, *problem) {
 	tx.put(ch)
 	tx.book(Movement{At: tx.now, Kind: "refund", Amount: -amount, Currency: ch.Currency, Customer: string(ch.Customer), Invoice: string(ch.Invoice), Object: r.ID})
 	tx.emit("charge.refunded", ch, before)
+	if c.yes("refund_application_fee") {
+		tx.refundFeeOf(ch)
+	}
 	return r, nil
+}
+
+// refundFeeOf gives back as much of the platform's fee as has been refunded of its charge.
+func (tx *tx) refundFeeOf(ch *charge) {
+	if ch.AppFee == "" {
+		refuse(invalid("refund_application_fee", "", "The charge has no application fee."))
+	}
+	tx.in("", func() {
+		f := get[fee](tx, "", string(ch.AppFee))
+		if due := part(f.Amount, ch.Refunded, ch.Captured) - f.Refunded; due > 0 {
+			tx.giveBack(f, due)
+		}
+	})
+}
+
+// giveBack returns a part of a fee to the account that it came from.
+func (tx *tx) giveBack(f *fee, amount int64) (id string) {
+	before := tx.show(f, nil)
+	f.Refunded += amount
+	f.IsRefunded = f.Refunded == f.Amount
+	tx.put(f)
+	id = newID("fr")
+	tx.across(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
+	tx.emit("application_fee.refunded", f, before)
+	return id
 }

@@ -59,6 +59,8 @@ type invoice struct {
 	Own      struct {
 		Lines   []line `json:"lines"`
 		Balance bool   `json:"balance,omitempty"` // the customer's balance took part
+
+		Details map[string]string `json:"details,omitempty"` // the subscription's metadata as they were
 	} `json:"_"`
 }
 
@@ -97,9 +99,11 @@ func (i *invoice) wire(tx *tx, w shown, expand expansion) {
 		w["invoice_pdf"] = i.Hosted
 	}
 	if i.Sub != "" {
-		if s := find[subscription](tx, string(i.Sub)); s != nil {
-			w["subscription_details"] = shown{"metadata": s.Metadata}
+		details := i.Own.Details
+		if details == nil {
+			details = map[string]string{}
 		}
+		w["subscription_details"] = shown{"metadata": details}
 	}
 }
 
@@ -150,7 +154,7 @@ func (tx *tx) draft(s *subscription, reason string, lines []line, start, end int
 		head: head{ID: newID("in")}, Reason: reason, Collection: s.Collection, Currency: s.Currency, Customer: cus.ID, Email: cus.Email, Name: cus.Name,
 		Card: s.Card, Start: start, End: end, Status: "draft", Sub: text(s.ID), Auto: true,
 	}
-	inv.Own.Lines = lines
+	inv.Own.Lines, inv.Own.Details = lines, s.Metadata
 	for _, l := range lines {
 		if l.Item == "" {
 			continue

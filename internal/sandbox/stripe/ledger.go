@@ -9,7 +9,7 @@ import (
 // to, positive when they come in.
 type Movement struct {
 	At       int64  `json:"at"`   // Unix seconds by the sandbox's clock
-	Kind     string `json:"kind"` // charge, refund, out_of_band, application_fee, fee_refund, transfer, transfer_reversal
+	Kind     string `json:"kind"` // charge, refund, out_of_band, stripe_fee, application_fee, fee_refund, transfer, transfer_reversal
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
 	Customer string `json:"customer,omitempty"`

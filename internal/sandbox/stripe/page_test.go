@@ -189,7 +189,7 @@ func TestAResellersMoneyIsSplit(t *testing.T) {
 		t.Errorf("%v %d", s.ApplicationFeePercent, s.LatestInvoice.ApplicationFeeAmount)
 	}
 	ours, theirs := must(w.s.Ledger(t.Context(), "", ""))(t), must(w.s.Ledger(t.Context(), a.ID, ""))(t)
-	if len(ours) != 1 || ours[0].Kind != "application_fee" || ours[0].Amount != 625 || ours[0].Account != a.ID || len(theirs) != 2 || theirs[0].Amount != 4999 || theirs[1].Amount != -625 {
+	if len(ours) != 1 || ours[0].Kind != "application_fee" || ours[0].Amount != 625 || ours[0].Account != a.ID || len(theirs) != 3 || theirs[0].Amount != 4999 || theirs[1].Amount != -175 || theirs[2].Amount != -625 {
 		t.Errorf("ours %+v, theirs %+v", ours, theirs)
 	}
 	// A destination charge of the platform: its customer pays, the account gets the rest.

@@ -75,7 +75,7 @@ func (c *charge) marks() []string {
 	return []string{mark("customer", c.Customer), mark("payment_intent", c.Intent), mark("invoice", c.Invoice)}
 }
 
-func (c *charge) wire(tx *tx, w shown, _ expansion) {
+func (c *charge) wire(tx *tx, w shown, expand expansion) {
 	if m := find[card](tx, string(c.Card)); m != nil {
 		details := nested(shapes()[kindCharge], "payment_method_details")
 		inner := nested(details, "card")
@@ -85,7 +85,7 @@ func (c *charge) wire(tx *tx, w shown, _ expansion) {
 	}
 	data := []shown{}
 	for _, r := range all[refund](tx, Query{All: []string{mark("charge", c.ID)}}) {
-		data = append(data, tx.show(r, nil))
+		data = append(data, tx.show(r, expand["refunds"]["data"]))
 	}
 	w["refunds"] = page("/v1/charges/"+c.ID+"/refunds", false, data)
 }
@@ -209,10 +209,14 @@ func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 	}
 	ch.IsPaid, ch.IsCaptured, ch.Captured = true, true, pi.Amount
 	pi.Status, pi.Received, pi.Error = "succeeded", pi.Amount, nil
-	ch.Transaction = text(newID("txn"))
 	tx.put(ch)
 	tx.put(pi)
 	tx.book(Movement{At: tx.now, Kind: "charge", Amount: pi.Amount, Currency: pi.Currency, Customer: string(pi.Customer), Invoice: string(pi.Invoice), Object: ch.ID})
+	var fee int64
+	if tx.account != "" && pi.Fee != nil {
+		fee = *pi.Fee
+	}
+	tx.balanceOf(ch, fee)
 	tx.feeOf(ch, pi)
 	tx.emit("charge.succeeded", ch, nil)
 	tx.emit("payment_intent.succeeded", pi, nil)

@@ -155,7 +155,7 @@ func (tx *tx) any(id string) object {
 func referred(prefix string) func(*tx, string) object {
 	return map[string]func(*tx, string) object{
 		"cus": some[customer], "prod": some[product], "price": some[price], "pm": some[card], "sub": some[subscription],
-		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge], "sub_sched": some[schedule],
+		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge], "sub_sched": some[schedule], "txn": some[balanceTransaction],
 	}[prefix]
 }
 

@@ -82,6 +82,7 @@ func (s *Sandbox) table() *http.ServeMux {
 		"GET /v1/application_fees":                     list[fee]("/v1/application_fees", "charge"),
 		"GET /v1/application_fees/{id}":                retrieve[fee],
 		"POST /v1/application_fees/{id}/refunds":       refundFee,
+		"GET /v1/balance_transactions/{id}":            retrieve[balanceTransaction],
 		"POST /v1/transfers":                           createTransfer,
 		"GET /v1/transfers":                            list[transfer]("/v1/transfers", "destination", "transfer_group"),
 		"GET /v1/transfers/{id}":                       retrieve[transfer],

@@ -10,6 +10,13 @@ var behaviours = []string{"allow_incomplete", "default_incomplete", "error_if_in
 
 // createSubscription begins one. By payment_behavior the first invoice is paid at once, or left for the customer.
 func createSubscription(tx *tx, c *call) (any, *problem) {
+	if tx.account != "" {
+		tx.in("", func() {
+			if !tx.accountAt(c.account).enabled() {
+				refuse(invalid("", "", "Your account cannot currently make charges."))
+			}
+		})
+	}
 	cus := get[customer](tx, "customer", c.need("customer"))
 	s := &subscription{head: head{ID: newID("sub")}, Customer: cus.ID, Status: "active", Collection: "charge_automatically", StartDate: tx.now}
 	s.Created = tx.now

@@ -1,0 +1,216 @@
+package billing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stripe/stripe-go/v76"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Split is who got what of one invoice that a client paid, in minor units of the currency in which Stripe settles with the
+// account: Gross = Net + ApplicationFee + StripeFee. What was given back since is beside it.
+type Split struct {
+	Invoice        string // Stripe's ids
+	Sale           id.ID
+	Account        string
+	Charge, Fee    string // Fee: "" where the platform took nothing
+	Currency       string // ISO 4217
+	Gross          int64
+	StripeFee      int64
+	ApplicationFee int64 // the platform's
+	Net            int64 // the reseller's
+	FeeBPS         int64 // the percentage as it was configured when the invoice was made, in hundredths
+	Refunded       int64 // of Gross
+	FeeRefunded    int64 // of ApplicationFee
+	PaidAt         time.Time
+}
+
+const splitColumns = `invoice_id, sale_id, account, charge_id, fee_id, currency, gross, stripe_fee, application_fee, net, fee_bps, refunded, fee_refunded, paid_at`
+
+// Splits lists the invoices that clients of tx's org have paid, latest first, from below one on: that is its moment and its
+// id, both zero for the first page.
+func Splits(ctx context.Context, tx *postgres.Tx, at time.Time, below string, limit int) ([]Split, error) {
+	rows, err := tx.Query(ctx, `SELECT `+splitColumns+` FROM connect_fee WHERE org_id = $1 AND ($3 = '' OR (paid_at, invoice_id) < ($2, $3)) ORDER BY paid_at DESC, invoice_id DESC LIMIT $4`,
+		tx.Org(), at, below, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read fees: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Split])
+	if err != nil {
+		return nil, fmt.Errorf("read fees: %w", err)
+	}
+	return all, nil
+}
+
+// CountSplits is how many Splits lists in all.
+func CountSplits(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM connect_fee WHERE org_id = $1`, []any{tx.Org()}, &n)
+	return n, err
+}
+
+// hint is what an event's object says of the payment that it is about. It names; it is not believed.
+type hint struct {
+	Object, ID, Charge, Invoice, Subscription string
+	Account                                   string
+}
+
+func hintOf(payload []byte) hint {
+	var e struct {
+		Data struct {
+			Object map[string]json.RawMessage `json:"object"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal(payload, &e) //nolint:errcheck // what cannot be read names nothing
+	text := func(key string) (s string) {
+		_ = json.Unmarshal(e.Data.Object[key], &s) //nolint:errcheck // as above
+		return s
+	}
+	h := hint{Object: text("object"), ID: text("id"), Charge: text("charge"), Invoice: text("invoice"), Subscription: text("subscription"), Account: text("account")}
+	switch h.Object {
+	case "charge":
+		h.Charge = h.ID
+	case "invoice":
+		h.Invoice = h.ID
+	}
+	return h
+}
+
+// split reads a payment anew and what became of it; nil for one that is none of our sales, or of no invoice.
+func (s *Service) split(ctx context.Context, org id.ID, account, charge string) (*Split, error) {
+	p := &stripe.ChargeParams{Params: given(ctx, "")}
+	p.SetStripeAccount(account)
+	for _, path := range []string{"balance_transaction", "invoice", "refunds.data.balance_transaction"} {
+		p.AddExpand(path)
+	}
+	ch, err := asked(s.stripe.Charges.Get(charge, p))
+	if err != nil {
+		return nil, err
+	}
+	if !ch.Paid || ch.Invoice == nil || ch.Invoice.Subscription == nil || ch.BalanceTransaction == nil {
+		return nil, nil //nolint:nilnil // nothing of ours is no error
+	}
+	var sale id.ID
+	err = s.App.View(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT id FROM connect_sale WHERE org_id = $1 AND account = $2 AND subscription_id = $3`, []any{org, account, ch.Invoice.Subscription.ID}, &sale)
+	})
+	if postgres.None(err) {
+		return nil, nil //nolint:nilnil // the reseller's own business
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sale: %w", err)
+	}
+	b := ch.BalanceTransaction
+	x := &Split{
+		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upper(b.Currency), Gross: b.Amount, Net: b.Net, PaidAt: unix(ch.Created),
+	}
+	for _, d := range b.FeeDetails {
+		if d.Type == "application_fee" {
+			x.ApplicationFee += d.Amount
+		}
+	}
+	x.StripeFee = b.Fee - x.ApplicationFee // Stripe's taxes included
+	if d := ch.Invoice.SubscriptionDetails; d != nil {
+		x.FeeBPS, _ = strconv.ParseInt(d.Metadata[feeMark], 10, 64) //nolint:errcheck // absent: no fee was configured
+	}
+	if ch.Refunds != nil {
+		for _, r := range ch.Refunds.Data {
+			if r.BalanceTransaction != nil {
+				x.Refunded -= r.BalanceTransaction.Amount
+			}
+		}
+	}
+	if ch.ApplicationFee != nil {
+		x.Fee = ch.ApplicationFee.ID
+		fee, err := asked(s.stripe.ApplicationFees.Get(x.Fee, &stripe.ApplicationFeeParams{Params: given(ctx, "")}))
+		if err != nil {
+			return nil, err
+		}
+		x.FeeRefunded = share(x.ApplicationFee, fee.AmountRefunded, fee.Amount) // in the settlement's currency
+	}
+	return x, nil
+}
+
+// share is amount * part / whole, to the nearest; all of them are at least 0, and part at most whole.
+func share(amount, part, whole int64) int64 {
+	if whole <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(amount), uint64(part))
+	quotient, rest := bits.Div64(hi, lo, uint64(whole))
+	if rest >= uint64(whole)-rest {
+		quotient++
+	}
+	return int64(quotient)
+}
+
+// keepSplit writes a payment as it was read. A later reading takes the place of an earlier one, whichever came first: what
+// was given back only grows.
+func keepSplit(tx *postgres.Tx, x *Split, now time.Time) {
+	tx.Queue(`INSERT INTO connect_fee (org_id, `+splitColumns+`, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		ON CONFLICT (org_id, invoice_id) DO UPDATE SET charge_id = excluded.charge_id, fee_id = excluded.fee_id, currency = excluded.currency, gross = excluded.gross,
+			stripe_fee = excluded.stripe_fee, application_fee = excluded.application_fee, net = excluded.net, paid_at = excluded.paid_at, updated_at = excluded.updated_at,
+			refunded = greatest(connect_fee.refunded, excluded.refunded), fee_refunded = greatest(connect_fee.fee_refunded, excluded.fee_refunded)`,
+		tx.Org(), x.Invoice, x.Sale, x.Account, x.Charge, x.Fee, x.Currency, x.Gross, x.StripeFee, x.ApplicationFee, x.Net, x.FeeBPS, x.Refunded, x.FeeRefunded, x.PaidAt, now)
+}
+
+// workPayment does what an event about a payment, an invoice or a fee asks for: the payment is read anew.
+func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h hint, mark func(outcome string) func(context.Context, *postgres.Tx) error) error {
+	var x *Split
+	outcome := "ignored"
+	if h.Charge != "" && (h.Object != "charge" || h.Invoice != "") {
+		var err error
+		switch x, err = s.split(ctx, org, account, h.Charge); {
+		case lostAccess(err): // taken away meanwhile: what was paid cannot be read any more
+			outcome = "refused"
+		case err != nil:
+			return err
+		case x != nil:
+			outcome = "applied"
+		}
+	}
+	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if x != nil {
+			keepSplit(tx, x, s.now())
+		}
+		return mark(outcome)(ctx, tx)
+	})
+}
+
+// workSale does what an event about a subscription asks for: one of ours that has ended is noted.
+func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hint, mark func(outcome string) func(context.Context, *postgres.Tx) error) error {
+	var sale []*Sale
+	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+		sale, err = sales(ctx, tx, `account = $2 AND subscription_id = $3 AND state = 'active'`, account, h.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ended := false
+	if len(sale) > 0 {
+		p := &stripe.SubscriptionParams{Params: given(ctx, "")}
+		p.SetStripeAccount(account)
+		got, err := asked(s.stripe.Subscriptions.Get(h.ID, p))
+		switch {
+		case err != nil && !lostAccess(err):
+			return err
+		case err == nil:
+			ended = got.Status == stripe.SubscriptionStatusCanceled || got.Status == stripe.SubscriptionStatusIncompleteExpired
+		}
+	}
+	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if ended {
+			tx.Queue(`UPDATE connect_sale SET state = 'ended', updated_at = $3 WHERE org_id = $1 AND id = $2 AND state = 'active'`, org, sale[0].ID, s.now())
+			s.Audit(ctx, tx, Act{Action: "connect.sale_ended", Target: "connect_sale", ID: sale[0].ID.String()})
+		}
+		return mark("applied")(ctx, tx)
+	})
+}
