@@ -22,6 +22,7 @@ func (a *App) mountWhiteLabelConnect() {
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
 	route(a, op{Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag, Title: "Read the state of the reseller's payment account"}, a.readConnect)
+	route(a, op{Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag, Title: "List who got what of the invoices that clients have paid"}, a.listFees)
 	for _, mount := range []struct {
 		path, title string
 		handle      func(context.Context, *onboardedIn) (*onboardedOut, error)
@@ -86,6 +87,7 @@ type connectStateOut struct {
 }
 
 type connectState struct {
+	FeePercent     string              `json:"application_fee_percent" doc:"What the platform takes of each payment of a client, by the plan of now, with two decimals"`
 	Status         string              `json:"status" enum:"not_started,onboarding,pending_review,restricted,enabled,disconnected" doc:"onboarding and restricted wait for the account's owner, pending_review for the payment processor"`
 	CanSell        bool                `json:"can_sell" doc:"enabled, and the plan holds white_label: nothing can be sold otherwise"`
 	AccountID      *string             `json:"account_id" doc:"The payment processor's; null before there is one"`
@@ -114,7 +116,9 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 		if err != nil {
 			return nil, err
 		}
-		return showConnect(c, rights), nil
+		out := showConnect(c, rights)
+		out.Body.FeePercent = plans.Percent(a.Plans.ConnectFee(&rights.Rights))
+		return out, nil
 	})
 }
 

@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -308,4 +310,92 @@ func (s *service) addresses(link string) (refresh, back string) {
 		s.Fatalf("the sandbox knows no %s", link)
 	}
 	return refresh, back
+}
+
+func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	c := s.signup().subscribe("white_label_pro")
+	var client struct{ ID id.ID }
+	c.do("POST", "/api/v1/orgs/clients", map[string]any{"name": "Client"}).want(t, 201, "").into(t, &client)
+	c.onboarding()
+	account := *c.connectState().AccountID
+	if err := s.Stripe.SetAccount(t.Context(), account, stripe.Enabled); err != nil {
+		t.Fatal(err)
+	}
+	s.told()
+	for n := range int64(3) {
+		o := billing.Offer{Client: client.ID, Email: "books@client.example", Name: "CRM", Amount: 1000 * (n + 1), Currency: "usd", Interval: "month"}
+		if _, err := s.Deps.Billing.Sell(t.Context(), c.Org, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ledger, err := s.Stripe.OpenInvoices(t.Context(), account)
+	if err != nil || len(ledger) != 3 {
+		t.Fatal(ledger, err)
+	}
+	for _, invoice := range ledger {
+		if err := s.Stripe.On(account).Pay(t.Context(), invoice); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.told()
+	type page struct {
+		Data []struct {
+			Gross, Net int64
+			Fee        int64  `json:"application_fee"`
+			StripeFee  int64  `json:"stripe_fee"`
+			Percent    string `json:"application_fee_percent"`
+			Currency   string
+		}
+		HasMore bool    `json:"has_more"`
+		Next    *string `json:"next_cursor"`
+		Total   *int64
+	}
+	var first, second page
+	c.do("GET", "/white-label/connect/fees?limit=2&count=exact", nil).want(t, 200, "").into(t, &first)
+	if !first.HasMore || len(first.Data) != 2 || first.Total == nil || *first.Total != 3 {
+		t.Fatalf("%+v", first)
+	}
+	c.do("GET", "/white-label/connect/fees?limit=2&cursor="+*first.Next, nil).want(t, 200, "").into(t, &second)
+	var gross int64
+	for _, x := range append(first.Data, second.Data...) {
+		gross += x.Gross
+		if x.Gross != x.Net+x.Fee+x.StripeFee || x.Fee != x.Gross/50 || x.Percent != "2.00" || x.Currency != "USD" {
+			t.Errorf("%+v", x)
+		}
+	}
+	if gross != 6000 {
+		t.Errorf("%d in all", gross)
+	}
+	c.as(auth.Admin).do("GET", "/white-label/connect/fees", nil).want(t, 403, "forbidden")
+	var other page
+	s.signup().do("GET", "/white-label/connect/fees", nil).want(t, 200, "").into(t, &other)
+	if len(other.Data) != 0 {
+		t.Errorf("another org sees %+v", other)
+	}
+}
+
+// TestReadsNeverAskThePaymentProcessor breaks every line to it, and counts: what is read comes from our rows.
+func TestReadsNeverAskThePaymentProcessor(t *testing.T) {
+	t.Parallel()
+	s := published(t)
+	c := s.signup()
+	change := c.do("POST", "/billing/change-plan", plan("white_label_pro", "month")).change(t, 200, "applied")
+	c.onboarding()
+	var asked atomic.Int64
+	s.Stripe.Break(stripe.Fault{Kind: stripe.CutBefore, Times: -1, Struck: func() { asked.Add(1) }})
+	for _, path := range []string{
+		"/billing/my-entitlements", "/billing/plans-with-features", "/billing/subscription", "/billing/changes/" + *change.ID, "/white-label/connect", "/white-label/connect/fees",
+	} {
+		c.do("GET", path, nil).want(t, 200, "")
+		if n := asked.Swap(0); n != 0 {
+			t.Errorf("GET %s asked %d times", path, n)
+		}
+	}
+	// The counter counts: what does have to ask is struck.
+	c.do("POST", "/billing/portal", nil).want(t, 503, "unavailable")
+	if asked.Load() == 0 {
+		t.Error("a request that had to ask was not counted")
+	}
 }

@@ -64,6 +64,18 @@ func (p Part) SetCard(ctx context.Context, cus string, to Conduct) error {
 	})
 }
 
+// OpenInvoices are the ids of what an account's customers have to pay, "" for the platform's own, newest first.
+func (s *Sandbox) OpenInvoices(ctx context.Context, account string) (ids []string, err error) {
+	_, err = s.look(ctx, account, func(tx *tx) *problem {
+		ids = nil
+		for _, inv := range all[invoice](tx, Query{All: []string{mark("status", "open")}}) {
+			ids = append(ids, inv.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
 // Confirm answers the bank's question about a payment that requires action.
 func (p Part) Confirm(ctx context.Context, intentID string, yes bool) error {
 	return p.s.operate(ctx, p.account, func(tx *tx) { tx.authenticate(get[intent](tx, "intent", intentID), yes) })

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+type feesOut struct {
+	Body list[connectFee]
+}
+
+// connectFee is one invoice: gross = net + application_fee + stripe_fee.
+type connectFee struct {
+	InvoiceID              string    `json:"invoice_id" doc:"The payment processor's"`
+	SaleID                 id.ID     `json:"sale_id" format:"uuid" doc:"What the client was sold"`
+	Gross                  int64     `json:"gross" doc:"What the client paid; minor units"`
+	Net                    int64     `json:"net" doc:"What the reseller got of it"`
+	ApplicationFee         int64     `json:"application_fee" doc:"What the platform got of it"`
+	StripeFee              int64     `json:"stripe_fee" doc:"What the payment processor kept, its taxes included"`
+	Percent                string    `json:"application_fee_percent" doc:"As it was configured when the invoice was made, with two decimals"`
+	Refunded               int64     `json:"refunded" doc:"What was given back of gross since, by the reseller"`
+	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"What was given back of application_fee since, by the platform"`
+	Currency               string    `json:"currency" doc:"ISO 4217: the one in which the payment processor settles with the account"`
+	PaidAt                 wire.Time `json:"paid_at" format:"date-time"`
+}
+
+type feePlace struct {
+	At      wire.Time
+	Invoice string
+}
+
+// listFees shows the ledger of rows, latest payment first. The payment processor is not asked.
+func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
+	from, err := after[feePlace](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		from = &feePlace{At: wire.At(time.Unix(0, 0))}
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*feesOut, error) {
+		rows, err := billing.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.Page, rows, showFee, func(x billing.Split) feePlace { return feePlace{wire.At(x.PaidAt), x.Invoice} })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, billing.CountSplits)
+		}
+		return &feesOut{l}, err
+	})
+}
+
+func showFee(x billing.Split) connectFee {
+	return connectFee{
+		InvoiceID: x.Invoice, SaleID: x.Sale, Gross: x.Gross, Net: x.Net, ApplicationFee: x.ApplicationFee, StripeFee: x.StripeFee, Percent: plans.Percent(x.FeeBPS),
+		Refunded: x.Refunded, ApplicationFeeRefunded: x.FeeRefunded, Currency: x.Currency, PaidAt: wire.At(x.PaidAt),
+	}
+}
