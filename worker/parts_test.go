@@ -56,6 +56,9 @@ func playing(ctx context.Context, role string) error {
 	if strings.HasPrefix(role, changing+" ") {
 		return dieChanging(ctx, app, system, org, role)
 	}
+	if strings.HasPrefix(role, onboarding+" ") {
+		return dieOnboarding(ctx, app, system, org, role)
+	}
 	client, err := redisx.Open(env("REDIS"), redisx.Worker)
 	if err != nil {
 		return err
