@@ -68,9 +68,9 @@ func hintOf(payload []byte) hint {
 			Object map[string]json.RawMessage `json:"object"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(payload, &e) //nolint:errcheck // what cannot be read names nothing
+	_ = json.Unmarshal(payload, &e) // what cannot be read names nothing
 	text := func(key string) (s string) {
-		_ = json.Unmarshal(e.Data.Object[key], &s) //nolint:errcheck // as above
+		_ = json.Unmarshal(e.Data.Object[key], &s)
 		return s
 	}
 	h := hint{Object: text("object"), ID: text("id"), Charge: text("charge"), Invoice: text("invoice"), Subscription: text("subscription"), Account: text("account")}
@@ -118,7 +118,7 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	}
 	x.StripeFee = b.Fee - x.ApplicationFee // Stripe's taxes included
 	if d := ch.Invoice.SubscriptionDetails; d != nil {
-		x.FeeBPS, _ = strconv.ParseInt(d.Metadata[feeMark], 10, 64) //nolint:errcheck // absent: no fee was configured
+		x.FeeBPS, _ = strconv.ParseInt(d.Metadata[feeMark], 10, 64) // absent: no fee was configured
 	}
 	if ch.Refunds != nil {
 		for _, r := range ch.Refunds.Data {

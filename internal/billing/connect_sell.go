@@ -228,11 +228,11 @@ func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		_, account, err := s.maySell(ctx, tx)
 		may = err == nil && account == sale.Account && s.Now().Sub(sale.KeyedAt) < keyLife
-		if fault.Of(err) != nil {
-			return nil
-		}
 		return err
 	})
+	if fault.Is(err, fault.ConnectNotEnabled) || fault.Is(err, fault.FeatureNotInPlan) {
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

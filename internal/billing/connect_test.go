@@ -301,14 +301,15 @@ func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
 			VALUES ($1, $2, $2, now(), now(), 'onboarding', now(), now(), now())`, org, account); err != nil {
 			t.Fatal(err)
 		}
-		switch want[org] = billing.Onboarding; {
-		case i%50 == 1:
+		want[org] = billing.Onboarding
+		switch i % 50 {
+		case 1:
 			w.stands(org, stripe.Enabled)
 			want[org] = billing.Enabled
-		case i%50 == 2:
+		case 2:
 			w.stands(org, stripe.Restricted)
 			want[org] = billing.Restricted
-		case i%50 == 3:
+		case 3:
 			if err := w.box.Disconnect(t.Context(), account); err != nil {
 				t.Fatal(err)
 			}

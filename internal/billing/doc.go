@@ -40,11 +40,23 @@
 // function of what Stripe says of it (Facts.State), read anew for every event, on the browser's return, and by the sync
 // every 15 minutes. Whoever asks what state it is in is answered from the row.
 //
+// A sale is a subscription of a client on that account, invoiced by Stripe, with the platform's percentage on it. Whether
+// the account may sell is looked at under its row's lock, in the transaction that writes the sale down. The percentage is
+// the plan's (connect_fee_pct); the sync carries another one to the running subscriptions. It stands in their metadata as
+// well, which Stripe keeps with each invoice as they were, so that every invoice tells its own. After a disconnect it is to
+// be 0, and Stripe refuses: a subscription of an account that has taken our access away is not ours to change, and goes on
+// charging the fee until its owner ends it. Whoever means to let a reseller go lowers the percentage first.
+//
+// connect_fee is who got what of each invoice, by Stripe's own reckoning: the payment's balance transaction. Each event of
+// a payment, of its refunds and of the fee has the row written anew; the events that never came are fetched, of each
+// selling account, every 15 minutes.
+//
 // # Layout
 //
 // change.go is the story, begin.go TX1, drive.go what Stripe is asked, apply.go TX2. mirror.go is the subscription as
 // read, preview.go the price of a change. intake.go and work.go are the events' way in; sync.go walks everything,
 // overage.go keeps the quantity of client orgs, publish.go makes Stripe's prices from the catalogue. stripe.go is the one
 // way out to Stripe and the meaning of its errors. connect.go is the state of a connected account, connect_account.go its
-// making, connect_sync.go its keeping true.
+// making, connect_sync.go its keeping true, connect_sell.go what is sold through it, connect_rate.go the percentage, and
+// connect_fee.go the ledger.
 package billing
