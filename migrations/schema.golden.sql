@@ -11,6 +11,8 @@ billing_sync (name text not null, position text not null, updated_at timestamp w
 brand (org_id uuid not null, brand_name text, color_primary text, color_accent text, color_background text, color_text text, hide_brand boolean not null default false, support_email text, logo bytea, logo_type text, logo_digest text, logo_width integer, logo_height integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
 connect_account (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, attempt integer not null default 1, intended_at timestamp with time zone not null, state text not null default 'not_started'::text, details_submitted boolean not null default false, charges_enabled boolean not null default false, payouts_enabled boolean not null default false, card_payments text not null default ''::text, transfers text not null default ''::text, currently_due text[] not null default '{}'::text[], past_due text[] not null default '{}'::text[], pending_verification text[] not null default '{}'::text[], deadline timestamp with time zone, disabled_reason text not null default ''::text, version bigint not null default 0, state_since timestamp with time zone not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
+connect_fee (org_id uuid not null, invoice_id text not null, sale_id uuid not null, account text not null, charge_id text not null, fee_id text not null, currency text not null, gross bigint not null, stripe_fee bigint not null, application_fee bigint not null, net bigint not null, fee_bps integer not null, refunded bigint not null default 0, fee_refunded bigint not null default 0, paid_at timestamp with time zone not null, updated_at timestamp with time zone not null)
+connect_sale (org_id uuid not null, id uuid not null, client_org_id uuid not null, account text not null, state text not null, keyed_at timestamp with time zone not null, email text not null, name text not null, amount bigint not null, currency text not null, interval text not null, days_until_due integer not null, subscription_id text not null default ''::text, fee_bps integer not null, fee_wanted integer not null, fee_refused_at timestamp with time zone, failure text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
@@ -129,6 +131,15 @@ connect_account: connect_account_check CHECK (((state = 'not_started'::text) = (
 connect_account: connect_account_pkey PRIMARY KEY (org_id)
 connect_account: connect_account_state_check CHECK ((state = ANY (ARRAY['not_started'::text, 'onboarding'::text, 'pending_review'::text, 'restricted'::text, 'enabled'::text, 'disconnected'::text])))
 connect_account: connect_account_stripe_id_key UNIQUE (stripe_id)
+connect_fee: connect_fee_check CHECK ((gross = ((net + application_fee) + stripe_fee)))
+connect_fee: connect_fee_check1 CHECK ((((refunded >= 0) AND (refunded <= gross)) AND ((fee_refunded >= 0) AND (fee_refunded <= application_fee))))
+connect_fee: connect_fee_pkey PRIMARY KEY (org_id, invoice_id)
+connect_sale: connect_sale_amount_check CHECK ((amount > 0))
+connect_sale: connect_sale_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000)))
+connect_sale: connect_sale_fee_wanted_check CHECK (((fee_wanted >= 0) AND (fee_wanted <= 10000)))
+connect_sale: connect_sale_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
+connect_sale: connect_sale_pkey PRIMARY KEY (org_id, id)
+connect_sale: connect_sale_state_check CHECK ((state = ANY (ARRAY['in_flight'::text, 'active'::text, 'ended'::text, 'failed'::text])))
 contact: contact_pkey PRIMARY KEY (org_id, id)
 contact: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -265,6 +276,8 @@ webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
 CREATE INDEX connect_account_begun ON public.connect_account USING btree (keyed_at) WHERE (stripe_id IS NULL)
+CREATE INDEX connect_fee_paid ON public.connect_fee USING btree (org_id, paid_at DESC, invoice_id DESC)
+CREATE INDEX connect_sale_live ON public.connect_sale USING btree (org_id) WHERE (state = ANY (ARRAY['in_flight'::text, 'active'::text]))
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
@@ -340,6 +353,9 @@ CREATE UNIQUE INDEX brand_pkey ON public.brand USING btree (org_id)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
 CREATE UNIQUE INDEX connect_account_pkey ON public.connect_account USING btree (org_id)
 CREATE UNIQUE INDEX connect_account_stripe_id_key ON public.connect_account USING btree (stripe_id)
+CREATE UNIQUE INDEX connect_fee_pkey ON public.connect_fee USING btree (org_id, invoice_id)
+CREATE UNIQUE INDEX connect_sale_pkey ON public.connect_sale USING btree (org_id, id)
+CREATE UNIQUE INDEX connect_sale_subscription ON public.connect_sale USING btree (subscription_id) WHERE (subscription_id <> ''::text)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -434,6 +450,9 @@ brand: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 connect_account: system for ALL to funnelwork_system using (true) check (true) forced
 connect_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+connect_fee: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+connect_sale: system for ALL to funnelwork_system using (true) check (true) forced
+connect_sale: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -527,6 +546,11 @@ client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 connect_account: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_account: funnelwork_system may SELECT
+connect_fee: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+connect_fee: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+connect_sale: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+connect_sale: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+connect_sale: funnelwork_system may SELECT
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
