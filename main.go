@@ -561,7 +561,7 @@ func (p *process) serve(ln net.Listener) {
 // work adds the worker.
 func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
-		App: p.app, System: p.system, Log: p.log, Box: p.box, Hooks: p.hooks,
+		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"), Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
 	}

@@ -47,6 +47,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Box         *secret.Box
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox
+	PublicURL   string     // where logos in mails are found, without a slash at the end; "" leaves them out
 	Hooks       *webhooks.Service
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
@@ -77,7 +78,9 @@ func All(d Deps) []queue.Handler {
 			prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
 			retention.Job{System: d.System, Log: d.Log}.Handler(),
 			stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
-			systemmail.Kind.Handle(systemmail.Job{DB: d.App, Box: d.Box, SMTP: d.SMTP}.Work),
+			systemmail.Kind.Handle(systemmail.Job{
+				DB: d.App, Box: d.Box, SMTP: d.SMTP, System: d.System, PublicURL: d.PublicURL, Brands: systemmail.Brands(d.App, plans.NewService(d.App, d.Plans)),
+			}.Work),
 			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
 			(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 			webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),

@@ -7,6 +7,9 @@
 // where they meet, and every surface (pages, mails, the public JSON) shows its answer. So a smaller plan takes no
 // setting away: the platform's looks return with the right, and the org's own with the next larger plan.
 //
+// Mails follow the plan at the moment when they are sent (jobs/systemmail): they are stored as what they say, and dressed in
+// a name then. The sender's address stays the platform's.
+//
 // A client of an agency that has set nothing of its own is shown in its agency's looks, and the agency's wish to hide
 // the platform holds for all its clients. What has no name of its own and hides the platform's is shown without one.
 //

@@ -18,8 +18,8 @@ func AccountsLost(to, platform string, accounts []string) Message {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	platform = oneLine(platform)
-	return notice(to, "Reconnect "+platform+" to Funnelwork",
-		fmt.Sprintf("%s no longer accepts the login that Funnelwork has for: %s.", platform, strings.Join(names, ", ")),
+	return notice(to, "Reconnect "+platform+named(" to %", ""),
+		platform+" no longer accepts the login that "+named("% has", "we have")+" for: "+strings.Join(names, ", ")+".",
 		"This happens when a password is changed, a permission is taken back, or a login comes to its end. Nothing can be posted or read there until somebody connects it again.",
 		"Connecting the same account again keeps everything that belongs to it.")
 }

@@ -17,8 +17,8 @@ func AccountsEnd(to, platform string, accounts []string, at time.Time) Message {
 	}
 	platform = oneLine(platform)
 	day := at.UTC().Format("2 January 2006")
-	return notice(to, fmt.Sprintf("Connect %s to Funnelwork again before %s", platform, day),
-		fmt.Sprintf("The login that Funnelwork has at %s for %s ends on %s.", platform, strings.Join(names, ", "), day),
+	return notice(to, "Connect "+platform+named(" to %", "")+" again before "+day,
+		"The login that "+named("% has", "we have")+" at "+platform+" for "+strings.Join(names, ", ")+" ends on "+day+".",
 		"The platform sets this end, and only somebody who logs in there again can move it. After it nothing can be posted or read.",
 		"Connecting the same account again keeps everything that belongs to it.")
 }

@@ -1,5 +1,5 @@
 // Package mail is what the platform itself sends to people: links to reset a password, prove an address or
-// join an org.
+// join an org. In whose name is found out when a mail is sent; until then it is kept as a Letter.
 package mail
 
 import (
@@ -18,6 +18,11 @@ type Message struct {
 	Subject string `json:"-"`
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
+	// Letter is what it was made of, to make it anew in another look.
+	Letter *Letter `json:"letter,omitempty"`
+
+	dressed bool   // from stands in place of the name in the settings
+	from    string // the sender's name; "" for the address alone
 }
 
 // Write stores m in tx for tx's org, its body sealed since it bears a link that lets its holder in, and answers
@@ -91,13 +96,22 @@ func Sent(tx *postgres.Tx, mail id.ID) {
 	tx.Queue(`UPDATE system_mail SET sent_at = now(), body = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), mail)
 }
 
-// ToSandbox moves a mail to the sandbox mailbox in place of sending it.
-func ToSandbox(tx *postgres.Tx, mail id.ID) {
+// ToSandbox moves a mail to the sandbox mailbox, as m would be sent, in place of sending it.
+func ToSandbox(tx *postgres.Tx, box *secret.Box, mail id.ID, m *Message) error {
+	plain, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode mail: %w", err)
+	}
+	body, err := box.Seal(plain, about(tx.Org(), mail))
+	if err != nil {
+		return err
+	}
 	tx.Queue(`
 		INSERT INTO sandbox_mail (org_id, id, recipient, subject, body)
-		SELECT org_id, id, recipient, subject, body FROM system_mail WHERE org_id = $1 AND id = $2 AND body IS NOT NULL
-		ON CONFLICT (org_id, id) DO NOTHING`, tx.Org(), mail)
+		SELECT org_id, id, recipient, $3, $4 FROM system_mail WHERE org_id = $1 AND id = $2 AND body IS NOT NULL
+		ON CONFLICT (org_id, id) DO NOTHING`, tx.Org(), mail, m.Subject, body)
 	Sent(tx, mail)
+	return nil
 }
 
 // Sweep deletes mail older than 30 days, in tx, which runs as System.

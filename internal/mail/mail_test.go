@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	netmail "net/mail"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -197,11 +198,11 @@ func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 		})
 		return got
 	}
-	if got := read(); got == nil || *got != m {
+	if got := read(); got == nil || !reflect.DeepEqual(*got, m) {
 		t.Errorf("%+v, want %+v", got, m)
 	}
-	in(func(_ context.Context, tx *postgres.Tx) error { mail.ToSandbox(tx, letter); return nil })
-	in(func(_ context.Context, tx *postgres.Tx) error { mail.ToSandbox(tx, letter); return nil })
+	in(func(_ context.Context, tx *postgres.Tx) error { return mail.ToSandbox(tx, box, letter, &m) })
+	in(func(_ context.Context, tx *postgres.Tx) error { return mail.ToSandbox(tx, box, letter, &m) })
 	if got := read(); got != nil {
 		t.Errorf("%+v after it was sent", got)
 	}

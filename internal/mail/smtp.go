@@ -18,6 +18,7 @@ type SMTP struct {
 	host    string
 	options []gomail.Option
 	from    string
+	address string // of from, alone
 	domain  string // of from, for Message-IDs
 }
 
@@ -37,6 +38,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 		return nil, fmt.Errorf("read SMTP settings: the sender %q is no mail address", from)
 	}
 	s := &SMTP{host: u.Hostname(), from: sender.String(), options: []gomail.Option{gomail.WithTimeout(15 * time.Second)}}
+	s.address = sender.Address
 	s.domain = sender.Address[strings.LastIndexByte(sender.Address, '@')+1:]
 	port := 587
 	switch {
@@ -73,7 +75,11 @@ func NewSMTP(address, from string) (*SMTP, error) {
 // lasting refusal is ErrRefused.
 func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) error {
 	msg := gomail.NewMsg()
-	if err := errors.Join(msg.From(s.from), msg.To(m.To)); err != nil {
+	from := s.from
+	if m.dressed {
+		from = (&mail.Address{Name: m.from, Address: s.address}).String()
+	}
+	if err := errors.Join(msg.From(from), msg.To(m.To)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	msg.Subject(m.Subject)

@@ -1,8 +1,6 @@
 package mail
 
 import (
-	"fmt"
-	"html"
 	"net/url"
 	"strings"
 )
@@ -16,8 +14,8 @@ const (
 
 // Reset is the mail with a link that sets a new password. base is the public address without a slash at its end.
 func Reset(to, base, token string) Message {
-	return compose(to, "Reset your Funnelwork password",
-		"Somebody, hopefully you, asked for a new password for your Funnelwork account. The link is good for one hour and for one use.",
+	return compose(to, "Reset your "+named("% ", "")+"password",
+		"Somebody, hopefully you, asked for a new password for your "+named("% ", "")+"account. The link is good for one hour and for one use.",
 		"Set a new password", link(base, resetPage, token),
 		"If it was not you, do nothing: your password stays as it is.")
 }
@@ -25,15 +23,15 @@ func Reset(to, base, token string) Message {
 // Verify is the mail with a link that proves an address.
 func Verify(to, base, token string) Message {
 	return compose(to, "Confirm your mail address",
-		"Welcome to Funnelwork. Please confirm that this address is yours. The link is good for seven days.",
+		"Welcome"+named(" to %", "")+". Please confirm that this address is yours. The link is good for seven days.",
 		"Confirm the address", link(base, verifyPage, token),
 		"If you did not sign up, do nothing.")
 }
 
 // Invite is the mail with a link that lets somebody into an org.
 func Invite(to, base, token, org string) Message {
-	return compose(to, "You are invited to "+oneLine(org)+" on Funnelwork",
-		fmt.Sprintf("You are invited to join %s on Funnelwork. The link is good for seven days.", oneLine(org)),
+	return compose(to, "You are invited to "+oneLine(org)+named(" on %", ""),
+		"You are invited to join "+oneLine(org)+named(" on %", "")+". The link is good for seven days.",
 		"Accept the invitation", link(base, invitePage, token),
 		"If you do not know the sender, do nothing.")
 }
@@ -42,17 +40,19 @@ func link(base, page, token string) string { return base + page + "?token=" + ur
 
 // compose writes both forms. Nothing in it comes from outside but org names, which are cut to one line and escaped.
 func compose(to, subject, lead, label, target, tail string) Message {
-	e := html.EscapeString
-	return Message{
-		To: to, Subject: subject,
-		Text: lead + "\n\n" + label + ":\n" + target + "\n\n" + tail + "\n",
-		HTML: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5"><p>` + e(lead) +
-			`</p><p><a href="` + e(target) + `">` + e(label) + `</a></p><p>` + e(tail) + "</p></body></html>\n",
-	}
+	return addressed(to, Letter{Subject: subject, Before: []string{lead}, Label: label, Target: target, After: []string{tail}})
 }
 
-// oneLine keeps a name from starting a new header or paragraph.
+// addressed is a mail in the platform's name.
+func addressed(to string, l Letter) Message {
+	m := Message{To: to, Letter: &l}
+	m.write(platform)
+	return m
+}
+
+// oneLine keeps a name from starting a new header or paragraph, and from marking a place for another.
 func oneLine(name string) string {
+	name = strings.NewReplacer(markBegin, "", markElse, "", markEnd, "").Replace(name)
 	name = strings.Join(strings.Fields(name), " ")
 	if r := []rune(name); len(r) > 80 {
 		name = string(r[:80]) + "…"

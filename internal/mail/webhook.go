@@ -2,8 +2,6 @@ package mail
 
 import (
 	"fmt"
-	"html"
-	"strings"
 	"time"
 )
 
@@ -44,12 +42,5 @@ func WebhookDisabled(to string, w Webhook, gone bool) Message {
 
 // notice is a mail without a link. Its paragraphs are escaped.
 func notice(to, subject string, paragraphs ...string) Message {
-	var body strings.Builder
-	for _, p := range paragraphs {
-		body.WriteString("<p>" + html.EscapeString(p) + "</p>")
-	}
-	return Message{
-		To: to, Subject: subject, Text: strings.Join(paragraphs, "\n\n") + "\n",
-		HTML: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5">` + body.String() + "</body></html>\n",
-	}
+	return addressed(to, Letter{Subject: subject, Before: paragraphs})
 }

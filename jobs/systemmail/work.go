@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -15,6 +16,11 @@ type Job struct {
 	DB   *postgres.DB // App role
 	Box  *secret.Box
 	SMTP *mail.SMTP // nil: the sandbox mailbox
+	// Brands and System tell in whose name a mail speaks when it is sent; without them it is the platform's.
+	Brands *branding.Resolver
+	System *postgres.DB
+	// PublicURL is where mail programs find logos; "" for mails without.
+	PublicURL string
 }
 
 // Work sends the mail once per delivery of the job; the Message-ID is the job's id, so a double after a crash
@@ -28,8 +34,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || m == nil {
 		return err
 	}
+	if err := j.dress(ctx, run.Org, m); err != nil {
+		return err
+	}
 	if j.SMTP == nil {
-		run.Effect(func(_ context.Context, tx *postgres.Tx) error { mail.ToSandbox(tx, run.Args.Mail); return nil })
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error { return mail.ToSandbox(tx, j.Box, run.Args.Mail, m) })
 		return nil
 	}
 	if err := j.SMTP.Send(ctx, run.ID.String(), m); errors.Is(err, mail.ErrRefused) {
