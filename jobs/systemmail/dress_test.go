@@ -54,14 +54,14 @@ func TestEveryMailSpeaksInTheNameThatThePlanAllows(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
-		any := func(*branding.Settings) error { return nil }
-		if _, err := branding.SetLogo(t.Context(), tx, "https://crm.test", logo, any); err != nil {
+		whatever := func(*branding.Settings) error { return nil }
+		if _, err := branding.SetLogo(t.Context(), tx, "https://crm.test", logo, whatever); err != nil {
 			return err
 		}
 		_, err := branding.Update(t.Context(), tx, "https://crm.test", branding.Patch{
 			Name: wire.Some("Acme"), HideBrand: wire.Some(true), SupportEmail: wire.Some("help@acme.test"),
 			Colors: wire.Some(branding.ColorPatch{Primary: wire.Some("#8a1c4a")}),
-		}, any)
+		}, whatever)
 		return err
 	})
 	if err != nil {

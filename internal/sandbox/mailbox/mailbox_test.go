@@ -28,9 +28,12 @@ func TestThePageShowsMailOfAllOrgsAndSaysThatItIsASandbox(t *testing.T) {
 	}
 	for _, org := range []id.ID{{}, id.New()} {
 		err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
-			letter, err := mail.Write(tx, box, mail.Invite("bob@example.com", "https://crm.test", "token-of-"+org.String(), "<script>alert(1)</script>"))
-			mail.ToSandbox(tx, letter)
-			return err
+			m := mail.Invite("bob@example.com", "https://crm.test", "token-of-"+org.String(), "<script>alert(1)</script>")
+			letter, err := mail.Write(tx, box, m)
+			if err != nil {
+				return err
+			}
+			return mail.ToSandbox(tx, box, letter, &m)
 		})
 		if err != nil {
 			t.Fatal(err)
