@@ -19,7 +19,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 // Deps are what main hands to the API.
@@ -83,7 +82,7 @@ func build(d Deps, more ...func(*App)) *App {
 		d.Plans = plans.NewService(d.DB, nil)
 	}
 	if d.Brands == nil {
-		d.Brands = systemmail.Brands(d.DB, d.Plans)
+		d.Brands = branding.NewResolver(d.DB, branding.ByPlan(d.Plans.Of))
 	}
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{

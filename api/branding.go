@@ -14,7 +14,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 const (
@@ -75,7 +74,7 @@ type brandPatchIn struct {
 
 // brandAnswer shows settings as org's plan has them.
 func (a *App) brandAnswer(s *branding.Settings, now *plans.Standing) *brandOut {
-	may, e := systemmail.RightsOf(now), s.Event(a.PublicURL)
+	may, e := branding.RightsOf(now), s.Event(a.PublicURL)
 	return &brandOut{Tagged: etag(s.Edit, now.Version), Body: brandView{
 		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail, Logo: maybe[events.BrandLogo]{e.Logo}, UpdatedAt: s.UpdatedAt,
 		Effective: brandRights{WhiteLabel: may.WhiteLabel, HideBrand: may.HideBrand && s.HideBrand},

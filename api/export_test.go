@@ -10,7 +10,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 // Route is one mounted operation, as tests walk them.
@@ -68,5 +67,5 @@ func Block(ip netip.Addr) string { return block(ip) }
 
 // BrandsOf is the resolver that New would make.
 func BrandsOf(d Deps) *branding.Resolver {
-	return systemmail.Brands(d.DB, plans.NewService(d.DB, nil))
+	return branding.NewResolver(d.DB, branding.ByPlan(plans.NewService(d.DB, nil).Of))
 }

@@ -124,7 +124,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 
 func showConnect(c *billing.Connected, rights *plans.Standing) *connectStateOut {
 	out := &connectStateOut{Tagged: etag(c.Version, rights.Version), Body: connectState{
-		Status: c.State, CanSell: c.State == billing.Enabled && rights.Features[plans.WhiteLabeling].Value.Has(), AccountID: word(c.Account),
+		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling), AccountID: word(c.Account),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
 		Requirements: connectRequirements{
 			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending), DisabledReason: word(c.Disabled),

@@ -79,7 +79,7 @@ func All(d Deps) []queue.Handler {
 			retention.Job{System: d.System, Log: d.Log}.Handler(),
 			stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
 			systemmail.Kind.Handle(systemmail.Job{
-				DB: d.App, Box: d.Box, SMTP: d.SMTP, System: d.System, PublicURL: d.PublicURL, Brands: systemmail.Brands(d.App, plans.NewService(d.App, d.Plans)),
+				DB: d.App, Box: d.Box, SMTP: d.SMTP, System: d.System, PublicURL: d.PublicURL, Brands: branding.NewResolver(d.App, branding.ByPlan(plans.NewService(d.App, d.Plans).Of)),
 			}.Work),
 			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
 			(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),

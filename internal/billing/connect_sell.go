@@ -133,7 +133,7 @@ func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, acco
 	if err != nil {
 		return 0, "", err
 	}
-	if !r.Features[plans.WhiteLabeling].Value.Has() {
+	if !r.Has(plans.WhiteLabeling) {
 		return 0, "", s.Catalogue.Lacks(&r, plans.WhiteLabeling)
 	}
 	return s.Catalogue.ConnectFee(&r), c.Account, nil

@@ -32,6 +32,25 @@ type memory struct {
 
 const half = 1 << 12
 
+// Plan is what an org may use of the product.
+type Plan interface{ Has(feature string) bool }
+
+// RightsOf is what a plan's features mean for a brand.
+func RightsOf(p Plan) Rights {
+	return Rights{WhiteLabel: p.Has("white_label"), HideBrand: p.Has("hide_brand")}
+}
+
+// ByPlan are the rights of a resolver that asks of for an org's plan.
+func ByPlan[P Plan](of func(context.Context, id.ID) (P, error)) func(context.Context, id.ID) (Rights, error) {
+	return func(ctx context.Context, org id.ID) (Rights, error) {
+		p, err := of(ctx, org)
+		if err != nil {
+			return Rights{}, err
+		}
+		return RightsOf(p), nil
+	}
+}
+
 // NewResolver reads settings by db, of the App role; rights asks an org's plan.
 func NewResolver(db *postgres.DB, rights func(context.Context, id.ID) (Rights, error)) *Resolver {
 	return &Resolver{db: db, rights: rights}

@@ -38,7 +38,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	look := j.Domains.Look(ctx, d)
 	return j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
-		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Features[plans.CustomDomain].Value.Has())
+		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(plans.CustomDomain))
 		return err
 	})
 }

@@ -124,7 +124,7 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 		t.Fatal(err)
 	}
 	work := systemmail.Job{
-		DB: o.App, Box: o.box, SMTP: out, System: o.System, PublicURL: "https://crm.test", Brands: systemmail.Brands(o.App, plans.NewService(o.App, nil)),
+		DB: o.App, Box: o.box, SMTP: out, System: o.System, PublicURL: "https://crm.test", Brands: branding.NewResolver(o.App, branding.ByPlan(plans.NewService(o.App, nil).Of)),
 	}
 	if err := systemmail.Kind.Handle(work.Work).Call(t.Context(), run); err != nil {
 		t.Fatal(err)

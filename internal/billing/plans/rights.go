@@ -69,6 +69,9 @@ type Rights struct {
 	Until    time.Time // when the clock changes them next; zero: never
 }
 
+// Has tells whether a feature may be used at all.
+func (r *Rights) Has(feature string) bool { return r.Features[feature].Value.Has() }
+
 // Right is one feature of Rights.
 type Right struct {
 	Value  Value

@@ -89,7 +89,7 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 // Need refuses, with feature_not_in_plan, an org that has not the feature.
 func (s *Service) Need(ctx context.Context, org id.ID, feature string) error {
 	now, err := s.Of(ctx, org)
-	if err != nil || now.Features[feature].Value.Has() {
+	if err != nil || now.Has(feature) {
 		return err
 	}
 	return s.Lacks(&now.Rights, feature)
