@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"time"
@@ -253,5 +252,5 @@ func page(status string) branding.Page {
 	case endDenied:
 		title, text = "Not connected", "You did not agree, so nothing was connected. You can close this page."
 	}
-	return branding.Page{Title: title, Body: template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n")} //nolint:gosec // of the words above
+	return wordsPage(title, text)
 }

@@ -8,10 +8,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -91,6 +89,7 @@ type onboardedOut struct {
 	Status   int
 	Location string `header:"Location" doc:"The payment processor's page"`
 	Kind     string `header:"Content-Type" hidden:"true"`
+	Policy   string `header:"Content-Security-Policy" hidden:"true"`
 	Body     []byte
 }
 
@@ -140,10 +139,10 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 	}
 	if err := a.Billing.Returned(ctx, t.Org); err != nil {
 		a.Log.WarnContext(ctx, "a connected account could not be read on return", "error", err)
-		return onboardingPage("Thank you", "The payment processor cannot be asked just now. The state of the account will be shown shortly."), nil
+		return a.onboardingPage(ctx, t.Org, "Thank you", "The payment processor cannot be asked just now. The state of the account will be shown shortly.")
 	}
 	if !ours {
-		return onboardingPage("Thank you", "Go back to where you began: the state of the account is shown there."), nil
+		return a.onboardingPage(ctx, t.Org, "Thank you", "Go back to where you began: the state of the account is shown there.")
 	}
 	var c *billing.Connected
 	err = a.DB.View(ctx, t.Org, func(tx *postgres.Tx) (err error) {
@@ -155,11 +154,11 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 	}
 	switch c.State {
 	case billing.Enabled:
-		return onboardingPage("All is in order", "You can bill your clients now. You can close this page."), nil
+		return a.onboardingPage(ctx, t.Org, "All is in order", "You can bill your clients now. You can close this page.")
 	case billing.PendingReview:
-		return onboardingPage("Almost done", "The payment processor is looking at what you gave. You can close this page."), nil
+		return a.onboardingPage(ctx, t.Org, "Almost done", "The payment processor is looking at what you gave. You can close this page.")
 	default:
-		return onboardingPage("Something is missing", "The payment processor needs more of you: go back to where you began, and go on from there."), nil
+		return a.onboardingPage(ctx, t.Org, "Something is missing", "The payment processor needs more of you: go back to where you began, and go on from there.")
 	}
 }
 
@@ -171,7 +170,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 		return nil, err
 	}
 	if !ours {
-		return onboardingPage("This link is over", "Go back to where you began, and ask for a new one."), nil
+		return a.onboardingPage(ctx, t.Org, "This link is over", "Go back to where you began, and ask for a new one.")
 	}
 	if err := a.Plans.Need(ctx, t.Org, plans.WhiteLabeling); err != nil {
 		return nil, err
@@ -186,9 +185,13 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 	return &onboardedOut{Status: http.StatusSeeOther, Location: link.URL}, nil
 }
 
-func onboardingPage(title, text string) *onboardedOut {
-	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%[1]s</title></head>\n<body><h1>%[1]s</h1><p>%[2]s</p></body>\n</html>\n",
-		html.EscapeString(title), html.EscapeString(text))
-	return &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8", Body: []byte(b.String())}
+// onboardingPage is what a browser shows, in the looks of the org that it acted for.
+func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (*onboardedOut, error) {
+	shown, err := a.Brands.Of(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	out := &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}
+	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
+	return out, err
 }
