@@ -77,3 +77,21 @@ func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 		}
 	}
 }
+
+// Two that begin together have both seen that a new entry has no tick. The one that comes later fills what lies between.
+func TestSchedulersThatBeginTogetherLeaveNoTickOut(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	e := entry("new", time.Minute)
+	e.Missed = scheduler.All
+	s := scheduler.New(scheduler.Options{System: db.System, Entries: []scheduler.Entry{e}, Log: testkit.Log(t)})
+	at := time.Now().Add(-time.Hour).Truncate(time.Minute)
+	for _, later := range []time.Duration{0, 3 * time.Minute, 2 * time.Minute} {
+		if last, err := s.CatchUp(t.Context(), e, time.Time{}, at.Add(later)); err != nil || last.Before(at.Add(later)) {
+			t.Errorf("%s later: %s, %v", later, last, err)
+		}
+	}
+	if n := count(t, db.URL, "SELECT count(*) FROM tick"); n != 4 {
+		t.Errorf("%d ticks happened, want 4", n)
+	}
+}

@@ -111,12 +111,18 @@ func (s *Scheduler) follow(ctx context.Context, e Entry) {
 // catchUp offers what is due at now, oldest first, and answers the latest tick that needs no more thought. An
 // error leaves the rest for the next time: no tick is offered before those that come before it, which is why
 // the latest row of an entry under All tells that all before it are there.
-func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (time.Time, error) {
+func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (_ time.Time, err error) {
 	ticks, left := e.due(last, now)
 	if left > 0 {
 		s.opt.Metrics.ticks.WithLabelValues(e.Name, "left_out").Add(float64(left))
 		s.opt.Log.WarnContext(ctx, "ticks were missed and are left out", "entry", e.Name, "policy", e.Missed.String(), "ticks", left, "after", last)
 		last = e.tick(now).Add(-time.Duration(len(ticks)) * e.Every)
+	}
+	if last.IsZero() && len(ticks) == 1 {
+		if last, err = s.first(ctx, e, ticks[0]); err != nil || !last.Before(ticks[0]) {
+			return last, err
+		}
+		return s.catchUp(ctx, e, last, now)
 	}
 	for _, tick := range ticks {
 		added, err := s.Offer(ctx, e, tick)
@@ -124,19 +130,55 @@ func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (
 			return last, err
 		}
 		last = tick
-		s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
+		s.count(e, added)
 	}
 	return last, nil
 }
 
+func (s *Scheduler) count(e Entry, added bool) {
+	s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
+}
+
+// first offers the first tick of an entry that had none when it was looked at, and answers the latest that has happened
+// then. Schedulers that begin together come one after the other: had each offered what was due for it, one that died
+// could leave ticks out between the first of its own and that of another.
+func (s *Scheduler) first(ctx context.Context, e Entry, tick time.Time) (last time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	added := false
+	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue("SELECT pg_advisory_xact_lock(hashtextextended('tick ' || $1, 0))", e.Name)
+		if last, err = latest(ctx, tx, e); err != nil || !last.IsZero() {
+			return err
+		}
+		last = tick
+		added, err = offer(ctx, tx, e, tick)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.count(e, added)
+	return last, nil
+}
+
+// patience with Postgres.
+const patience = 10 * time.Second
+
 // latest is the entry's latest tick that has happened, zero where none has. One that a clock ahead of ours has
 // made is not asked for: it says nothing of those before it.
 func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1", []any{e.Name, time.Now()}, &at)
+		at, err = latest(ctx, tx, e)
+		return err
 	})
+	return at, err
+}
+
+func latest(ctx context.Context, tx *postgres.Tx, e Entry) (at time.Time, err error) {
+	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1", []any{e.Name, time.Now()}, &at)
 	if postgres.None(err) {
 		return time.Time{}, nil
 	}
@@ -146,15 +188,19 @@ func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err erro
 // Offer makes the tick's job, unless the tick has happened before; it tells whether it did. The dedupe key
 // alone could not stop a late scheduler, since a job that is done has no row.
 func (s *Scheduler) Offer(ctx context.Context, e Entry, tick time.Time) (added bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		n, err := tx.Exec(ctx, "INSERT INTO tick (entry, tick) VALUES ($1, $2) ON CONFLICT DO NOTHING", e.Name, tick)
-		if err != nil || n == 0 {
-			return err
-		}
-		added = true
-		return e.Add(ctx, tx, queue.Dedupe(e.key(tick)))
+		added, err = offer(ctx, tx, e, tick)
+		return err
 	})
 	return added && err == nil, err
+}
+
+func offer(ctx context.Context, tx *postgres.Tx, e Entry, tick time.Time) (added bool, err error) {
+	n, err := tx.Exec(ctx, "INSERT INTO tick (entry, tick) VALUES ($1, $2) ON CONFLICT DO NOTHING", e.Name, tick)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, e.Add(ctx, tx, queue.Dedupe(e.key(tick)))
 }
