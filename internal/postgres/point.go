@@ -133,6 +133,9 @@ func (p *points) sail() {
 		if err == nil {
 			continue
 		}
+		if _, spoke := errors.AsType[*pgconn.PgError](err); !spoke && Away(err) {
+			err = lostError{err} // the time was the pipeline's, and not the caller's
+		}
 		for _, a := range load { // those that have an answer keep it
 			select {
 			case a.err <- err:

@@ -97,3 +97,26 @@ func TestAPointReadThatIsGivenUpScansNothingAfterwards(t *testing.T) {
 		}
 	}
 }
+
+// Neither the words of a session that dies nor its silence are the reader's fault.
+func TestAPointReadWhoseServerWentAwayIsLost(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealPostgres(t)
+	db, _ := open(t, server.URL, postgres.App, false)
+	read := func() error {
+		return db.Point(t.Context(), id.New(), "SELECT 1", nil, func(pgx.CollectableRow) error { return nil })
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	server.Crash()
+	for range 3 {
+		if err := read(); !postgres.Lost(err) {
+			t.Errorf("%v, which is not lost", err)
+		}
+	}
+	server.Start()
+	if err := read(); err != nil {
+		t.Error(err)
+	}
+}
