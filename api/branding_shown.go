@@ -11,7 +11,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/id"
 )
 
 func (a *App) mountShownBrand() {
@@ -50,14 +49,8 @@ type shownColors struct {
 // shownBrand answers the same for every host that nobody has.
 func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut, error) {
 	host := bareHost(in.Host)
-	var (
-		home id.ID
-		ok   bool
-	)
-	if a.Hosts != nil {
-		home, ok = a.Hosts.Org(host)
-	}
-	if !ok && !a.ownHost(host) {
+	home, known := a.homeOf(host)
+	if !known {
 		return nil, fault.New(fault.NotFound, "There is nothing at this host.")
 	}
 	shown, err := a.Brands.Of(ctx, home)
@@ -65,7 +58,7 @@ func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut,
 		return nil, err
 	}
 	base := a.PublicURL
-	if ok {
+	if !home.IsZero() {
 		scheme, _, _ := strings.Cut(a.PublicURL, "://")
 		base = scheme + "://" + host
 	}

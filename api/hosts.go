@@ -30,16 +30,20 @@ import (
 
 // tenant is the org whose pages the request's host shows: zero for the platform's own. Every hosted page asks it.
 func (a *App) tenant(ctx context.Context) (id.ID, error) {
-	host := requestOf(ctx).host
-	if a.Hosts != nil {
-		if org, ok := a.Hosts.Org(host); ok {
-			return org, nil
-		}
-	}
-	if a.ownHost(host) {
-		return id.ID{}, nil
+	if org, known := a.homeOf(requestOf(ctx).host); known {
+		return org, nil
 	}
 	return id.ID{}, fault.New(fault.Misdirected, "Nothing is shown under this name.")
+}
+
+// homeOf is the org whose pages a host shows, zero for the platform's own; known is false for a host that shows none.
+func (a *App) homeOf(host string) (org id.ID, known bool) {
+	if a.Hosts != nil {
+		if org, known = a.Hosts.Org(host); known {
+			return org, true
+		}
+	}
+	return id.ID{}, a.ownHost(host)
 }
 
 // ownHost takes the name of PublicURL and those below it, and what is no name of the public DNS: addresses, localhost, and

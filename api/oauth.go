@@ -216,10 +216,8 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 		if refused != nil {
 			return nil, refused
 		}
-		shown, err := a.Brands.Of(ctx, taken.Org)
-		if err != nil {
-			return nil, err
-		}
+		shown := a.looksOf(ctx, taken.Org)
+		var err error
 		out.Kind = "text/html; charset=utf-8"
 		out.Body, out.Policy, err = shown.Render(page(e.status))
 		return out, err

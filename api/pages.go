@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 )
 
 // The login page. Its script posts to the login that programs use, and keeps the tokens for this host's pages in this tab
@@ -53,19 +54,24 @@ func (a *App) page(p branding.Page) fiber.Handler {
 	}
 }
 
-// shownAt is what is shown at the host that a request was sent to; fault.Misdirected under a name that nobody has. Where the
-// looks cannot be read they are nobody's: what is to be hidden stays hidden.
+// shownAt is what is shown at the host that a request was sent to; fault.Misdirected under a name that nobody has.
 func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
 	home, err := a.tenant(ctx)
 	if err != nil {
 		return branding.Nobody, err
 	}
-	shown, err := a.Brands.Of(ctx, home)
+	return a.looksOf(ctx, home), nil
+}
+
+// looksOf is what a page of org shows. Where it cannot be read it is nobody's: the page says what it has to say, and what is
+// to be hidden stays hidden.
+func (a *App) looksOf(ctx context.Context, org id.ID) branding.Shown {
+	shown, err := a.Brands.Of(ctx, org)
 	if err != nil {
-		a.Log.WarnContext(ctx, "the brand of a host could not be read", "org", home.String(), "error", err)
-		return branding.Nobody, nil
+		a.Log.WarnContext(ctx, "the brand of a page could not be read", "org", org.String(), "error", err)
+		return branding.Nobody
 	}
-	return shown, nil
+	return shown
 }
 
 // wordsPage is a page of a title and a sentence, both ours: they are not escaped.

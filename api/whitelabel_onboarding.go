@@ -186,12 +186,9 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 }
 
 // onboardingPage is what a browser shows, in the looks of the org that it acted for.
-func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (*onboardedOut, error) {
-	shown, err := a.Brands.Of(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	out := &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}
+func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (out *onboardedOut, err error) {
+	shown := a.looksOf(ctx, org)
+	out = &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}
 	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
 	return out, err
 }
