@@ -1,5 +1,5 @@
-// Funnelwork is a marketing and CRM service: contacts and their lead scores, signed webhooks, billing, and the social and
-// ad accounts of its orgs.
+// Funnelwork is a marketing and CRM service: contacts and their lead scores, signed webhooks, billing, the social and ad
+// accounts of its orgs, and their own looks and domains.
 //
 // This file reads the settings and wires the parts of each command; it holds no rule of the product. It is
 // longer than its neighbours because it is all of package main: every setting and every wire can be seen in
@@ -134,7 +134,7 @@ func main() {
 func run(args []string, stdout, stderr *os.File) int {
 	var c cli
 	exit := -1
-	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores and signed webhooks. Try it: funnelwork up"),
+	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores, webhooks, billing, accounts and white label. Try it: funnelwork up"),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
 	k, err := parser.Parse(args)
 	if exit >= 0 {
