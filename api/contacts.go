@@ -19,9 +19,9 @@ func (a *App) mountContacts() {
 	quota := quotaannounce.Kind.Name()
 	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota}}, a.createContact)
 	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"}, a.listContacts)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "lead.score", quota}}, a.batchContacts)
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota}}, a.batchContacts)
 	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts", Title: "Get a contact"}, a.getContact)
-	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "lead.score"}}, a.patchContact)
+	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"}}, a.patchContact)
 	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)
 	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota}}, a.restoreContact)
 	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent, Writes: []string{"contact.purged"}}, a.purgeContact)
@@ -56,7 +56,7 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 		if err != nil {
 			return nil, err
 		}
-		if err := events.Announce(ctx, tx, events.ContactCreated{Contact: row.Contact}); err != nil {
+		if err := contacts.Tell(ctx, tx, row.Made()); err != nil {
 			return nil, err
 		}
 		if err := askForScores(ctx, tx, row.ID); err != nil {
@@ -104,7 +104,7 @@ func changed(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
 	if !ch.Changed() {
 		return nil
 	}
-	if err := events.Announce(ctx, tx, events.ContactUpdated{Contact: ch.Contact, Previous: ch.Previous}); err != nil {
+	if err := contacts.Tell(ctx, tx, ch); err != nil {
 		return err
 	}
 	if !scoring.Differs(ch.Before(), &ch.Contact) {
@@ -136,7 +136,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 		if err != nil || !ch.Changed() {
 			return &noContact{}, err
 		}
-		return &noContact{}, events.Announce(ctx, tx, events.ContactArchived{Contact: ch.Contact})
+		return &noContact{}, contacts.Tell(ctx, tx, &ch)
 	})
 }
 
@@ -146,7 +146,7 @@ func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer
 		if err != nil || !ch.Changed() {
 			return showContact(&ch.Row), err
 		}
-		if err := events.Announce(ctx, tx, events.ContactRestored{Contact: ch.Contact}); err != nil {
+		if err := contacts.Tell(ctx, tx, &ch); err != nil {
 			return nil, err
 		}
 		return showContact(&ch.Row), askForScores(ctx, tx, ch.ID)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -84,13 +83,13 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer,
 func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contacts.Change) error {
 	var score []id.ID
 	for i := range made {
-		if err := events.Announce(ctx, tx, events.ContactCreated{Contact: made[i].Contact}); err != nil {
+		if err := contacts.Tell(ctx, tx, &made[i]); err != nil {
 			return err
 		}
 		score = append(score, made[i].ID)
 	}
 	for i := range altered {
-		if err := events.Announce(ctx, tx, events.ContactUpdated{Contact: altered[i].Contact, Previous: altered[i].Previous}); err != nil {
+		if err := contacts.Tell(ctx, tx, &altered[i]); err != nil {
 			return err
 		}
 		if scoring.Differs(altered[i].Before(), &altered[i].Contact) {

@@ -45,7 +45,7 @@ var catalogue = []Type{
 	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
 	of(live, "contact.purged", samplePurge, "a contact was erased for good"),
 	of(reserved, "contact.merged", sampleMerge, "contacts were folded into a survivor"),
-	of(reserved, "contact.tagged", sampleTagging, "tags were added to or taken from a contact"),
+	of(live, "contact.tagged", sampleTagging, "tags were added to or taken from a known contact; beside contact.updated"),
 	of(reserved, "contact.subscribed", sampleContact, "a contact opted in again"),
 	of(reserved, "contact.unsubscribed", sampleContact, "a contact opted out by link, one click, reply or API"),
 	change(live, "contact.score_changed", sampleContact, "a background scoring moved lead_score by 5 points or more"),

@@ -1,5 +1,7 @@
 package events
 
+import "github.com/funnelwork/funnelwork/internal/id"
+
 // The live events, as their operations announce them. Previous holds an update's changed fields as they were,
 // by their names on the wire.
 
@@ -50,6 +52,18 @@ func (ContactPurged) Type() string { return "contact.purged" }
 
 // Data is the id.
 func (e ContactPurged) Data() (object, previous any) { return e.Purge, nil }
+
+// ContactTagged is contact.tagged, beside the contact.updated of the same change.
+type ContactTagged struct{ Tagging Tagging }
+
+// Type is the name on the wire.
+func (ContactTagged) Type() string { return "contact.tagged" }
+
+// Data is both lists; at least one of them is not empty.
+func (e ContactTagged) Data() (object, previous any) { return e.Tagging, nil }
+
+// Concerns is the contact.
+func (e ContactTagged) Concerns() []id.ID { return []id.ID{e.Tagging.ContactID} }
 
 // ContactScoreChanged is contact.score_changed.
 type ContactScoreChanged struct {
