@@ -53,7 +53,7 @@ type listEventsOut struct {
 }
 
 func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut, error) {
-	types, err := typesOf(in.Type)
+	types, err := typesOf("type", in.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +91,15 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	})
 }
 
-func typesOf(list string) ([]string, error) {
+// typesOf reads a parameter that lists event types.
+func typesOf(parameter, list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
 	all := strings.Split(list, ",")
 	for _, name := range all {
 		if _, ok := events.Lookup(name); !ok {
-			return nil, fault.Parameter("type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+			return nil, fault.Parameter(parameter, "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
 		}
 	}
 	slices.Sort(all)

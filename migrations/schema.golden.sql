@@ -10,6 +10,8 @@ billing_price (stripe_id text not null, kind text not null, plan text not null, 
 billing_sync (name text not null, position text not null, updated_at timestamp with time zone not null default now())
 brand (org_id uuid not null, brand_name text, color_primary text, color_accent text, color_background text, color_text text, hide_brand boolean not null default false, support_email text, logo bytea, logo_type text, logo_digest text, logo_width integer, logo_height integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
+company (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, domain text, website text, industry text, size text, phone text, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+company_word (org_id uuid not null, word text not null, company_id uuid not null)
 connect_account (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, attempt integer not null default 1, intended_at timestamp with time zone not null, state text not null default 'not_started'::text, details_submitted boolean not null default false, charges_enabled boolean not null default false, payouts_enabled boolean not null default false, card_payments text not null default ''::text, transfers text not null default ''::text, currently_due text[] not null default '{}'::text[], past_due text[] not null default '{}'::text[], pending_verification text[] not null default '{}'::text[], deadline timestamp with time zone, disabled_reason text not null default ''::text, version bigint not null default 0, state_since timestamp with time zone not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_fee (org_id uuid not null, invoice_id text not null, sale_id uuid not null, account text not null, charge_id text not null, fee_id text not null, currency text not null, gross bigint not null, stripe_fee bigint not null, application_fee bigint not null, net bigint not null, fee_bps integer not null, refunded bigint not null default 0, fee_refunded bigint not null default 0, paid_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_sale (org_id uuid not null, id uuid not null, client_org_id uuid not null, account text not null, state text not null, keyed_at timestamp with time zone not null, email text not null, name text not null, amount bigint not null, currency text not null, interval text not null, days_until_due integer not null, subscription_id text not null default ''::text, fee_bps integer not null, fee_wanted integer not null, fee_refused_at timestamp with time zone, failure text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
@@ -84,6 +86,7 @@ stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
+timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
 webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid) partition by RANGE (id)
@@ -127,6 +130,8 @@ client_org: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 client_org: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+company: company_pkey PRIMARY KEY (org_id, id)
+company_word: company_word_pkey PRIMARY KEY (org_id, word, company_id)
 connect_account: connect_account_check CHECK (((state = 'not_started'::text) = (stripe_id IS NULL)))
 connect_account: connect_account_pkey PRIMARY KEY (org_id)
 connect_account: connect_account_state_check CHECK ((state = ANY (ARRAY['not_started'::text, 'onboarding'::text, 'pending_review'::text, 'restricted'::text, 'enabled'::text, 'disconnected'::text])))
@@ -255,6 +260,7 @@ subscription: subscription_pkey PRIMARY KEY (org_id)
 subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::text, 'active'::text, 'past_due'::text, 'incomplete'::text, 'unpaid'::text, 'canceled'::text, 'paused'::text])))
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 tick: tick_pkey PRIMARY KEY (entry, tick)
+timeline: timeline_pkey PRIMARY KEY (org_id, contact_id, id)
 user_token: user_token_pkey PRIMARY KEY (hash)
 user_token: user_token_purpose_check CHECK ((purpose = ANY (ARRAY['reset_password'::text, 'verify_email'::text])))
 user_token: user_token_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
@@ -275,6 +281,11 @@ webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'
 -- indexes
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
+CREATE INDEX company_archived_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX company_archived_name ON public.company USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX company_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX company_name ON public.company USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
+CREATE INDEX company_owner ON public.company USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX connect_account_begun ON public.connect_account USING btree (keyed_at) WHERE (stripe_id IS NULL)
 CREATE INDEX connect_fee_paid ON public.connect_fee USING btree (org_id, paid_at DESC, invoice_id DESC)
 CREATE INDEX connect_sale_live ON public.connect_sale USING btree (org_id) WHERE (state = ANY (ARRAY['in_flight'::text, 'active'::text]))
@@ -351,6 +362,9 @@ CREATE UNIQUE INDEX billing_price_pkey ON public.billing_price USING btree (stri
 CREATE UNIQUE INDEX billing_sync_pkey ON public.billing_sync USING btree (name)
 CREATE UNIQUE INDEX brand_pkey ON public.brand USING btree (org_id)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
+CREATE UNIQUE INDEX company_domain ON public.company USING btree (org_id, domain) WHERE ((domain IS NOT NULL) AND (archived_at IS NULL))
+CREATE UNIQUE INDEX company_pkey ON public.company USING btree (org_id, id)
+CREATE UNIQUE INDEX company_word_pkey ON public.company_word USING btree (org_id, word, company_id)
 CREATE UNIQUE INDEX connect_account_pkey ON public.connect_account USING btree (org_id)
 CREATE UNIQUE INDEX connect_account_stripe_id_key ON public.connect_account USING btree (stripe_id)
 CREATE UNIQUE INDEX connect_fee_pkey ON public.connect_fee USING btree (org_id, invoice_id)
@@ -426,6 +440,7 @@ CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
+CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
 CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
@@ -448,6 +463,8 @@ billing_preview: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 brand: system for ALL to funnelwork_system using (true) check (true) forced
 brand: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+company: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+company_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 connect_account: system for ALL to funnelwork_system using (true) check (true) forced
 connect_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 connect_fee: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -509,6 +526,7 @@ subscription: system for ALL to funnelwork_system using (true) check (true) forc
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -543,6 +561,10 @@ brand: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 brand: funnelwork_system may SELECT
 client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+company: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+company: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+company_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+company_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 connect_account: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_account: funnelwork_system may SELECT
@@ -678,6 +700,8 @@ system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT
 tick: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 tick: funnelwork_system may DELETE, INSERT, SELECT
+timeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+timeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 user_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 user_token: funnelwork_system may DELETE, INSERT, SELECT
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -38,7 +38,12 @@ const maxPerTx = 4096
 
 // announceSQL writes the event and, for each enabled endpoint of the org that wants its type, one delivery and
 // one job in that endpoint's line: T1 of the job protocol, made by a SELECT. An org without endpoints pays for an empty index range.
-const announceSQL = `
+const (
+	announceSQL      = announceEvent + announceJobs
+	announceEntrySQL = announceEvent + timelineSQL + announceJobs // of an event about contacts
+)
+
+const announceEvent = `
 WITH happened AS (
 	INSERT INTO event (org_id, id, seq, type, actor_type, actor_id, request_id, data, created_at)
 	VALUES ($1, $2, event_seq($3), $4, $5, $6, $7, $8, $9)
@@ -48,14 +53,16 @@ WITH happened AS (
 	FROM webhook_endpoint e
 	WHERE e.org_id = $1 AND e.enabled AND e.archived_at IS NULL AND ($4 = ANY (e.events) OR '*' = ANY (e.events))
 	RETURNING id, endpoint_id
-)
+)`
+
+const announceJobs = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
 SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, d.endpoint_id, true, job_wake($1, $11, $10, d.endpoint_id, now())
 FROM delivery d
 RETURNING id, wake_at IS NOT NULL`
 
-// Announce writes e and one delivery with its job for each endpoint of the org that wants it, all in tx and
-// without a round trip of its own: an error of the database shows at the commit. Jobs with a free slot are
+// Announce writes e, one line on the timeline of each contact that it concerns, and one delivery with its job for each
+// endpoint of the org that wants it, all in tx and without a round trip of its own: an error of the database shows at the commit. Jobs with a free slot are
 // pushed after the commit.
 //
 // A type that is not in the catalogue, or only reserved, is an error, and so is a transaction's 4097th event:
@@ -73,9 +80,19 @@ func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 	if err != nil {
 		return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 	}
+	entry, concerned, err := entryOf(e, object, previous)
+	if err != nil {
+		return fmt.Errorf("announce %s: %w", e.Type(), err)
+	}
 	by := OriginOf(ctx)
-	tx.Queue(announceSQL, tx.Org(), id.New(), n, e.Type(), by.ActorType, by.ActorID, by.RequestID, data, wire.Now(),
-		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))
+	sql, args := announceSQL, []any{
+		tx.Org(), id.New(), n, e.Type(), by.ActorType, by.ActorID, by.RequestID, data, wire.Now(),
+		DeliverKind, string(queue.Webhooks), DeliverAttempts,
+	}
+	if concerned {
+		sql, args = announceEntrySQL, append(args, entry...)
+	}
+	tx.Queue(sql, args...).Query(noteJobs(tx))
 	return nil
 }
 

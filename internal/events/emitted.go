@@ -14,6 +14,9 @@ func (ContactCreated) Type() string { return "contact.created" }
 // Data is the new contact.
 func (e ContactCreated) Data() (object, previous any) { return e.Contact, nil }
 
+// Concerns is the contact.
+func (e ContactCreated) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
+
 // ContactUpdated is contact.updated, at most one per contact and request.
 type ContactUpdated struct {
 	Contact  Contact
@@ -26,6 +29,9 @@ func (ContactUpdated) Type() string { return "contact.updated" }
 // Data is the contact after the change and what changed.
 func (e ContactUpdated) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
 
+// Concerns is the contact.
+func (e ContactUpdated) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
+
 // ContactArchived is contact.archived.
 type ContactArchived struct{ Contact Contact }
 
@@ -35,6 +41,9 @@ func (ContactArchived) Type() string { return "contact.archived" }
 // Data is the contact with its archived_at.
 func (e ContactArchived) Data() (object, previous any) { return e.Contact, nil }
 
+// Concerns is the contact.
+func (e ContactArchived) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
+
 // ContactRestored is contact.restored.
 type ContactRestored struct{ Contact Contact }
 
@@ -43,6 +52,9 @@ func (ContactRestored) Type() string { return "contact.restored" }
 
 // Data is the contact, live again.
 func (e ContactRestored) Data() (object, previous any) { return e.Contact, nil }
+
+// Concerns is the contact.
+func (e ContactRestored) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
 // ContactPurged is contact.purged. Nothing but the id remains.
 type ContactPurged struct{ Purge Purge }
@@ -76,6 +88,9 @@ func (ContactScoreChanged) Type() string { return "contact.score_changed" }
 
 // Data is the contact with its new score, and the old one.
 func (e ContactScoreChanged) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
+
+// Concerns is the contact.
+func (e ContactScoreChanged) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
 // UserJoined is user.joined.
 type UserJoined struct{ Member Member }

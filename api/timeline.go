@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+func (a *App) mountTimeline() {
+	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: viewer, Tag: "Contacts", Title: "Everything that happened to a contact, newest first"}, a.listTimeline)
+}
+
+// shownEntry is an entry whose changes may hold anything, null included, which huma cannot tell from the Go type any.
+type shownEntry struct{ events.TimelineEntry }
+
+// Schema is TimelineEntry's.
+func (shownEntry) Schema(r huma.Registry) *huma.Schema {
+	s := r.Schema(reflect.TypeFor[events.TimelineEntry](), true, "TimelineEntry")
+	r.SchemaFromRef(s.Ref).Properties["object"].AdditionalProperties = true
+	change := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.TimelineChange](), true, "TimelineChange").Ref)
+	for _, name := range []string{"from", "to"} {
+		change.Properties[name].OneOf = []*huma.Schema{
+			{Type: huma.TypeString, Nullable: true},
+			{Type: huma.TypeNumber},
+			{Type: huma.TypeBoolean},
+			{Type: huma.TypeArray, Items: &huma.Schema{}},
+			{Type: huma.TypeObject, AdditionalProperties: true},
+		}
+	}
+	return s
+}
+
+type timelineList struct {
+	Body list[shownEntry]
+}
+
+// listTimeline finds an archived contact as GET of the contact does.
+func (a *App) listTimeline(ctx context.Context, in *struct {
+	ContactID
+	Page
+	Types           string `query:"types" doc:"Event types, separated by commas; all if absent"`
+	IncludeArchived bool   `query:"include_archived" doc:"Find it also when the contact is archived"`
+},
+) (*timelineList, error) {
+	types, err := typesOf("types", in.Types)
+	if err != nil {
+		return nil, err
+	}
+	before, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*timelineList, error) {
+		if _, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived); err != nil {
+			return nil, err
+		}
+		rows, err := events.Timeline(ctx, tx, in.ID, types, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &timelineList{}
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(e events.TimelineEntry) shownEntry { return shownEntry{e} }, func(e events.TimelineEntry) id.ID { return e.ID })
+		return out, err
+	})
+}
