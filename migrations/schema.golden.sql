@@ -59,8 +59,11 @@ sandbox_oauth (kind text not null, id text not null, seq bigint not null, body b
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
-segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null)
+segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone)
+segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
+segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
+segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
 social_account (org_id uuid not null, id uuid not null, platform text not null, kind text not null, external_account_id text not null, grant_id uuid not null, display_name text not null default ''::text, avatar_url text not null default ''::text, sealed_token bytea, key_id bigint default sealed_key(sealed_token), status text not null default 'active'::text, reason text not null default ''::text, connected_by text not null default ''::text, connected_at timestamp with time zone not null, disconnected_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, computed integer not null default 0, no_social boolean default 
 CASE
@@ -220,9 +223,14 @@ sandbox_oauth: sandbox_oauth_pkey PRIMARY KEY (kind, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 sealing_key: sealing_key_pkey PRIMARY KEY (id)
+segment: segment_filter CHECK (((kind = 'dynamic'::text) = (filter IS NOT NULL)))
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
 segment: segment_pkey PRIMARY KEY (org_id, id)
+segment: segment_status_check CHECK ((status = ANY (ARRAY['building'::text, 'ready'::text])))
+segment_mark: segment_mark_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
+segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
+segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
 signing_key: signing_key_pkey PRIMARY KEY (kid)
 social_account: quota_ad_accounts_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 social_account: quota_ad_accounts_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -326,6 +334,8 @@ CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_oauth_newest ON public.sandbox_oauth USING btree (kind, seq)
 CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
+CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
+CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
 CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
 CREATE INDEX social_grant_due ON public.social_grant USING btree (platform, client_id, refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
@@ -420,8 +430,11 @@ CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kin
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
 CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
+CREATE UNIQUE INDEX segment_mark_pkey ON public.segment_mark USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
+CREATE UNIQUE INDEX segment_tally_pkey ON public.segment_tally USING btree (org_id, segment_id, id)
+CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_id)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
 CREATE UNIQUE INDEX social_account_org_id_platform_external_account_id_key ON public.social_account USING btree (org_id, platform, external_account_id)
 CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (org_id, id)
@@ -507,8 +520,15 @@ refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment: system for ALL to funnelwork_system using (true) check (true) forced
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_mark: system for ALL to funnelwork_system using (true) check (true) forced
+segment_mark: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_member: system for ALL to funnelwork_system using (true) check (true) forced
 segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_tally: system for ALL to funnelwork_system using (true) check (true) forced
+segment_tally: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_watch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -664,8 +684,18 @@ sealing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCAT
 sealing_key: funnelwork_system may INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment: funnelwork_system may SELECT, UPDATE
+segment_mark: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment_mark: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment_mark: funnelwork_system may SELECT
 segment_member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment_member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment_member: funnelwork_system may SELECT
+segment_tally: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment_tally: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment_tally: funnelwork_system may SELECT
+segment_watch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment_watch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 signing_key: funnelwork_system may DELETE, INSERT, SELECT
 social_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -740,6 +770,10 @@ quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as it
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
 sealed_key(sealed bytea) as its caller
+segment_marks() as its caller
+segment_marks_score() as its caller
+segment_room() as its caller
+segment_tallies() as its caller
 system(IN t regclass, IN rights text) as its caller
 tenant(IN t regclass) as its caller
 uuid_floor(at timestamp with time zone) as its caller

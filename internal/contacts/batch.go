@@ -112,7 +112,8 @@ type batch struct {
 	stages   []string
 	types    map[string]Type
 	newTypes map[string]Type
-	dynamic  map[string]bool
+	dynamic  map[string]bool // keys of segments: dynamic ones, and archived ones
+	shelved  map[string]bool
 	newKeys  []string // of segments, each once
 	isNewKey map[string]bool
 }
@@ -122,7 +123,7 @@ type batch struct {
 func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch, error) {
 	b := &batch{
 		tx: tx, rate: rate, outcomes: make([]Outcome, len(in)), byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
-		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{}, isNewKey: map[string]bool{},
+		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{}, shelved: map[string]bool{}, isNewKey: map[string]bool{},
 	}
 	ids, emails, segments, attributes := []id.ID{}, []string{}, map[string]bool{}, false
 	for i := range in {
@@ -146,9 +147,12 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch,
 		})
 	}
 	if len(segments) > 0 {
-		tx.Queue(`SELECT key FROM segment WHERE org_id = $1 AND kind = 'dynamic'`, tx.Org()).Query(func(rows pgx.Rows) error {
-			var key string
-			_, err := pgx.ForEachRow(rows, []any{&key}, func() error { b.dynamic[key] = true; return nil })
+		tx.Queue(`SELECT key, kind = 'dynamic', archived_at IS NOT NULL FROM segment WHERE org_id = $1 AND (kind = 'dynamic' OR archived_at IS NOT NULL)`, tx.Org()).Query(func(rows pgx.Rows) error {
+			var (
+				key               string
+				dynamic, archived bool
+			)
+			_, err := pgx.ForEachRow(rows, []any{&key, &dynamic, &archived}, func() error { b.dynamic[key], b.shelved[key] = dynamic, archived; return nil })
 			return err
 		})
 	}
@@ -160,6 +164,9 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch,
 	}
 	found, err := pgx.CollectRows(rows, scan)
 	if err != nil {
+		return nil, err
+	}
+	if err := rejoinAll(ctx, tx, found); err != nil {
 		return nil, err
 	}
 	for _, r := range found {
@@ -276,7 +283,10 @@ func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 	}
 	segments := without(c.Segment, was.Segment)
 	for _, s := range segments {
-		if b.dynamic[s] {
+		switch {
+		case b.shelved[s]:
+			wrong = append(wrong, archivedSegment(path, s))
+		case b.dynamic[s]:
 			wrong = append(wrong, dynamicSegment(path, s))
 		}
 	}

@@ -106,6 +106,9 @@ func next(was *Row, p *Patch, path string, rate Rate) (Change, error) {
 	if err := invalid(p.apply(&c, path)); err != nil {
 		return Change{}, err
 	}
+	if p.Segment.Set {
+		c.Segment = was.settle(c.Segment)
+	}
 	ch := Change{Row: *was, before: was.Contact, Previous: changes(&was.Contact, &c)}
 	if !ch.Changed() {
 		return ch, nil

@@ -19,6 +19,9 @@ type Row struct {
 	Contact
 	Edit     int // moved by every edit
 	Computed int // moved by background work alone
+	// Dynamic are the keys of dynamic segments among Segment, where they stand last; nil where the org has never had
+	// one. Shelved are those of archived static segments that the contact is still in, which Segment does not show.
+	Dynamic, Shelved []string
 }
 
 // Rate scores a contact by the org's model: lead is 100 x the probability, two decimals. It is pure and quick.

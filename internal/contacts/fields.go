@@ -149,7 +149,8 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*Custo
 }
 
 // Undefine archives a definition and takes its values out of all contacts of the org, archived ones included. Of one
-// that is archived already nothing changes, whatever match says; a key that was never defined is a not_found fault.
+// that is archived already nothing changes, whatever match says; a key that was never defined is a not_found fault, and
+// one that the filter of a live segment reads a conflict.
 func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) error {
 	var (
 		edit     int
@@ -166,6 +167,14 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 	}
 	if err := match.check(edit); err != nil {
 		return err
+	}
+	var reader string
+	err = tx.QueryRow(ctx, `SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL AND 'attributes.' || $2::text = ANY (reads) LIMIT 1`, []any{tx.Org(), key}, &reader)
+	switch {
+	case err == nil:
+		return fault.New(fault.Conflict, "The filter of the segment "+reader+" reads this field.")
+	case !postgres.None(err):
+		return fmt.Errorf("look for readers: %w", err)
 	}
 	now := wire.Now()
 	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)

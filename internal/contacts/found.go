@@ -56,11 +56,9 @@ func shelve(tx *postgres.Tx, c *Contact, archived bool) {
 		tx.Queue(`UPDATE contact_tag SET archived = $5 WHERE org_id = $1 AND tag = ANY ($4::text[]) AND archived = NOT $5 AND created_at = $3 AND contact_id = $2`,
 			tx.Org(), c.ID, c.CreatedAt, c.Tag, archived)
 	}
-	if len(c.Segment) > 0 {
-		tx.Queue(`UPDATE segment_member m SET archived = $5 FROM segment s WHERE s.org_id = $1 AND s.key = ANY ($4::text[])
-			AND m.org_id = $1 AND m.segment_id = s.id AND m.archived = NOT $5 AND m.created_at = $3 AND m.contact_id = $2`,
-			tx.Org(), c.ID, c.CreatedAt, c.Segment, archived)
-	}
+	// Those of dynamic segments follow by the job that tells of them.
+	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id AND s.kind = 'static'
+		AND m.org_id = $1 AND m.contact_id = $2 AND m.archived = NOT $3`, tx.Org(), c.ID, archived)
 }
 
 // without is what a has and b has not.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,11 +50,25 @@ func makeSegments(tx *postgres.Tx, keys []string) {
 	for i := range ids {
 		ids[i] = id.New()
 	}
-	tx.Queue(`INSERT INTO segment (org_id, id, key, name, kind, created_at)
-		SELECT $1, i, k, k, 'static', $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k) ON CONFLICT (org_id, key) DO NOTHING`,
+	ask(tx, func(string) []fault.Field { return []fault.Field{tooManySegments("")} }, // segment_room of the migration counts them
+		`INSERT INTO segment (org_id, id, key, name, kind, created_at, updated_at)
+		SELECT $1, i, k, k, 'static', $4, $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k) ON CONFLICT (org_id, key) DO NOTHING`,
 		tx.Org(), ids, keys, wire.Now())
-	ask(tx, func(key string) []fault.Field { return []fault.Field{dynamicSegment("", key)} },
-		`SELECT refuse('dynamic', key) FROM segment WHERE org_id = $1 AND key = ANY ($2::text[]) AND kind = 'dynamic'`, tx.Org(), keys)
+	ask(tx, func(about string) []fault.Field {
+		if key, archived := strings.CutPrefix(about, "-"); archived {
+			return []fault.Field{archivedSegment("", key)}
+		}
+		return []fault.Field{dynamicSegment("", about[1:])}
+	}, `SELECT refuse('segment', CASE WHEN archived_at IS NULL THEN '+' ELSE '-' END || key)
+		FROM segment WHERE org_id = $1 AND key = ANY ($2::text[]) AND (kind = 'dynamic' OR archived_at IS NOT NULL)`, tx.Org(), keys)
+}
+
+func tooManySegments(path string) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "segment", Code: "too_many_segments", Detail: "An organization has at most 200 segments."}
+}
+
+func archivedSegment(path, key string) fault.Field {
+	return fault.Field{Pointer: "#/" + path + "segment", Code: "archived_segment", Detail: "The segment " + key + " is archived; restore it, or choose another key."}
 }
 
 func dynamicSegment(path, key string) fault.Field {

@@ -70,8 +70,8 @@ func (p *Patch) apply(c *Contact, path string) []fault.Field {
 	}
 	v.id("company_id", p.CompanyID, &c.CompanyID)
 	v.id("owner_id", p.OwnerID, &c.OwnerID)
-	v.keys("tag", p.Tag, &c.Tag)
-	v.keys("segment", p.Segment, &c.Segment)
+	v.keys("tag", p.Tag, &c.Tag, maxKeys)
+	v.keys("segment", p.Segment, &c.Segment, maxSegments)
 	if p.Attributes.Set {
 		c.Attributes = v.attributes(p.Attributes, c.Attributes)
 	}

@@ -25,7 +25,7 @@ var fillSQL = []string{
 	`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, archived, segments, scored_at)
 	SELECT org_id, id, s, s / 100, 'x', 'prior', s, archived_at IS NOT NULL, '{}', now() FROM (SELECT *, round((random() * 100)::numeric, 2)::float8 AS s FROM contact WHERE org_id = $1 AND $2 > 0) c`,
 	`INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id) SELECT org_id, t, archived_at IS NOT NULL, created_at, id FROM contact, unnest(tags) t WHERE org_id = $1 AND $2 > 0`,
-	`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id) SELECT c.org_id, s.id, archived_at IS NOT NULL, c.created_at, c.id
+	`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id) SELECT c.org_id, s.id, c.archived_at IS NOT NULL, c.created_at, c.id
 	FROM contact c JOIN segment s ON s.org_id = $1 AND s.key = 'seg' || length(c.first_name) + ascii(right(c.email_folded, 12)) % 20 WHERE c.org_id = $1 AND $2 > 0`,
 	`INSERT INTO contact_word (org_id, word, contact_id) SELECT DISTINCT org_id, w, id FROM contact, regexp_split_to_table(email_folded || ' ' || lower(first_name) || ' ' || last_name_folded, '[^a-z0-9]+') w
 	WHERE org_id = $1 AND $2 > 0 AND w <> ''`,

@@ -43,7 +43,7 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	tx.Queue(`DELETE FROM idempotency_key WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN answer) > 0`, tx.Org(), i.String())
 	takeWords(tx, i, wordsOf(&was.Contact))
 	takeTags(tx, &was.Contact, was.Tag)
-	takeSegments(tx, &was.Contact, was.Segment)
+	tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM score_history WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_score WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact WHERE org_id = $1 AND id = $2`, tx.Org(), i)

@@ -13,24 +13,26 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// columns are those that scan reads, of contact c and contact_score s.
+// columns are those that scan reads, of contact c and contact_score s of the org $1.
 const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.computed`
+	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, ` + computed + `, ` + memberships
 
 // both joins a contact with its score.
 const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
 
 func scan(row pgx.CollectableRow) (Row, error) {
 	var (
-		r     Row
-		attrs []byte
+		r            Row
+		attrs        []byte
+		stored, says []string
 	)
 	err := row.Scan(&r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle, &r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
-		&r.Segment, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID, &r.CreatedAt, &r.UpdatedAt,
-		&r.ArchivedAt, &r.Edit, &r.Computed)
+		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID, &r.CreatedAt, &r.UpdatedAt,
+		&r.ArchivedAt, &r.Edit, &r.Computed, &says)
 	if err != nil {
 		return r, err
 	}
+	r.join(stored, says)
 	r.Attributes = map[string]any{}
 	if len(attrs) > len("{}") {
 		err = json.Unmarshal(attrs, &r.Attributes)
@@ -56,7 +58,11 @@ func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) 
 
 // lock is Get with both rows held until the transaction ends, always the contact's first.
 func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
+	r, err := one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
+	if err != nil || r.Dynamic == nil {
+		return r, err
+	}
+	return r, rejoin(ctx, tx, []*Row{&r})
 }
 
 func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
@@ -135,7 +141,7 @@ func update(tx *postgres.Tx, was *Row, c *Contact) error {
 	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone, c.JobTitle,
 		c.Source, c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.UpdatedAt), folded)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
-		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt)
+		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)
 	}
 	before, after := wordsOf(&was.Contact), wordsOf(c)
 	takeWords(tx, c.ID, without(before, after))

@@ -21,7 +21,8 @@ const (
 	maxName      = 200
 	maxPhone     = 50
 	maxKey       = 64 // a tag, a segment's key, a stage, a field's key
-	maxKeys      = 50 // tags, or segments, of one contact
+	maxKeys      = 50 // tags of one contact
+	maxSegments  = 200
 	maxText      = 2000
 	maxFields    = 200 // definitions per org, and values per contact
 	maxWrong     = 100 // wrong parts that are told of one object
@@ -102,14 +103,14 @@ func (v *checker) id(field string, in wire.Field[string], at **id.ID) {
 	*at = &i
 }
 
-// keys takes tags or segment keys: trimmed, each once, in the order sent. null clears.
-func (v *checker) keys(field string, in wire.Field[[]string], at *[]string) {
+// keys takes tags or segment keys, at most so many: trimmed, each once, in the order sent. null clears.
+func (v *checker) keys(field string, in wire.Field[[]string], at *[]string, most int) {
 	if !in.Set {
 		return
 	}
 	out := make([]string, 0, len(in.Value))
 	for i, k := range in.Value {
-		if len(out) > maxKeys {
+		if len(out) > most {
 			break
 		}
 		k = strings.TrimSpace(k)
@@ -123,8 +124,8 @@ func (v *checker) keys(field string, in wire.Field[[]string], at *[]string) {
 			out = append(out, k)
 		}
 	}
-	if len(out) > maxKeys {
-		v.wrong(field, "too_many", "At most "+strconv.Itoa(maxKeys)+" entries are allowed.")
+	if len(out) > most {
+		v.wrong(field, "too_many", "At most "+strconv.Itoa(most)+" entries are allowed.")
 		return
 	}
 	*at = out
