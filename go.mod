@@ -45,6 +45,8 @@ require golang.org/x/net v0.61.0
 
 require golang.org/x/image v0.47.0
 
+require gonum.org/v1/gonum v0.17.0
+
 require (
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

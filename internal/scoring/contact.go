@@ -12,7 +12,8 @@ type Contact struct {
 	Company    bool
 	Phone      bool
 	Owner      bool
-	Attributes int // how many custom fields have a value
+	Attributes int            // how many custom fields have a value
+	Values     map[string]any // those values: string, float64 or bool by key
 }
 
 // Levels that are not words of the contact itself.
@@ -42,8 +43,11 @@ type term struct {
 	weight  float64
 }
 
-// most is the room for the terms of one contact: every feature once, and 56 tags.
-const most = 64
+// most is the room for the terms of one contact: every feature once, 56 tags, and the custom fields of its model.
+const (
+	mostOwn = 64
+	most    = mostOwn + maxModelFields
+)
 
 // terms fills room with the contact's terms and answers the used part. It allocates nothing.
 func (m *Model) terms(c *Contact, room *[most]term) []term {
@@ -64,7 +68,7 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 	add(Attributes, amount(c.Attributes))
 	pooled := 0
 	for _, tag := range c.Tags {
-		if n == most {
+		if n == mostOwn {
 			break
 		}
 		t := term{feature: Tag, level: tag}
@@ -77,6 +81,11 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 		room[n] = t
 		n++
 	}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		room[n] = f.term(c.Values[f.Key])
+		n++
+	}
 	return room[:n]
 }
 
@@ -85,7 +94,7 @@ func (m *Model) source(s string, fold *[48]byte) term {
 	t := term{feature: Source, level: s}
 	if s == "" {
 		t.level = absent
-		t.weight = m.Weights[Source][absent]
+		t.weight = m.weight(Source, absent)
 		return t
 	}
 	for rest := s; ; {
@@ -182,4 +191,62 @@ func lower(s string, room *[48]byte) []byte {
 		room[i] = c
 	}
 	return room[:len(s)]
+}
+
+// Visit calls f with the level of each of the contact's own features, as a model that knows just the given levels sees it:
+// Other for what it does not know. Words are in lower case. Custom fields are not visited. It is how a learner sees a contact.
+func (c *Contact) Visit(known func(f Feature, level string) bool, f func(f Feature, level string)) {
+	one := func(g Feature, level string) {
+		if !known(g, level) {
+			level = Other
+		}
+		f(g, level)
+	}
+	one(Stage, c.Stage)
+	one(Company, presence(c.Company))
+	one(EmailDomain, DomainKind(c.Email))
+	one(JobTitle, seniority(c.JobTitle))
+	one(Source, c.sourceWord(known))
+	one(Phone, presence(c.Phone))
+	one(Owner, presence(c.Owner))
+	one(Attributes, amount(c.Attributes))
+	pooled := 0
+	for i, tag := range c.Tags {
+		if i == mostOwn-8 {
+			return
+		}
+		word := Word(tag)
+		if known(Tag, word) {
+			f(Tag, word)
+		} else if pooled < pooledTags {
+			f(Tag, Other)
+			pooled++
+		}
+	}
+}
+
+func (c *Contact) sourceWord(known func(Feature, string) bool) string {
+	if c.Source == "" {
+		return absent
+	}
+	for word, rest := nextWord(c.Source); word != ""; word, rest = nextWord(rest) {
+		if known(Source, Word(word)) {
+			return Word(word)
+		}
+	}
+	return Other
+}
+
+// Word is s as weights of sources and tags are found by: ASCII letters in lower case; "" where it is too long for one.
+func Word(s string) string {
+	var room [48]byte
+	return string(lower(s, &room))
+}
+
+// SourceWords are the words of a source, each a level of its own.
+func SourceWords(source string) (words []string) {
+	for word, rest := nextWord(source); word != ""; word, rest = nextWord(rest) {
+		words = append(words, Word(word))
+	}
+	return words
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 )
 
 // Confidence says what a model was made from.
@@ -50,6 +49,8 @@ type Model struct {
 	Intercept  float64    `json:"intercept"` // log odds of the base
 	// Weights are log odds by feature and level. A level that is missing weighs what Other weighs, else nothing.
 	Weights map[Feature]map[string]float64 `json:"weights"`
+	// Fields are the custom fields that the model weighs one by one.
+	Fields []Field `json:"fields,omitempty"`
 }
 
 // Parse reads a stored model. A weight that is no finite number, or a model without a version, is an error.
@@ -63,12 +64,31 @@ func Parse(b []byte) (*Model, error) {
 	}
 	for f, levels := range m.Weights {
 		for level, w := range levels {
-			if math.IsNaN(w) || math.Abs(w) > 20 {
+			if !sane(w) {
 				return nil, fmt.Errorf("read model: weight of %s %q is %v", f, level, w)
 			}
 		}
 	}
+	if err := m.Prepare(); err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
 	return &m, nil
+}
+
+// maxModelFields is how many custom fields a model has room for: as many as an org may define.
+const maxModelFields = 200
+
+// Prepare makes a model that was not read by Parse ready to score; an error says what is wrong with it.
+func (m *Model) Prepare() error {
+	if len(m.Fields) > maxModelFields {
+		return fmt.Errorf("%d fields", len(m.Fields))
+	}
+	for i := range m.Fields {
+		if err := m.Fields[i].prepare(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Uses tells whether a change of the feature can move the score under m.

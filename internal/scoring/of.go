@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,7 +19,7 @@ func For(_ id.ID) *Model { return prior() }
 func Of(c *events.Contact) Contact {
 	return Contact{
 		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
-		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Attributes: len(c.Attributes),
+		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Attributes: len(c.Attributes), Values: c.Attributes,
 	}
 }
 
@@ -36,7 +37,7 @@ func Differs(a, b *events.Contact) bool {
 		return true
 	}
 	return x.Stage != y.Stage || x.Email != y.Email || x.JobTitle != y.JobTitle || x.Source != y.Source ||
-		x.Company != y.Company || x.Phone != y.Phone || x.Owner != y.Owner || x.Attributes != y.Attributes
+		x.Company != y.Company || x.Phone != y.Phone || x.Owner != y.Owner || !maps.Equal(x.Values, y.Values)
 }
 
 func text(s *string) string {

@@ -21,7 +21,7 @@ func Prior() *Model {
 			Source: {
 				"referral": 0.7, "partner": 0.5, "demo": 0.8, "trial": 0.6, "event": 0.3, "webinar": 0.3, "inbound": 0.35, "website": 0.2,
 				"organic": 0.2, "search": 0.15, "direct": 0.2, "chat": 0.3, "social": -0.05, "ads": 0.05, "outbound": -0.25,
-				"cold": -0.45, "list": -0.5, "purchased": -0.7, "scraped": -0.9, Other: 0.05,
+				"cold": -0.45, "list": -0.5, "purchased": -0.7, "scraped": -0.9, absent: 0, Other: 0.05,
 			},
 			Tag: {
 				"hot": 0.9, "warm": 0.4, "cold": -0.7, "vip": 0.7, "enterprise": 0.6, "demo": 0.7, "trial": 0.6, "pricing": 0.7, "qualified": 0.8,

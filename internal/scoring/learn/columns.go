@@ -1,0 +1,285 @@
+package learn
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/funnelwork/funnelwork/internal/scoring"
+)
+
+// column is one feature as the fit sees it: its levels, each with a weight of its own. An example has at most one level of a
+// column, of tags any number.
+type column struct {
+	feature scoring.Feature
+	field   *scoring.Field // nil for a feature of the contact itself
+	levels  []string       // names, in the order of the weights
+	index   map[string]int
+	mean    []float64 // of the prior
+	ordered int       // how many levels, from the first, are neighbours of each other
+	first   int       // the place of the first weight
+}
+
+const (
+	absentLevel = "\x00absent"
+	otherLevel  = "\x00other"
+)
+
+// rare is how often a level has to occur to have a weight of its own.
+func rare(examples int) int { return max(3, examples/500) }
+
+// columns are what the examples can be told apart by: the contact's own features with the levels that occur, and the
+// custom fields with their kinds found out.
+func columns(ex []Example, prior *scoring.Model) []*column {
+	var out []*column
+	for _, f := range scoring.Features() {
+		if c := own(f, ex, prior); c != nil {
+			out = append(out, c)
+		}
+	}
+	keys := map[string]bool{}
+	for i := range ex {
+		for k, v := range ex[i].Contact.Values {
+			if v != nil {
+				keys[k] = true
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if c := custom(key, ex); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out[:min(len(out), maxColumns)]
+}
+
+func newColumn(f scoring.Feature, levels []string) *column {
+	c := &column{feature: f, levels: levels, index: make(map[string]int, len(levels)), mean: make([]float64, len(levels))}
+	for i, l := range levels {
+		c.index[l] = i
+	}
+	return c
+}
+
+// own is the column of a feature of the contact: the levels of the prior and those that are frequent.
+func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
+	seen := map[string]int{}
+	for i := range ex {
+		c := &ex[i].Contact
+		if f == scoring.Source {
+			for _, word := range scoring.SourceWords(c.Source) { // no source at all is a level of the prior
+				seen[word]++
+			}
+			continue
+		}
+		c.Visit(func(g scoring.Feature, level string) bool { return g == f && level != "" }, func(g scoring.Feature, level string) {
+			if g == f && level != scoring.Other {
+				seen[level]++
+			}
+		})
+	}
+	levels := slices.Sorted(maps.Keys(prior.Weights[f]))
+	levels = slices.DeleteFunc(levels, func(l string) bool { return l == scoring.Other })
+	for _, l := range slices.Sorted(maps.Keys(seen)) {
+		if seen[l] >= rare(len(ex)) && !slices.Contains(levels, l) && len(levels) < maxLevels {
+			levels = append(levels, l)
+		}
+	}
+	if len(levels) == 0 {
+		return nil
+	}
+	levels = append(levels, scoring.Other)
+	c := newColumn(f, levels)
+	for i, l := range levels {
+		if w, ok := prior.Weights[f][l]; ok {
+			c.mean[i] = w
+		} else {
+			c.mean[i] = prior.Weights[f][scoring.Other]
+		}
+	}
+	return c
+}
+
+const (
+	maxColumns = 230
+	maxLevels  = 40 // of a text
+	maxBins    = 40 // of a number
+)
+
+// custom is the column of a custom field; nil where all examples say the same.
+func custom(key string, ex []Example) *column {
+	kind := kindOf(key, ex)
+	switch kind {
+	case scoring.Number, scoring.Date:
+		return numeric(key, kind, ex)
+	case scoring.Text, scoring.Boolean:
+	}
+	count, missing := map[string]int{}, 0
+	for i := range ex {
+		switch l := levelOf(ex[i].Contact.Values[key]); l {
+		case absentLevel:
+			missing++
+		default:
+			count[l]++
+		}
+	}
+	levels := slices.Collect(maps.Keys(count))
+	levels = slices.DeleteFunc(levels, func(l string) bool { return count[l] < rare(len(ex)) })
+	slices.SortFunc(levels, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	if len(levels) > maxLevels {
+		levels = levels[:maxLevels]
+	}
+	if len(levels) == 0 && missing == 0 || len(levels) == 1 && count[levels[0]] == len(ex) {
+		return nil
+	}
+	c := newColumn(scoring.FieldFeature(key), append(levels, otherLevel, absentLevel))
+	c.field = &scoring.Field{Key: key, Kind: kind}
+	return c
+}
+
+// kindOf is what most values are.
+func kindOf(key string, ex []Example) scoring.Kind {
+	n := map[scoring.Kind]int{}
+	for i := range ex {
+		switch x := ex[i].Contact.Values[key].(type) {
+		case string:
+			if _, ok := scoring.Day(x); ok {
+				n[scoring.Date]++
+			} else if x != "" {
+				n[scoring.Text]++
+			}
+		case float64:
+			n[scoring.Number]++
+		case bool:
+			n[scoring.Boolean]++
+		}
+	}
+	best := scoring.Text
+	for _, k := range []scoring.Kind{scoring.Number, scoring.Boolean, scoring.Date} {
+		if n[k] > n[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+func levelOf(v any) string {
+	switch x := v.(type) {
+	case string:
+		if x != "" {
+			return scoring.Level(x)
+		}
+		return absentLevel
+	case bool:
+		return strconv.FormatBool(x)
+	case nil:
+		return absentLevel
+	}
+	return otherLevel
+}
+
+func numberOf(kind scoring.Kind, v any) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, kind == scoring.Number
+	case string:
+		if kind == scoring.Date {
+			return scoring.Day(x)
+		}
+	}
+	return 0, false
+}
+
+// numeric is the column of a number or date: bins of about equal size, neighbours of each other.
+func numeric(key string, kind scoring.Kind, ex []Example) *column {
+	var all []float64
+	for i := range ex {
+		if x, ok := numberOf(kind, ex[i].Contact.Values[key]); ok {
+			all = append(all, x)
+		}
+	}
+	edges := cuts(all)
+	if len(edges) == 0 && len(all) == len(ex) {
+		return nil
+	}
+	levels := make([]string, 0, len(edges)+3)
+	for i := range len(edges) + 1 {
+		levels = append(levels, strconv.Itoa(i))
+	}
+	c := newColumn(scoring.FieldFeature(key), append(levels, otherLevel, absentLevel))
+	c.ordered = len(edges) + 1
+	c.field = &scoring.Field{Key: key, Kind: kind, Edges: edges}
+	return c
+}
+
+// cuts are the edges of bins that hold about as many values each: a value that is frequent enough to fill a bin has one
+// of its own, and edges lie at values that occur.
+func cuts(all []float64) []float64 {
+	slices.Sort(all)
+	bins := min(maxBins, max(2, len(all)/12))
+	var edges []float64
+	size := float64(len(all)) / float64(bins)
+	for i, from := 1, 0; i < len(all); i++ {
+		if all[i] != all[i-1] && (float64(i-from) >= size || float64(run(all[i:])) >= size) && len(edges) < maxBins-1 {
+			edges, from = append(edges, all[i]), i
+		}
+	}
+	return edges
+}
+
+// run is how many values at the beginning of sorted are equal.
+func run(sorted []float64) int {
+	n, _ := slices.BinarySearch(sorted, math.Nextafter(sorted[0], math.Inf(1)))
+	return n
+}
+
+// active calls f with the place of each weight that the contact has.
+func active(cols []*column, c *scoring.Contact, f func(int)) {
+	find := func(g scoring.Feature) *column {
+		for _, col := range cols {
+			if col.feature == g {
+				return col
+			}
+		}
+		return nil
+	}
+	c.Visit(func(g scoring.Feature, level string) bool {
+		col := find(g)
+		if col == nil {
+			return false
+		}
+		_, ok := col.index[level]
+		return ok && level != scoring.Other
+	}, func(g scoring.Feature, level string) {
+		if col := find(g); col != nil {
+			f(col.first + col.index[level])
+		}
+	})
+	for _, col := range cols {
+		if col.field != nil {
+			f(col.first + col.place(c.Values[col.field.Key]))
+		}
+	}
+}
+
+func (c *column) place(v any) int {
+	if c.ordered > 0 {
+		if x, ok := numberOf(c.field.Kind, v); ok {
+			i, exact := slices.BinarySearch(c.field.Edges, x)
+			if exact {
+				i++
+			}
+			return i
+		}
+		if v == nil || v == "" {
+			return c.index[absentLevel]
+		}
+		return c.index[otherLevel]
+	}
+	if i, ok := c.index[levelOf(v)]; ok {
+		return i
+	}
+	return c.index[otherLevel]
+}

@@ -1,0 +1,97 @@
+package learn
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/scoring"
+)
+
+func sample(r *rand.Rand, n int) []Example {
+	ex := make([]Example, n)
+	for i := range ex {
+		ex[i] = Example{At: time.Unix(int64(i), 0), Won: r.IntN(3) == 0, Contact: scoring.Contact{
+			Stage: []string{"lead", "own", "rare stage"}[min(r.IntN(40), 2)], Email: "a@b.example", JobTitle: []string{"", "CEO", "cook"}[r.IntN(3)],
+			Source: []string{"", "Google Ads", "ads", "fair 2026", "x"}[r.IntN(5)], Company: r.IntN(2) == 0,
+			Tags:   []string{"hot", "Q3", "q3", "u1", "u2", "u3", "u4"}[:r.IntN(8)],
+			Values: map[string]any{"n": math.Round(r.NormFloat64() * 5), "t": []string{"A", "b", "c"}[r.IntN(3)], "d": "2026-0" + string(rune('1'+r.IntN(9))) + "-01"},
+		}}
+	}
+	return ex
+}
+
+// What is learned and what is used see a contact alike: the sum of the fit's weights is the model's log odds.
+func TestTheModelSaysWhatTheFitSaid(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	ex := sample(r, 600)
+	d := newDesign(columns(ex, scoring.Prior()), ex)
+	f, err := d.fit(t.Context(), scoring.Prior())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.model("v", scoring.Learned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ex {
+		want := logistic(d.sum(f.w, i))
+		if got := m.Score(&ex[i].Contact).Probability; math.Abs(got-want) > 1e-12 {
+			t.Fatalf("%+v: the model says %v, the fit %v", ex[i].Contact, got, want)
+		}
+	}
+}
+
+// The gradient is nought at the answer, and every step away from it is worse.
+func TestTheFitIsTheMostLikelyOne(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(8, 8))
+	ex := sample(r, 300)
+	d := newDesign(columns(ex, scoring.Prior()), ex)
+	f, err := d.fit(t.Context(), scoring.Prior())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := span(0, len(ex))
+	best := d.objective(f.b, rows, f.w)
+	for range 500 {
+		w := append([]float64(nil), f.w...)
+		for i := range w {
+			w[i] += r.NormFloat64() * math.Pow(10, -float64(1+r.IntN(3)))
+		}
+		if v := d.objective(f.b, rows, w); v > best+1e-7 {
+			t.Fatalf("a step away has %v, the answer %v", v, best)
+		}
+	}
+}
+
+func TestBinsHoldAboutAsManyValuesEach(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 9))
+	var all []float64
+	for range 2000 {
+		all = append(all, 0, math.Round(r.ExpFloat64()*100))
+	}
+	edges := cuts(all)
+	if len(edges) == 0 || edges[0] > 3 || len(edges) >= maxBins {
+		t.Fatalf("edges %v: the many noughts are a bin of their own", edges)
+	}
+	count := make([]int, len(edges)+1)
+	for _, x := range all {
+		i := 0
+		for i < len(edges) && x >= edges[i] {
+			i++
+		}
+		count[i]++
+	}
+	for i, n := range count {
+		if n == 0 || i > 0 && i < len(count)-1 && n > 400 {
+			t.Errorf("bin %d of %v has %d values", i, edges, n)
+		}
+	}
+	if got := cuts([]float64{1, 1, 1}); got != nil {
+		t.Errorf("edges of a constant: %v", got)
+	}
+}

@@ -1,0 +1,91 @@
+package learn
+
+import (
+	"github.com/funnelwork/funnelwork/internal/scoring"
+)
+
+// Quarantined is a feature that a model may not use, because it knows what it is to foretell.
+type Quarantined struct {
+	Feature scoring.Feature `json:"feature"`
+	Reason  string          `json:"reason" enum:"edited_near_outcome,tells_outcome"`
+	AUC     float64         `json:"auc" doc:"Of the feature alone, on outcomes that its rates were not made from"`
+	Edited  float64         `json:"edited" doc:"The share of contacts that have the feature and had it changed near the outcome"`
+}
+
+// The guard's bounds.
+const (
+	tooTelling = 0.9 // a feature alone that ranks better than this has seen the outcome
+	tooEdited  = 0.1 // of the contacts that have the feature
+	fewEdited  = 5   // fewer edits are chance
+	fewGuarded = 30  // with fewer outcomes anything may look telling
+	believed   = 2.0 // how many outcomes at the mean rate a level begins with
+)
+
+// guard finds the features that know the outcome: those that alone rank it too well, and those that are changed about when
+// it comes. What was there when the contact was made is not an edit.
+func guard(cols []*column, ex []Example) []Quarantined {
+	out := []Quarantined{}
+	if len(ex) < fewGuarded {
+		return out
+	}
+	for _, c := range cols {
+		q := Quarantined{Feature: c.feature, AUC: c.alone(ex)}
+		have, edited := 0, 0
+		for i := range ex {
+			if c.field != nil && c.place(ex[i].Contact.Values[c.field.Key]) != c.index[absentLevel] || c.field == nil {
+				have++
+			}
+			for _, f := range ex[i].Edited {
+				if f == c.feature {
+					edited++
+				}
+			}
+		}
+		if have > 0 {
+			q.Edited = float64(edited) / float64(have)
+		}
+		switch {
+		case edited >= fewEdited && q.Edited >= tooEdited:
+			q.Reason = "edited_near_outcome"
+		case q.AUC > tooTelling:
+			q.Reason = "tells_outcome"
+		default:
+			continue
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// alone is the AUC of the column by itself: each half of the examples is ranked by the rates of the other half.
+func (c *column) alone(ex []Example) float64 {
+	p, won := make([]float64, 0, len(ex)), make([]bool, 0, len(ex))
+	one := []*column{c}
+	c.first = 0
+	for half := range 2 {
+		n, y := make([]float64, len(c.levels)), make([]float64, len(c.levels))
+		var all, ones float64
+		for i := 1 - half; i < len(ex); i += 2 {
+			all++
+			if ex[i].Won {
+				ones++
+			}
+			active(one, &ex[i].Contact, func(at int) {
+				n[at-c.first]++
+				if ex[i].Won {
+					y[at-c.first]++
+				}
+			})
+		}
+		mean := (ones + 1) / (all + 2)
+		for i := half; i < len(ex); i += 2 {
+			z := 0.0
+			active(one, &ex[i].Contact, func(at int) {
+				k := at - c.first
+				z += logit((y[k]+believed*mean)/(n[k]+believed)) - logit(mean)
+			})
+			p, won = append(p, z), append(won, ex[i].Won)
+		}
+	}
+	return AUC(p, won)
+}

@@ -1,0 +1,276 @@
+package learn_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/learn"
+)
+
+// truth is what really decides in a made-up market.
+func truth(c *scoring.Contact) float64 {
+	z := -0.5
+	switch c.Values["plan"] {
+	case "Gold", "gold":
+		z += 1.5
+	case "Iron":
+		z--
+	}
+	if x, ok := c.Values["visits"].(float64); ok {
+		z += 0.25 * (x - 5)
+	}
+	if c.Values["trial"] == true {
+		z += 0.8
+	}
+	if c.Stage == "mql" {
+		z++
+	}
+	return z
+}
+
+func market(r *rand.Rand, n int) []learn.Example {
+	out := make([]learn.Example, n)
+	for i := range out {
+		c := scoring.Contact{
+			Stage: []string{"lead", "lead", "mql"}[r.IntN(3)], Email: []string{"a@acme.example", "a@gmail.com"}[r.IntN(2)],
+			Source: []string{"", "Google Ads", "fair"}[r.IntN(3)], Values: map[string]any{"noise": fmt.Sprintf("n%d", r.IntN(12))},
+		}
+		if r.IntN(4) > 0 {
+			c.Values["plan"] = []string{"Gold", "gold", "Silver", "Iron"}[r.IntN(4)]
+		}
+		if r.IntN(5) > 0 {
+			c.Values["visits"] = float64(r.IntN(11))
+		}
+		if r.IntN(2) > 0 {
+			c.Values["trial"] = r.IntN(2) > 0
+		}
+		if r.IntN(3) == 0 {
+			c.Values["since"] = time.Unix(0, 0).AddDate(r.IntN(50), 0, r.IntN(365)).Format(time.DateOnly)
+		}
+		for _, tag := range []string{"hot", "q3", "blue"} {
+			if r.IntN(3) == 0 {
+				c.Tags = append(c.Tags, tag)
+			}
+		}
+		c.Attributes = len(c.Values)
+		out[i] = learn.Example{Contact: c, At: time.Unix(int64(i), 0), Won: r.Float64() < chance(truth(&c))}
+	}
+	return out
+}
+
+func chance(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+func judge(m *scoring.Model, ex []learn.Example) learn.Metrics {
+	p, won := make([]float64, len(ex)), make([]bool, len(ex))
+	for i := range ex {
+		p[i], won[i] = m.Score(&ex[i].Contact).Probability, ex[i].Won
+	}
+	return learn.Measure(p, won)
+}
+
+func train(t *testing.T, ex []learn.Example) (*scoring.Model, *learn.Report) {
+	t.Helper()
+	m, r, err := learn.Train(t.Context(), "v", ex, scoring.Prior())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, r
+}
+
+func TestItComesNearWhatReallyDecides(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	all := market(r, 6000)
+	held := all[3000:]
+	best := make([]float64, len(held))
+	won := make([]bool, len(held))
+	for i := range held {
+		best[i], won[i] = chance(truth(&held[i].Contact)), held[i].Won
+	}
+	oracle := learn.Measure(best, won)
+	m, rep := train(t, all[:3000])
+	got := judge(m, held)
+	if got.AUC < oracle.AUC-0.01 || got.LogLoss > oracle.LogLoss+0.01 || got.ECE > 0.04 {
+		t.Errorf("on unseen outcomes %+v; who knows the truth has %+v", got, oracle)
+	}
+	if rep.Metrics == nil || math.Abs(rep.Metrics.AUC-got.AUC) > 0.03 {
+		t.Errorf("the report says %+v, it is %+v", rep.Metrics, got)
+	}
+	if m.Confidence != scoring.Learned || rep.Outcomes != 3000 || len(rep.Quarantined) != 0 {
+		t.Errorf("confidence %s, %d outcomes, quarantined %v", m.Confidence, rep.Outcomes, rep.Quarantined)
+	}
+	seen := 0
+	for _, b := range rep.Reliability {
+		seen += b.Count
+	}
+	if seen != rep.Metrics.Count || rep.Metrics.Count != 1500 {
+		t.Errorf("the reliability table has %d of %d", seen, rep.Metrics.Count)
+	}
+}
+
+// A few outcomes must do no harm, and more must do good.
+func TestThePriorFadesAsOutcomesGrow(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 2))
+	held := market(r, 4000)
+	last := judge(scoring.Prior(), held).AUC
+	for _, n := range []int{30, 120, 500, 2000} {
+		var mean float64
+		const draws = 6
+		for range draws {
+			m, _ := train(t, market(r, n))
+			mean += judge(m, held).AUC / draws
+		}
+		if mean < last {
+			t.Errorf("with %d outcomes the AUC is %.3f, with fewer it was %.3f", n, mean, last)
+		}
+		last = mean
+	}
+	for n, want := range map[int]scoring.Confidence{29: scoring.FromPrior, 30: scoring.Learning, 249: scoring.Learning, 250: scoring.Learned} {
+		if m, _ := train(t, market(r, n)); m.Confidence != want {
+			t.Errorf("%d outcomes: confidence %s, want %s", n, m.Confidence, want)
+		}
+	}
+}
+
+func TestAModelIsTheSameAfterItWasStored(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 3))
+	ex := market(r, 800)
+	m, _ := train(t, ex)
+	again, _ := train(t, ex)
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b2, _ := json.Marshal(again); string(b) != string(b2) {
+		t.Error("the same examples made another model")
+	}
+	back, err := scoring.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range market(r, 10_000) {
+		s, reasons := m.Explain(&e.Contact, nil)
+		s2, reasons2 := back.Explain(&e.Contact, nil)
+		if s != s2 || !cmp.Equal(reasons, reasons2) {
+			t.Fatalf("%+v: %v before, %v after", e.Contact, s, s2)
+		}
+		sum := 0.0
+		for _, x := range reasons {
+			sum += x.Points
+		}
+		if math.Abs(sum-s.Lead) > 1e-9 {
+			t.Fatalf("%+v: reasons add up to %v, the score is %v", e.Contact, sum, s.Lead)
+		}
+	}
+}
+
+func TestAFieldThatKnowsTheOutcomeIsQuarantined(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	clean := market(r, 2000)
+	plain, _ := train(t, clean)
+	leaky := make([]learn.Example, len(clean))
+	for i, e := range clean {
+		e.Contact.Values = map[string]any{"call": "ringing"}
+		for k, v := range clean[i].Contact.Values {
+			e.Contact.Values[k] = v
+		}
+		if e.Won == (r.IntN(20) > 0) {
+			e.Contact.Values["call"] = "will revert"
+		}
+		// Whether somebody noted a budget tells little; that it is noted as the deal ends does.
+		if r.IntN(2) == 0 {
+			e.Contact.Values["budget"] = float64(r.IntN(9))
+			if r.IntN(4) == 0 {
+				e.Edited = []scoring.Feature{scoring.FieldFeature("budget")}
+			}
+		}
+		leaky[i] = e
+	}
+	m, rep := train(t, leaky)
+	got := map[scoring.Feature]string{}
+	for _, q := range rep.Quarantined {
+		got[q.Feature] = q.Reason
+	}
+	if want := map[scoring.Feature]string{"attributes.call": "tells_outcome", "attributes.budget": "edited_near_outcome"}; !cmp.Equal(got, want) {
+		t.Fatalf("quarantined %v, want %v", rep.Quarantined, want)
+	}
+	for _, f := range m.Fields {
+		if got[scoring.FieldFeature(f.Key)] != "" {
+			t.Errorf("the model weighs %s", f.Key)
+		}
+	}
+	held := market(r, 2000)
+	if a, b := judge(plain, held), judge(m, held); b.LogLoss > a.LogLoss+0.01 {
+		t.Errorf("with leaks planted the log loss is %.4f, without %.4f", b.LogLoss, a.LogLoss)
+	}
+	for i := range leaky { // the same values, there from the beginning
+		leaky[i].Edited = nil
+	}
+	if _, rep = train(t, leaky); len(rep.Quarantined) != 1 {
+		t.Errorf("quarantined %v; a budget that was there from the beginning is none of them", rep.Quarantined)
+	}
+}
+
+func TestOutcomesOfOneKindTeachNothing(t *testing.T) {
+	t.Parallel()
+	ex := market(rand.New(rand.NewPCG(5, 5)), 50)
+	for i := range ex {
+		ex[i].Won = true
+	}
+	for _, some := range [][]learn.Example{nil, ex} {
+		if _, _, err := learn.Train(t.Context(), "v", some, scoring.Prior()); !errors.Is(err, learn.ErrTooFew) {
+			t.Errorf("%d outcomes: %v", len(some), err)
+		}
+	}
+}
+
+func TestStrangeValuesAreLearnedFromAndScored(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(6, 6))
+	odd := []any{nil, "", "x", math.MaxFloat64, -math.MaxFloat64, 0.0, true, "2026-02-30", "2026-02-28", "ÄÖ", string(make([]byte, 300)), 1e-300}
+	ex := market(r, 400)
+	for i := range ex {
+		for k := range 6 {
+			if v := odd[r.IntN(len(odd))]; v != nil {
+				ex[i].Contact.Values[fmt.Sprintf("odd%d", k)] = v
+			}
+		}
+		ex[i].Contact.Stage = []string{"", "lead", "of their own"}[r.IntN(3)]
+	}
+	m, _ := train(t, ex)
+	for i := range ex {
+		if p := m.Score(&ex[i].Contact).Probability; !(p > 0 && p < 1) {
+			t.Fatalf("probability %v of %+v", p, ex[i].Contact)
+		}
+	}
+}
+
+func TestTheAreaUnderTheCurveCountsTiesHalf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		p    []float64
+		won  []bool
+		want float64
+	}{
+		{[]float64{0.1, 0.9}, []bool{false, true}, 1},
+		{[]float64{0.9, 0.1}, []bool{false, true}, 0},
+		{[]float64{0.5, 0.5}, []bool{false, true}, 0.5},
+		{[]float64{0.1, 0.4, 0.35, 0.8}, []bool{false, false, true, true}, 0.75},
+		{[]float64{0.3, 0.4}, []bool{true, true}, 0.5},
+	} {
+		if got := learn.AUC(c.p, c.won); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("AUC of %v, %v is %v, want %v", c.p, c.won, got, c.want)
+		}
+	}
+}

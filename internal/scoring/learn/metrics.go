@@ -1,0 +1,106 @@
+package learn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Metrics say how well probabilities fit outcomes that the model had not seen.
+type Metrics struct {
+	AUC     float64 `json:"auc"`      // the chance that a won one ranks above one that was not
+	LogLoss float64 `json:"log_loss"` // nats
+	Brier   float64 `json:"brier"`
+	ECE     float64 `json:"ece"` // the mean distance of said from seen, over ten bins of equal count
+	Count   int     `json:"count"`
+	Won     int     `json:"won"`
+}
+
+// Bin is one row of a reliability table.
+type Bin struct {
+	From  float64 `json:"from"` // the lowest probability in it
+	To    float64 `json:"to"`   // the highest
+	Count int     `json:"count"`
+	Said  float64 `json:"said"` // the mean probability
+	Seen  float64 `json:"seen"` // the share that was won
+}
+
+// Measure compares probabilities with what came.
+func Measure(p []float64, won []bool) Metrics {
+	m := Metrics{Count: len(p), AUC: AUC(p, won)}
+	for i, x := range p {
+		y := 0.0
+		if won[i] {
+			y = 1
+			m.Won++
+		}
+		q := min(max(x, 1e-12), 1-1e-12)
+		m.LogLoss -= y*math.Log(q) + (1-y)*math.Log(1-q)
+		m.Brier += (x - y) * (x - y)
+	}
+	if len(p) == 0 {
+		return m
+	}
+	m.LogLoss /= float64(len(p))
+	m.Brier /= float64(len(p))
+	for _, b := range Reliability(p, won, 10) {
+		m.ECE += math.Abs(b.Said-b.Seen) * float64(b.Count) / float64(len(p))
+	}
+	return m
+}
+
+func order(p []float64) []int {
+	at := make([]int, len(p))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	return at
+}
+
+// AUC is the area under the ROC curve, ties counted half; 0.5 where all outcomes are the same.
+func AUC(p []float64, won []bool) float64 {
+	at := order(p)
+	var ranks float64
+	var n, lost int
+	for i := 0; i < len(at); {
+		j := i
+		for j < len(at) && p[at[j]] == p[at[i]] {
+			j++
+		}
+		for k := i; k < j; k++ {
+			if won[at[k]] {
+				ranks += float64(i+j+1) / 2
+				n++
+			} else {
+				lost++
+			}
+		}
+		i = j
+	}
+	if n == 0 || lost == 0 {
+		return 0.5
+	}
+	return (ranks - float64(n)*float64(n+1)/2) / (float64(n) * float64(lost))
+}
+
+// Reliability parts the outcomes, in the order of their probabilities, into bins of about equal count.
+func Reliability(p []float64, won []bool, bins int) []Bin {
+	at := order(p)
+	var out []Bin
+	for b := range bins {
+		from, to := len(at)*b/bins, len(at)*(b+1)/bins
+		if from == to {
+			continue
+		}
+		x := Bin{From: p[at[from]], To: p[at[to-1]], Count: to - from}
+		for _, i := range at[from:to] {
+			x.Said += p[i] / float64(x.Count)
+			if won[i] {
+				x.Seen += 1 / float64(x.Count)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+)
+
+// foretold is what models said of outcomes that came after all that they had learned from.
+type foretold struct {
+	z   []float64 // log odds
+	won []bool
+}
+
+// blocks is how many parts the later half of the outcomes is foretold in.
+const blocks = 5
+
+// walk learns from the first half and foretells the next tenth, then from the first six tenths, and so on to the end.
+func (f *fitted) walk(ctx context.Context) (foretold, error) {
+	n := len(f.d.won)
+	var parts [][2][]int
+	for b := range blocks {
+		from, to := n*(blocks+b)/(2*blocks), n*(blocks+b+1)/(2*blocks)
+		parts = append(parts, [2][]int{span(0, from), span(from, to)})
+	}
+	return f.foretell(ctx, parts)
+}
+
+// folds is how many parts the outcomes are foretold in, each from all the others.
+const folds = 5
+
+// cross foretells each fifth of the outcomes from the other four. The calibration is fitted to this and not to walk, whose
+// models have seen half as much as the one to be calibrated and are more timid for it.
+func (f *fitted) cross(ctx context.Context) (foretold, error) {
+	parts := make([][2][]int, folds)
+	for i := range f.d.won {
+		for k := range folds {
+			side := 0
+			if i%folds == k {
+				side = 1
+			}
+			parts[k][side] = append(parts[k][side], i)
+		}
+	}
+	return f.foretell(ctx, parts)
+}
+
+// foretell learns from the first rows of each part and says what it thinks of the second. It begins at f's weights and
+// precisions: the optimum is one, and the precisions are a number for each column.
+func (f *fitted) foretell(ctx context.Context, parts [][2][]int) (out foretold, err error) {
+	for _, part := range parts {
+		b := *f.b
+		b.tau = slices.Clone(f.b.tau)
+		w := slices.Clone(f.w)
+		if err := f.d.settle(ctx, &b, part[0], w, 1); err != nil {
+			return out, err
+		}
+		for _, i := range part[1] {
+			out.z, out.won = append(out.z, f.d.sum(w, i)), append(out.won, f.d.won[i])
+		}
+	}
+	return out, nil
+}
+
+func span(from, to int) []int {
+	rows := make([]int, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// How firmly the slope is held at 1 and the shift at 0 before anything was foretold, in units of the likelihood's curvature.
+const (
+	firmSlope = 40
+	firmShift = 10
+)
+
+var errCalibration = errors.New("the calibration did not settle")
+
+// platt fits a slope and a shift of the log odds to what came (Platt 1999).
+func (o *foretold) platt() (a, c float64, err error) {
+	a = 1
+	for range 50 {
+		ga, gc := -firmSlope*(a-1), -firmShift*c
+		haa, hac, hcc := float64(firmSlope), 0.0, float64(firmShift)
+		for i, z := range o.z {
+			p := logistic(a*z + c)
+			miss := -p
+			if o.won[i] {
+				miss = 1 - p
+			}
+			ga, gc = ga+miss*z, gc+miss
+			v := p * (1 - p)
+			haa, hac, hcc = haa+v*z*z, hac+v*z, hcc+v
+		}
+		det := haa*hcc - hac*hac
+		da, dc := (hcc*ga-hac*gc)/det, (haa*gc-hac*ga)/det
+		a, c = a+da, c+dc
+		if math.Abs(da)+math.Abs(dc) < 1e-9 {
+			return min(max(a, 0.25), 2), c, nil
+		}
+	}
+	return 1, 0, errCalibration
+}
+
+// said are the probabilities after the calibration.
+func (o *foretold) said(a, c float64) []float64 {
+	p := make([]float64, len(o.z))
+	for i, z := range o.z {
+		p[i] = logistic(a*z + c)
+	}
+	return p
+}
+
+func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+func logit(p float64) float64 {
+	p = min(max(p, 1e-12), 1-1e-12)
+	return math.Log(p / (1 - p))
+}
