@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -25,6 +27,7 @@ type contactQuery struct {
 	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Lead score at least this"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
 	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
+	Filter        string    `query:"filter" maxLength:"65536" doc:"A filter as JSON, beside the other parameters: {\"all\":[...]}, {\"any\":[...]}, {\"not\":...} and {\"field\",\"op\",\"value\"}; custom fields are attributes.KEY"`
 	Sort          string    `query:"sort" enum:"-created_at,created_at,-lead_score,lead_score,last_name,email" default:"-created_at"`
 	Archived      bool      `query:"archived" doc:"The archived contacts instead of the live ones"`
 	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000"`
@@ -106,6 +109,11 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 	}
 	order := contacts.Sort(in.Sort)
 	return read(ctx, a, func(tx *postgres.Tx) (*contactList, error) {
+		if in.Filter != "" {
+			if f.Where, err = contacts.ParseFilter(ctx, tx, []byte(in.Filter)); err != nil {
+				return nil, wrongFilter(err)
+			}
+		}
 		rows, err := contacts.List(ctx, tx, f, order, from, in.Limit+1)
 		if err != nil {
 			return nil, err
@@ -119,6 +127,14 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 		out.Body.Total, err = total(ctx, tx, f, in.Count)
 		return out, err
 	})
+}
+
+// wrongFilter makes the answer of what ParseFilter said of the parameter filter.
+func wrongFilter(err error) error {
+	if wrong, ok := errors.AsType[*filter.Error](err); ok {
+		return wrong.InQuery("filter")
+	}
+	return err
 }
 
 func total(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, how string) (*int64, error) {

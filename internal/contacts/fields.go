@@ -179,5 +179,8 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 	now := wire.Now()
 	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)
 	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
+	for _, column := range attributeColumns { // each has an index of its own
+		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND key = $2 AND `+column+` IS NOT NULL`, tx.Org(), key)
+	}
 	return nil
 }

@@ -59,6 +59,9 @@ func shelve(tx *postgres.Tx, c *Contact, archived bool) {
 	// Those of dynamic segments follow by the job that tells of them.
 	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id AND s.kind = 'static'
 		AND m.org_id = $1 AND m.contact_id = $2 AND m.archived = NOT $3`, tx.Org(), c.ID, archived)
+	if len(c.Attributes) > 0 {
+		tx.Queue(`UPDATE contact_attribute SET archived = $3 WHERE org_id = $1 AND contact_id = $2`, tx.Org(), c.ID, archived)
+	}
 }
 
 // without is what a has and b has not.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -22,9 +23,10 @@ type Filter struct {
 	Company       *id.ID
 	Owner         *id.ID
 	MinScore      *float64
-	CreatedAfter  *time.Time // exclusive
-	CreatedBefore *time.Time // exclusive
-	Archived      bool       // the archived ones instead of the live ones
+	CreatedAfter  *time.Time     // exclusive
+	CreatedBefore *time.Time     // exclusive
+	Archived      bool           // the archived ones instead of the live ones
+	Where         *filter.Filter // and what it says of fields, see ParseFilter; nil says nothing
 }
 
 // Sort is an order of a list, as its parameter names it. Ties are broken by id.
@@ -53,6 +55,7 @@ type query struct {
 	args        []any
 	sortKey     string // the columns of the order
 	sortID      string
+	shelf       string // "true" for archived contacts, as the rows that they are found by say it
 }
 
 // arg adds an argument and answers its placeholder.
@@ -68,13 +71,13 @@ func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 // The rows of a single tag or segment lie in the order of creation, so they drive such a list themselves; of
 // several values the planner chooses between walking the order and gathering the rows. Only leakproof operators
 // appear, see the migration.
-func build(org id.ID, f *Filter, s Sort) *query {
-	q := &query{sortKey: "c.created_at", sortID: "c.id"}
+func build(org id.ID, f *Filter, s Sort, args ...any) *query {
+	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false"}
 	q.arg(org)
+	q.args = append(q.args, args...)
 	q.from.WriteString(both)
-	shelf := "false"
 	if f.Archived {
-		shelf = "true"
+		q.shelf = "true"
 		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NOT NULL AND s.archived = true")
 	} else {
 		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND s.archived = false")
@@ -91,19 +94,24 @@ func build(org id.ID, f *Filter, s Sort) *query {
 	}
 	if len(f.Tags) == 1 && byCreation {
 		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id AND t.created_at = c.created_at")
-		q.and("t.org_id = $1 AND t.archived = " + shelf + " AND t.tag = " + q.arg(f.Tags[0]))
+		q.and("t.org_id = $1 AND t.archived = " + q.shelf + " AND t.tag = " + q.arg(f.Tags[0]))
 		q.sortKey, q.sortID = "t.created_at", "t.contact_id"
 	} else if len(f.Tags) > 0 {
-		q.and("EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id AND t.tag = ANY (" + q.arg(f.Tags) + "::text[]))")
+		q.and("EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id AND t.tag = ANY (" + q.arg(f.Tags) + "::text[]))")
 	}
 	if len(f.Segments) == 1 && byCreation && q.sortID == "c.id" {
 		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at = c.created_at")
-		q.and("m.org_id = $1 AND m.archived = " + shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + ")")
+		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + ")")
 		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
 	} else if len(f.Segments) > 0 {
-		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
+		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
 	}
 	q.rest(f)
+	if f.Where != nil {
+		for _, part := range f.Where.Conjuncts() {
+			q.and(part.SQL(q.column, q.arg))
+		}
+	}
 	return q
 }
 
@@ -206,3 +214,6 @@ func (s Sort) parse(key string) (any, error) {
 	us, err := strconv.ParseInt(key, 10, 64)
 	return time.UnixMicro(us).UTC(), err
 }
+
+// Planned makes the statements that follow in tx plan as lists do. It belongs before what is made by Selecting.
+func Planned(tx *postgres.Tx) { tx.Queue(planning) }

@@ -29,6 +29,8 @@ var fillSQL = []string{
 	FROM contact c JOIN segment s ON s.org_id = $1 AND s.key = 'seg' || length(c.first_name) + ascii(right(c.email_folded, 12)) % 20 WHERE c.org_id = $1 AND $2 > 0`,
 	`INSERT INTO contact_word (org_id, word, contact_id) SELECT DISTINCT org_id, w, id FROM contact, regexp_split_to_table(email_folded || ' ' || lower(first_name) || ' ' || last_name_folded, '[^a-z0-9]+') w
 	WHERE org_id = $1 AND $2 > 0 AND w <> ''`,
+	`UPDATE contact c SET first_name_folded = lower(first_name), words = w.words
+	FROM (SELECT contact_id, string_agg(' ' || word, '') AS words FROM contact_word WHERE org_id = $1 GROUP BY contact_id) w WHERE c.org_id = $1 AND c.id = w.contact_id AND $2 > 0`,
 }
 
 func (s *shop) fill(org id.ID, n int) {

@@ -44,6 +44,7 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	takeWords(tx, i, wordsOf(&was.Contact))
 	takeTags(tx, &was.Contact, was.Tag)
 	tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM score_history WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_score WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact WHERE org_id = $1 AND id = $2`, tx.Org(), i)

@@ -1,0 +1,179 @@
+package contacts
+
+import (
+	"context"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// attributePrefix begins the name of a custom field in a filter.
+const attributePrefix = "attributes."
+
+// fieldTypes are the fields that a filter over contacts may name, beside attributes.KEY.
+var fieldTypes = map[string]filter.Type{
+	"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text, "job_title": filter.Text,
+	"source": filter.Text, "time_zone": filter.Text, "company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key,
+	"tag": filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
+}
+
+var attributeTypes = map[Type]filter.Type{String: filter.Text, Number: filter.Number, Boolean: filter.Boolean, Date: filter.Date}
+
+// schema is the fields of one org's contacts. It asks for the custom ones when the first of them is named.
+type schema struct {
+	ctx     context.Context // of the one parse that it lives for
+	tx      *postgres.Tx
+	defined map[string]Type
+	err     error
+}
+
+// Field tells a field's type.
+func (s *schema) Field(name string) (filter.Type, bool) {
+	key, custom := strings.CutPrefix(name, attributePrefix)
+	if !custom {
+		t, ok := fieldTypes[name]
+		return t, ok
+	}
+	if s.defined == nil && s.err == nil {
+		s.defined, s.err = types(s.ctx, s.tx)
+	}
+	t, ok := s.defined[key]
+	return attributeTypes[t], ok
+}
+
+func types(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {
+	fields, err := Fields(ctx, tx, "", maxFields)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Type, len(fields))
+	for _, f := range fields {
+		out[f.Key] = f.Type
+	}
+	return out, nil
+}
+
+// ParseFilter reads a filter over the org's contacts, its custom fields included. What is wrong with raw is a
+// *filter.Error, which has the answers for a query and for a body. It asks the database only where a custom field is named.
+func ParseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
+	s := schema{ctx: ctx, tx: tx}
+	f, err := filter.Parse(raw, &s)
+	if s.err != nil {
+		return nil, s.err
+	}
+	return f, err
+}
+
+// record is a contact as a filter sees it.
+type record struct{ c *Contact }
+
+// RecordOf is c as a filter sees it.
+func RecordOf(c *Contact) filter.Record { return record{c} }
+
+// Value answers what the contact has in the field, nil where it has nothing.
+func (r record) Value(field string) any {
+	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
+		return r.c.Attributes[key]
+	}
+	text := func(s *string) any {
+		if s == nil {
+			return nil
+		}
+		return *s
+	}
+	uuid := func(i *id.ID) any {
+		if i == nil {
+			return nil
+		}
+		return *i
+	}
+	switch c := r.c; field {
+	case "email":
+		return c.Email
+	case "first_name":
+		return c.FirstName
+	case "last_name":
+		return c.LastName
+	case "phone":
+		return text(c.Phone)
+	case "job_title":
+		return text(c.JobTitle)
+	case "source":
+		return text(c.Source)
+	case "time_zone":
+		return text(c.TimeZone)
+	case "company_id":
+		return uuid(c.CompanyID)
+	case "owner_id":
+		return uuid(c.OwnerID)
+	case "stage":
+		return c.Stage
+	case "tag":
+		return c.Tag
+	case "segment":
+		return c.Segment
+	case "lead_score":
+		return c.LeadScore
+	case "created_at":
+		return c.CreatedAt.Time
+	case "updated_at":
+		return c.UpdatedAt.Time
+	default:
+		return nil
+	}
+}
+
+// fieldExpressions are those fields whose value is of the rows c and s themselves.
+var fieldExpressions = map[string]string{
+	"email": "c.email_folded", "first_name": "c.first_name_folded", "last_name": "c.last_name_folded", "phone": "c.phone_folded",
+	"job_title": "c.job_title_folded", "source": "c.source_folded", "time_zone": "c.time_zone_folded", "company_id": "c.company_id",
+	"owner_id": "c.owner_id", "stage": "c.stage", "lead_score": "s.score", "created_at": "c.created_at", "updated_at": "c.updated_at",
+}
+
+// attributeColumn is where contact_attribute keeps values of a type.
+func attributeColumn(t filter.Type) filter.Column {
+	switch t {
+	case filter.Number:
+		return filter.Column{Value: "a.number"}
+	case filter.Boolean:
+		return filter.Column{Value: "a.flag"}
+	case filter.Date:
+		return filter.Column{Value: "a.text"}
+	default:
+		return filter.Column{Value: "a.text", Whole: "a.text || COALESCE(a.rest, '')"}
+	}
+}
+
+// column says how a field is asked of the rows c and s of a query whose $1 is the org. Rows of their own hang on the
+// contact by all of their index, so that the planner may begin with them as well as end with them.
+func (q *query) column(field string, t filter.Type) filter.Column {
+	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
+		c := attributeColumn(t)
+		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.contact_id = c.id AND a.created_at = c.created_at AND a.archived = " + q.shelf + " AND a.key = " + q.arg(key)
+		return c
+	}
+	switch field {
+	case "tag":
+		return filter.Column{
+			Rows:  "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id",
+			Value: "t.tag",
+		}
+	case "segment":
+		return filter.Column{
+			Rows: "SELECT FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id WHERE m.org_id = $1 AND m.archived = " + q.shelf +
+				" AND m.created_at = c.created_at AND m.contact_id = c.id",
+			Value: "g.key",
+		}
+	}
+	return filter.Column{Value: fieldExpressions[field]}
+}
+
+// Selecting is a statement that selects id and created_at of the contacts that f holds, to stand in an INSERT ... SELECT
+// or to be read in pieces ordered by both. Its $1 is the org; args are the caller's own, $2 and on, for what it puts
+// around the statement. allArgs are to be sent with the whole.
+func Selecting(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
+	q := build(org, f, Newest, args...)
+	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
+}

@@ -1,0 +1,496 @@
+package contacts_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// hostile are values that would be something else than values, were they ever more than arguments.
+var hostile = []string{
+	"Ada", "ada", "ADA", "Äda", "A\u0308da", "adalbert", "O'Neil", `o''neil`, `"`, `\`, `\'; DROP TABLE contact; --`, "$1", "$1::text", "%", "_da", "*/", "--", "ß", "STRASSE", "straße", "İ", "日本", "日本語",
+	"x\U0010FFFF", "x\U0010FFFFy", "x", "a b", "{a,b}", "NULL", "null", "true", "0", "2026-02-28", strings.Repeat("long ", 79), "é" + strings.Repeat("z", 390),
+}
+
+var (
+	attributeKinds = map[string]contacts.Type{"plan": contacts.String, "k'e\"y$1 --": contacts.String, "size": contacts.Number, "vip": contacts.Boolean, "since": contacts.Date}
+	dates          = []string{"0000-01-01", "1999-12-31", "2026-02-28", "2026-03-01", "9999-12-31"}
+	numbers        = []float64{-9007199254740992, -1, -0.1, 0, 0.1, 0.30000000000000004, 1, 10, 35, 9007199254740991}
+	fieldKinds     = map[string]filter.Type{
+		"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text, "job_title": filter.Text, "source": filter.Text, "time_zone": filter.Text,
+		"company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key, "tag": filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
+		"attributes.plan": filter.Text, "attributes.k'e\"y$1 --": filter.Text, "attributes.size": filter.Number, "attributes.vip": filter.Boolean, "attributes.since": filter.Date,
+	}
+	fieldNames = slices.Sorted(func(yield func(string) bool) {
+		for f := range fieldKinds {
+			if !yield(f) {
+				return
+			}
+		}
+	})
+)
+
+type dice struct{ *rand.Rand }
+
+func one[T any](d dice, of []T) T { return of[d.IntN(len(of))] }
+
+// some of them, none rather often.
+func (d dice) few(of []string) []string {
+	out := []string{}
+	for range d.IntN(3) {
+		if s := one(d, of); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// tags hold no comma and at most 64 characters.
+func tagsOf(all []string) (out []string) {
+	for _, s := range all {
+		if len(s) <= 64 && !strings.Contains(s, ",") && strings.TrimSpace(s) == s {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// crowd is n contacts of random values, one of ten archived; the ids are those of companies and owners.
+func (s *shop) crowd(d dice, n int, ids []id.ID) {
+	s.t.Helper()
+	rows := make([]contacts.Upsert, n)
+	zones, tags := []string{"Europe/Berlin", "Asia/Tokyo", "UTC"}, tagsOf(hostile)
+	for i := range rows {
+		p := &rows[i].Patch
+		*p = contacts.Patch{
+			Email: some(fmt.Sprintf("%s%d@Acme.example", one(d, []string{"Ann", "bob", "über", "o'neil"}), i)), FirstName: some(cutTo(one(d, hostile), 200)), LastName: some(cutTo(one(d, hostile), 200)),
+			Stage: some(one(d, []string{"lead", "mql", "customer"})), Tag: wire.Some(d.few(tags)), Segment: wire.Some(d.few(tags[:6])),
+			CreatedAt: some(wire.At(time.Unix(1_700_000_000+int64(d.IntN(20)), int64(d.IntN(3))*1000)).String()),
+		}
+		if d.IntN(3) > 0 {
+			p.Phone, p.JobTitle, p.TimeZone = some(cutTo(one(d, hostile), 50)), some(cutTo(one(d, hostile), 200)), some(one(d, zones))
+		}
+		if d.IntN(3) > 0 {
+			p.Source, p.CompanyID, p.OwnerID = some(cutTo(one(d, hostile), 200)), some(one(d, ids).String()), some(one(d, ids).String())
+		}
+		p.Attributes.Set, p.Attributes.Value = true, map[string]any{}
+		for key, kind := range attributeKinds {
+			if d.IntN(3) == 0 {
+				continue
+			}
+			p.Attributes.Value[key] = map[contacts.Type]any{contacts.String: one(d, append(hostile, "", strings.Repeat("ä", 1999)+"!")), contacts.Number: one(d, numbers), contacts.Boolean: d.IntN(2) == 0, contacts.Date: one(d, dates)}[kind]
+		}
+	}
+	out, _, _, err := s.upsert(rows)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i, o := range out {
+		if o.Fault != nil {
+			s.t.Fatalf("%v: %+v", rows[i].Patch, o.Fault.Fields)
+		}
+		if i%10 == 9 {
+			if _, err := s.archive(o.ID); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func cutTo(s string, n int) string { return string([]rune(s)[:min(n, len([]rune(s)))]) }
+
+// question is a filter of the test's own making.
+type question struct {
+	group string // all, any, not or ""
+	parts []question
+	field string
+	op    string
+	value any
+}
+
+func (q question) json() any {
+	switch q.group {
+	case "":
+		return map[string]any{"field": q.field, "op": q.op, "value": q.value}
+	case "not":
+		return map[string]any{"not": q.parts[0].json()}
+	}
+	parts := []any{}
+	for _, p := range q.parts {
+		parts = append(parts, p.json())
+	}
+	return map[string]any{q.group: parts}
+}
+
+func (d dice) question(depth int, values func(dice, string) any) question {
+	if depth > 0 && d.IntN(3) > 0 {
+		q := question{group: one(d, []string{"all", "any", "any", "not"})}
+		n := 1
+		if q.group != "not" {
+			n = d.IntN(4)
+		}
+		for range n {
+			q.parts = append(q.parts, d.question(depth-1, values))
+		}
+		return q
+	}
+	q := question{field: one(d, fieldNames)}
+	ops := []string{"eq", "ne", "in", "not_in", "exists"}
+	switch fieldKinds[q.field] {
+	case filter.Boolean:
+		ops = []string{"eq", "ne", "exists"}
+	case filter.Text, filter.Key:
+		ops = append(ops, "gt", "gte", "lt", "lte", "starts_with", "contains")
+	case filter.Keys:
+		ops = append(ops, "starts_with", "contains")
+	case filter.Number, filter.Date, filter.Time:
+		ops = append(ops, "gt", "gte", "lt", "lte")
+	default:
+	}
+	switch q.op = one(d, ops); q.op {
+	case "exists":
+		q.value = d.IntN(2) == 0
+	case "in", "not_in":
+		list := []any{}
+		for range 1 + d.IntN(3) {
+			list = append(list, values(d, q.field))
+		}
+		q.value = list
+	default:
+		q.value = values(d, q.field)
+		if text, ok := q.value.(string); ok && (q.op == "starts_with" || q.op == "contains") {
+			r := []rune(text)
+			from := 0
+			if q.op == "contains" {
+				from = d.IntN(len(r))
+			}
+			q.value = string(r[from : from+1+d.IntN(len(r)-from)])
+		}
+	}
+	return q
+}
+
+// naive is the verdict on a contact, reckoned without the package under test. have tells what a contact has.
+func (q question) naive(have func(field string) any) bool {
+	switch q.group {
+	case "all":
+		for _, p := range q.parts {
+			if !p.naive(have) {
+				return false
+			}
+		}
+		return true
+	case "any":
+		for _, p := range q.parts {
+			if p.naive(have) {
+				return true
+			}
+		}
+		return false
+	case "not":
+		return !q.parts[0].naive(have)
+	}
+	kind, x := fieldKinds[q.field], have(q.field)
+	switch q.op {
+	case "ne":
+		return !question{field: q.field, op: "eq", value: q.value}.naive(have)
+	case "not_in":
+		return !question{field: q.field, op: "in", value: q.value}.naive(have)
+	case "exists":
+		return (x != nil) == q.value
+	case "in":
+		for _, v := range q.value.([]any) {
+			if (question{field: q.field, op: "eq", value: v}).naive(have) {
+				return true
+			}
+		}
+		return false
+	}
+	if x == nil {
+		return false
+	}
+	if kind == filter.Keys {
+		for _, s := range x.([]string) {
+			if naively(q.op, filter.Key, s, q.value) {
+				return true
+			}
+		}
+		return false
+	}
+	return naively(q.op, kind, x, q.value)
+}
+
+func naively(op string, kind filter.Type, x, v any) bool {
+	var less, same bool
+	switch kind {
+	case filter.Number:
+		less, same = x.(float64) < v.(float64), x.(float64) == v.(float64)
+	case filter.Boolean:
+		same = x == v
+	case filter.Time:
+		at, err := time.Parse(time.RFC3339Nano, v.(string))
+		if err != nil {
+			panic(err)
+		}
+		a, b := x.(wire.Time).UnixMicro(), at.UnixMicro()
+		less, same = a < b, a == b
+	default:
+		a, b := fmt.Sprint(x), v.(string)
+		switch kind {
+		case filter.Text:
+			a, b = norm.NFC.String(strings.ToLower(norm.NFC.String(a))), norm.NFC.String(strings.ToLower(norm.NFC.String(b)))
+		case filter.ID:
+			a, b = strings.ToLower(a), strings.ToLower(b)
+		default:
+		}
+		less, same = a < b, a == b
+		switch op {
+		case "starts_with":
+			return strings.HasPrefix(a, b)
+		case "contains":
+			return strings.Contains(a, b)
+		}
+	}
+	switch op {
+	case "eq":
+		return same
+	case "gt":
+		return !less && !same
+	case "gte":
+		return !less
+	case "lt":
+		return less
+	default:
+		return less || same
+	}
+}
+
+// wirely is what a contact has in a field, by its JSON.
+func wirely(c *contacts.Contact) func(field string) any {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(raw, &m); err != nil {
+		panic(err)
+	}
+	return func(field string) any {
+		if key, ok := strings.CutPrefix(field, "attributes."); ok {
+			return m["attributes"].(map[string]any)[key]
+		}
+		switch field {
+		case "created_at":
+			return c.CreatedAt
+		case "updated_at":
+			return c.UpdatedAt
+		}
+		if list, ok := m[field].([]any); ok {
+			if len(list) == 0 {
+				return nil
+			}
+			out := []string{}
+			for _, s := range list {
+				out = append(out, s.(string))
+			}
+			return out
+		}
+		return m[field]
+	}
+}
+
+// Random filters over random contacts, every field, type and op, have one verdict in SQL, in memory, and by a reckoning of
+// the test's own.
+func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
+	t.Parallel()
+	const filters, atOnce = 10_200, 60
+	s, seed := open(t), rand.Uint64()
+	d := dice{rand.New(rand.NewPCG(seed, 0))}
+	t.Logf("seed %d", seed)
+	ids := []id.ID{id.New(), id.New(), id.New()}
+	s.crowd(d, 60, ids)
+	rows := s.list(contacts.Filter{}, contacts.Newest)
+	if len(rows) != 54 {
+		t.Fatalf("%d live contacts", len(rows))
+	}
+	have := make([]func(string) any, len(rows))
+	for i := range rows {
+		have[i] = wirely(&rows[i].Contact)
+	}
+	values := func(d dice, field string) any {
+		// Mostly what some contact has, else something like it.
+		if v := have[d.IntN(len(have))](field); v != nil && d.IntN(4) > 0 {
+			switch x := v.(type) {
+			case wire.Time:
+				return x.Add(time.Duration(d.IntN(3)-1) * time.Microsecond).In(time.FixedZone("", 3600*(d.IntN(5)-2))).Format(time.RFC3339Nano)
+			case []string:
+				return one(d, x)
+			case string:
+				if x != "" && len(x) < 400 {
+					return x
+				}
+			default:
+				return x
+			}
+		}
+		switch fieldKinds[field] {
+		case filter.Number:
+			return one(d, numbers)
+		case filter.Boolean:
+			return d.IntN(2) == 0
+		case filter.Date:
+			return one(d, dates)
+		case filter.Time:
+			return time.Unix(1_700_000_000+int64(d.IntN(20)), 0).UTC().Format(time.RFC3339Nano)
+		case filter.ID:
+			return strings.ToUpper(id.New().String())
+		default:
+			return one(d, hostile)
+		}
+	}
+	found, asked := 0, 0
+	for range filters / atOnce {
+		questions, parsed := make([]question, atOnce), make([]*filter.Filter, atOnce)
+		s.view(func(ctx context.Context, tx *postgres.Tx) error {
+			schema := s.schema(ctx, tx)
+			for i := range questions {
+				questions[i] = d.question(3, values)
+				raw, err := json.Marshal(questions[i].json())
+				if err != nil {
+					return err
+				}
+				if parsed[i], err = schema(raw); err != nil {
+					return fmt.Errorf("%s: %w", raw, err)
+				}
+			}
+			return nil
+		})
+		bySQL := s.verdicts(parsed)
+		for i, q := range questions {
+			asked++
+			for r := range rows {
+				want, mem := q.naive(have[r]), parsed[i].Match(contacts.RecordOf(&rows[r].Contact))
+				if got := bySQL[rows[r].ID][i]; got != want || mem != want {
+					t.Errorf("%s of %+v: SQL says %v, memory %v, want %v", parsed[i].JSON(), rows[r].Contact, got, mem, want)
+					return
+				}
+				if want {
+					found++
+				}
+			}
+			if i > 2 {
+				continue
+			}
+			// And as lists put it, where a filter stands in WHERE and may drive the query.
+			order := one(d, []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.LastName, contacts.Email})
+			got := s.ids(contacts.Filter{Where: parsed[i]}, order)
+			for r := range rows {
+				if slices.Contains(got, rows[r].ID) != q.naive(have[r]) {
+					t.Fatalf("list by %s of %s has %d, wrong about %+v", order, parsed[i].JSON(), len(got), rows[r].Contact)
+				}
+			}
+		}
+	}
+	if share := float64(found) / float64(asked*len(rows)); asked < 10_000 || share < .2 || share > .8 {
+		t.Errorf("%d filters, of which %.2f held: too one-sided to tell", asked, share)
+	}
+}
+
+func (s *shop) view(fn func(ctx context.Context, tx *postgres.Tx) error) {
+	s.t.Helper()
+	if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) error { return fn(s.t.Context(), tx) }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// schema parses filters without asking for the custom fields each time.
+func (s *shop) schema(ctx context.Context, tx *postgres.Tx) func([]byte) (*filter.Filter, error) {
+	known := fixed{}
+	for field := range fieldKinds {
+		if !strings.HasPrefix(field, "attributes.") {
+			known[field] = fieldKinds[field]
+		}
+	}
+	raw := []string{}
+	for key := range attributeKinds {
+		b, err := json.Marshal(map[string]any{"field": "attributes." + key, "op": "exists", "value": true})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		raw = append(raw, string(b))
+		known["attributes."+key] = fieldKinds["attributes."+key]
+	}
+	if _, err := contacts.ParseFilter(ctx, tx, []byte(`{"any":[`+strings.Join(raw, ",")+`]}`)); err != nil {
+		s.t.Fatal(err)
+	}
+	return func(raw []byte) (*filter.Filter, error) { return filter.Parse(raw, known) }
+}
+
+type fixed map[string]filter.Type
+
+func (f fixed) Field(name string) (filter.Type, bool) { t, ok := f[name]; return t, ok }
+
+// verdicts asks the database about all live contacts and all filters at once.
+func (s *shop) verdicts(filters []*filter.Filter) map[id.ID][]bool {
+	s.t.Helper()
+	args, asked := []any{s.org}, []string{}
+	for _, f := range filters {
+		asked = append(asked, "COALESCE("+contacts.Condition(f, &args)+", false)")
+	}
+	out := map[id.ID][]bool{}
+	s.view(func(ctx context.Context, tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT c.id, ARRAY["+strings.Join(asked, ", ")+"] "+contacts.Both, args...)
+		if err != nil {
+			return err
+		}
+		var (
+			i     id.ID
+			holds []bool
+		)
+		_, err = pgx.ForEachRow(rows, []any{&i, &holds}, func() error { out[i] = slices.Clone(holds); return nil })
+		return err
+	})
+	return out
+}
+
+func TestAFilterThatNamesAnUndefinedFieldIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := person("ada@acme.example")
+	p.Attributes = wire.Some(map[string]any{"plan": "pro"})
+	s.must(p)
+	s.view(func(ctx context.Context, tx *postgres.Tx) error {
+		for raw, want := range map[string]string{
+			`{"all":[{"field":"attributes.plan","op":"eq","value":"pro"}]}`: "",
+			`{"all":[{"field":"attributes.plan","op":"eq","value":1}]}`:     "/all/0/value invalid_type",
+			`{"not":{"field":"attributes.size","op":"eq","value":1}}`:       "/not/field unknown_field",
+			`{"field":"attributes.","op":"eq","value":1}`:                   "/field unknown_field",
+			`{"field":"score","op":"eq","value":1}`:                         "/field unknown_field",
+		} {
+			_, err := contacts.ParseFilter(ctx, tx, []byte(raw))
+			got := ""
+			if wrong, ok := errors.AsType[*filter.Error](err); ok {
+				got = wrong.Path + " " + wrong.Code
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q (%v)", raw, got, want, err)
+			}
+		}
+		return nil
+	})
+}

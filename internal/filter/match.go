@@ -1,0 +1,106 @@
+package filter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// Record is one row in memory. A value is nil where it is missing, else, as the field's type says, a string, float64,
+// bool, time.Time, id.ID or, for Keys, []string; a Date is its text.
+type Record interface {
+	Value(field string) any
+}
+
+// Match tells whether the filter holds of r. It is the verdict that SQL gives of the stored row.
+func (f *Filter) Match(r Record) bool {
+	switch f.kind {
+	case isAll:
+		return !slices.ContainsFunc(f.parts, func(p *Filter) bool { return !p.Match(r) })
+	case isAny:
+		return slices.ContainsFunc(f.parts, func(p *Filter) bool { return p.Match(r) })
+	case isNot:
+		return !f.parts[0].Match(r)
+	default:
+		return f.leaf.match(r.Value(f.leaf.field))
+	}
+}
+
+func (l *leaf) match(v any) bool {
+	switch l.op {
+	case Ne:
+		return !l.holds(Eq, v)
+	case NotIn:
+		return !l.holds(In, v)
+	default:
+		return l.holds(l.op, v)
+	}
+}
+
+// holds tells whether op holds of v. Of a missing value none does but exists.
+func (l *leaf) holds(op Op, v any) bool {
+	if all, ok := v.([]string); ok {
+		if op == Exists {
+			return (len(all) > 0) == l.value
+		}
+		return slices.ContainsFunc(all, func(s string) bool { return textHolds(op, s, l.value) })
+	}
+	if op == Exists {
+		return (v != nil) == l.value
+	}
+	switch x := v.(type) {
+	case string:
+		if l.typ == Text {
+			x = Fold(x)
+		}
+		return textHolds(op, x, l.value)
+	case float64:
+		return holds(op, x, l.value, cmp.Compare[float64])
+	case time.Time:
+		return holds(op, x.Truncate(time.Microsecond), l.value, time.Time.Compare)
+	case id.ID:
+		return holds(op, x, l.value, func(a, b id.ID) int { return slices.Compare(a[:], b[:]) })
+	case bool:
+		return op == Eq && x == l.value
+	default:
+		return false
+	}
+}
+
+func textHolds(op Op, x string, value any) bool {
+	if s, ok := value.(string); ok && op == StartsWith {
+		return strings.HasPrefix(x, s)
+	} else if ok && op == Contains {
+		return strings.Contains(x, s)
+	}
+	return holds(op, x, value, strings.Compare)
+}
+
+func holds[T any](op Op, x T, value any, compare func(a, b T) int) bool {
+	if op == In {
+		list, _ := value.([]T)
+		return slices.ContainsFunc(list, func(v T) bool { return compare(x, v) == 0 })
+	}
+	v, ok := value.(T)
+	if !ok {
+		return false
+	}
+	c := compare(x, v)
+	switch op {
+	case Eq:
+		return c == 0
+	case Gt:
+		return c > 0
+	case Gte:
+		return c >= 0
+	case Lt:
+		return c < 0
+	case Lte:
+		return c <= 0
+	default:
+		return false
+	}
+}

@@ -1,0 +1,99 @@
+package filter
+
+import "strings"
+
+// Column says how a field is asked of a noun's rows. Its parts are SQL of the noun's own; no value is ever in it.
+type Column struct {
+	// Value is the expression of the value: text COLLATE "C" for Text (folded), Key, Keys and Date, float8, boolean,
+	// timestamptz or uuid for the others. It is NULL where the value is missing.
+	Value string
+	// Whole is asked for contains, where Value holds only the beginning of a long text; at least MaxTextBytes of it.
+	Whole string
+	// Rows is, where the values are rows of their own, "SELECT FROM ... WHERE ...": the rows of the field that belong to the
+	// outer row; more conditions are added to it. "" where Value is of the outer row itself.
+	Rows string
+}
+
+// SQL is the condition on a row that the filter makes. column says how a field of that type is asked, arg adds an argument and
+// answers its placeholder. As a whole it may be NULL for false; each not inside it is two-valued. It uses only the
+// operators =, <, <=, > and >=, which are leakproof, and beside them strpos for contains.
+func (f *Filter) SQL(column func(field string, t Type) Column, arg func(v any) string) string {
+	join := func(by, none string) string {
+		if len(f.parts) == 0 {
+			return none
+		}
+		parts := make([]string, len(f.parts))
+		for i, p := range f.parts {
+			parts[i] = p.SQL(column, arg)
+		}
+		return "(" + strings.Join(parts, by) + ")"
+	}
+	switch f.kind {
+	case isAll:
+		return join(" AND ", "TRUE")
+	case isAny:
+		return join(" OR ", "FALSE")
+	case isNot:
+		return "(" + f.parts[0].SQL(column, arg) + ") IS NOT TRUE"
+	default:
+		return f.leaf.sql(column(f.leaf.field, f.leaf.typ), arg)
+	}
+}
+
+func (l *leaf) sql(c Column, arg func(v any) string) string {
+	yes := l.op != Ne && l.op != NotIn && (l.op != Exists || l.value == true)
+	if c.Rows != "" {
+		rows := "EXISTS (" + c.Rows
+		if l.op != Exists {
+			rows += " AND " + l.condition(c, arg)
+		}
+		if !yes {
+			rows = "NOT " + rows
+		}
+		return rows + ")"
+	}
+	switch {
+	case l.op == Exists && yes:
+		return c.Value + " IS NOT NULL"
+	case l.op == Exists:
+		return c.Value + " IS NULL"
+	case yes:
+		return l.condition(c, arg)
+	default:
+		return "(" + l.condition(c, arg) + ") IS NOT TRUE"
+	}
+}
+
+// condition is what must hold of the value, for ne and not_in what must not.
+func (l *leaf) condition(c Column, arg func(v any) string) string {
+	switch l.op {
+	case Eq, Ne:
+		return c.Value + " = " + arg(l.value)
+	case In, NotIn:
+		return c.Value + " = ANY (" + arg(l.value) + arrays[l.typ] + ")"
+	case Gt:
+		return c.Value + " > " + arg(l.value)
+	case Gte:
+		return c.Value + " >= " + arg(l.value)
+	case Lt:
+		return c.Value + " < " + arg(l.value)
+	case Lte:
+		return c.Value + " <= " + arg(l.value)
+	case Contains:
+		if c.Whole != "" {
+			return "strpos(" + c.Whole + ", " + arg(l.value) + ") > 0"
+		}
+		return "strpos(" + c.Value + ", " + arg(l.value) + ") > 0"
+	default: // StartsWith
+		from, _ := l.value.(string)
+		to, ok := above(from)
+		if !ok {
+			return c.Value + " >= " + arg(from)
+		}
+		return "(" + c.Value + " >= " + arg(from) + " AND " + c.Value + " < " + arg(to) + ")"
+	}
+}
+
+var arrays = map[Type]string{
+	Text: "::text[]", Key: "::text[]", Keys: "::text[]", Date: "::text[]", Number: "::float8[]", Time: "::timestamptz[]", ID: "::uuid[]",
+}
