@@ -1,6 +1,9 @@
 package events
 
-import "github.com/funnelwork/funnelwork/internal/id"
+import (
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
 
 // What a timeline keeps of the objects of the catalogue, and which id an entry names.
 
@@ -23,3 +26,38 @@ func (t Tagging) subject() id.ID { return t.ContactID }
 func (m Merge) subject() id.ID { return m.ID }
 
 func (m Membership) subject() id.ID { return m.SegmentID }
+
+type dealBrief struct {
+	ID         id.ID   `json:"id"`
+	Name       string  `json:"name"`
+	Status     string  `json:"status"`
+	StageID    id.ID   `json:"stage_id"`
+	Amount     int64   `json:"amount"`
+	Currency   string  `json:"currency"`
+	LostReason *string `json:"lost_reason"`
+}
+
+func (d Deal) brief() any {
+	return dealBrief{d.ID, d.Name, d.Status, d.StageID, d.Amount, d.Currency, d.LostReason}
+}
+func (d Deal) subject() id.ID { return d.ID }
+
+type taskBrief struct {
+	ID         id.ID      `json:"id"`
+	Title      string     `json:"title"`
+	Status     string     `json:"status"`
+	DueAt      *wire.Time `json:"due_at"`
+	AssigneeID *id.ID     `json:"assignee_id"`
+}
+
+func (t Task) brief() any     { return taskBrief{t.ID, t.Title, t.Status, t.DueAt, t.AssigneeID} }
+func (t Task) subject() id.ID { return t.ID }
+
+type activityBrief struct {
+	ID   id.ID  `json:"id"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+func (a Activity) brief() any     { return activityBrief{a.ID, a.Kind, excerpt(a.Text)} }
+func (a Activity) subject() id.ID { return a.ID }

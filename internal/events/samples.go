@@ -32,16 +32,19 @@ var (
 	samplePurge        = Purge{ID: sampleID(2)}
 	sampleMerge        = Merge{ID: sampleID(2), LoserIDs: []id.ID{sampleID(5)}}
 	sampleTagging      = Tagging{ContactID: sampleID(2), Added: []string{"vip"}, Removed: []string{}}
-	sampleCompany      = Company{ID: sampleID(3), Name: "Analytical Engines Ltd", Domain: ptr("example.com"), CreatedAt: sampleTime, UpdatedAt: sampleTime}
-	sampleDeal         = Deal{ID: sampleID(6), Name: "Engines 2026", ContactID: ptr(sampleID(2)), CompanyID: ptr(sampleID(3)), PipelineID: sampleID(7), StageID: sampleID(8), Amount: 1250000, Currency: "EUR", Status: "open", CreatedAt: sampleTime, UpdatedAt: sampleTime}
-	wonDeal            = func() Deal { d := sampleDeal; d.Status = "won"; return d }()
-	lostDeal           = func() Deal { d := sampleDeal; d.Status, d.LostReason = "lost", ptr("price"); return d }()
+	sampleCompany      = Company{ID: sampleID(3), Name: "Analytical Engines Ltd", Domain: ptr("example.com"), Website: ptr("https://www.example.com/"), Industry: ptr("Machinery"), Size: ptr("11-50"), CreatedAt: sampleTime, UpdatedAt: sampleTime}
+	archivedCompany    = func() Company { c := sampleCompany; c.ArchivedAt = ptr(sampleTime); return c }()
+	sampleDeal         = Deal{ID: sampleID(6), Name: "Engines 2026", ContactID: ptr(sampleID(2)), CompanyID: ptr(sampleID(3)), PipelineID: sampleID(7), StageID: sampleID(8), Status: "open", Amount: 1250000, Currency: "EUR", ExpectedCloseOn: ptr("2026-03-31"), CreatedAt: sampleTime, UpdatedAt: sampleTime}
+	wonDeal            = func() Deal { d := sampleDeal; d.Status, d.ClosedAt = "won", ptr(sampleTime); return d }()
+	lostDeal           = func() Deal { d := wonDeal; d.Status, d.LostReason = "lost", ptr("price"); return d }()
+	archivedDeal       = func() Deal { d := sampleDeal; d.ArchivedAt = ptr(sampleTime); return d }()
 	sampleEmail        = Email{ID: sampleID(9), ContactID: ptr(sampleID(2)), MailboxID: sampleID(10), Subject: "Your engine"}
 	sampleSequence     = Sequence{ID: sampleID(11), Name: "Welcome", Status: "active"}
 	sampleEnrolment    = Enrolment{ID: sampleID(12), SequenceID: sampleID(11), ContactID: sampleID(2), Status: "active", Step: 1}
 	sampleMembership   = Membership{SegmentID: sampleID(13), Segment: "customers-uk", ContactID: sampleID(2)}
-	sampleTask         = Task{ID: sampleID(14), Title: "Call back", ContactID: ptr(sampleID(2)), DueAt: ptr(sampleTime)}
-	sampleActivity     = Activity{ID: sampleID(15), Kind: "call", ContactID: ptr(sampleID(2)), Text: "Asked for a quote", At: sampleTime}
+	sampleTask         = Task{ID: sampleID(14), Title: "Call back", Status: "open", Priority: "normal", ContactID: ptr(sampleID(2)), DueAt: ptr(sampleTime), CreatedAt: sampleTime, UpdatedAt: sampleTime}
+	doneTask           = func() Task { k := sampleTask; k.Status, k.CompletedAt = "done", ptr(sampleTime); return k }()
+	sampleActivity     = Activity{ID: sampleID(15), Kind: "note", ContactID: ptr(sampleID(2)), Text: "Asked for a quote", At: sampleTime}
 	sampleImport       = Import{ID: sampleID(16), Status: "completed", RowsTotal: 1000, RowsCreated: 900, RowsUpdated: 98, RowsFailed: 2}
 	sampleExport       = Export{ID: sampleID(17), Status: "completed", Rows: 1000}
 	sampleModel        = ScoreModel{Version: "7", Confidence: "learned", Metrics: map[string]float64{"log_loss": 0.41, "auc": 0.88}}

@@ -58,31 +58,6 @@ type Tagging struct {
 	Removed   []string `json:"removed"`
 }
 
-// Company is an organisation that contacts work for.
-type Company struct {
-	ID        id.ID     `json:"id" format:"uuid"`
-	Name      string    `json:"name"`
-	Domain    *string   `json:"domain"`
-	CreatedAt wire.Time `json:"created_at" format:"date-time"`
-	UpdatedAt wire.Time `json:"updated_at" format:"date-time"`
-}
-
-// Deal is a sale in progress or decided.
-type Deal struct {
-	ID         id.ID     `json:"id" format:"uuid"`
-	Name       string    `json:"name"`
-	ContactID  *id.ID    `json:"contact_id" format:"uuid"`
-	CompanyID  *id.ID    `json:"company_id" format:"uuid"`
-	PipelineID id.ID     `json:"pipeline_id" format:"uuid"`
-	StageID    id.ID     `json:"stage_id" format:"uuid"`
-	Amount     int64     `json:"amount" doc:"minor units"`
-	Currency   string    `json:"currency" doc:"ISO 4217"`
-	Status     string    `json:"status" enum:"open,won,lost"`
-	LostReason *string   `json:"lost_reason"`
-	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
-	UpdatedAt  wire.Time `json:"updated_at" format:"date-time"`
-}
-
 // Email is one message to or from a contact.
 type Email struct {
 	ID         id.ID   `json:"id" format:"uuid"`
@@ -119,24 +94,6 @@ type Membership struct {
 	SegmentID id.ID  `json:"segment_id" format:"uuid"`
 	Segment   string `json:"segment" doc:"the segment's key"`
 	ContactID id.ID  `json:"contact_id" format:"uuid"`
-}
-
-// Task is something to do for a contact.
-type Task struct {
-	ID          id.ID      `json:"id" format:"uuid"`
-	Title       string     `json:"title"`
-	ContactID   *id.ID     `json:"contact_id" format:"uuid"`
-	DueAt       *wire.Time `json:"due_at" format:"date-time"`
-	CompletedAt *wire.Time `json:"completed_at" format:"date-time"`
-}
-
-// Activity is a note, call or meeting.
-type Activity struct {
-	ID        id.ID     `json:"id" format:"uuid"`
-	Kind      string    `json:"kind" enum:"note,call,meeting"`
-	ContactID *id.ID    `json:"contact_id" format:"uuid"`
-	Text      string    `json:"text"`
-	At        wire.Time `json:"at" format:"date-time"`
 }
 
 // Import is an ended import.

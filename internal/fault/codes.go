@@ -46,6 +46,9 @@ const (
 	WrongAccount        Code = "wrong_account"
 	ConnectNotEnabled   Code = "connect_not_enabled"
 	DomainTaken         Code = "domain_taken"
+	CompanyExists       Code = "company_exists"
+	StageInUse          Code = "stage_in_use"
+	PipelineInUse       Code = "pipeline_in_use"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -76,7 +79,7 @@ var statuses = map[Code]int{
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
-	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409,
+	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409, PipelineInUse: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	Misdirected: 421, RateLimited: 429, HeaderTooLarge: 431,

@@ -1,0 +1,237 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+)
+
+// records is what the operations of a plain resource need to know of it: T is what it shows, P its patch.
+type records[T, P any] struct {
+	*App
+	path    string
+	id      func(*T) id.ID
+	create  func(context.Context, *postgres.Tx, *P) (record.Row[T], error)
+	get     func(context.Context, *postgres.Tx, id.ID, bool) (record.Row[T], error)
+	update  func(context.Context, *postgres.Tx, id.ID, record.Match, *P) (record.Change[T], error)
+	archive func(context.Context, *postgres.Tx, id.ID, record.Match) (record.Change[T], error)
+	restore func(context.Context, *postgres.Tx, id.ID) (record.Change[T], error)
+	// tell announces a change and asks for what must happen next.
+	tell func(context.Context, *postgres.Tx, *record.Change[T]) error
+	// resolve makes a fault of what a failed transaction met; nil: as it is.
+	resolve func(context.Context, error) error
+}
+
+// RecordID is the path of one record.
+type RecordID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type recordRead struct {
+	RecordID
+	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+}
+
+type recordNew[B any] struct{ Body B }
+
+type recordPatch[B any] struct {
+	RecordID
+	IfMatch
+	Body B
+}
+
+type recordDrop struct {
+	RecordID
+	IfMatch
+}
+
+type recordAnswer[T any] struct {
+	Tagged
+	Body T
+}
+
+type recordCreated[T any] struct {
+	Tagged
+	Location string `header:"Location" doc:"Its address"`
+	Body     T
+}
+
+type recordList[T any] struct{ Body list[T] }
+
+func showRecord[T any](r record.Row[T]) *recordAnswer[T] {
+	return &recordAnswer[T]{Tagged: etag(r.Edit, 0), Body: r.Value}
+}
+
+func (n records[T, P]) settled(ctx context.Context, err error) error {
+	if err == nil || n.resolve == nil {
+		return err
+	}
+	return n.resolve(ctx, err)
+}
+
+// posted is the handler of a creation whose body is B.
+func posted[T, P, B any](n records[T, P], patch func(*B) P) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
+	return func(ctx context.Context, in *recordNew[B]) (*recordCreated[T], error) {
+		p := patch(&in.Body)
+		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordCreated[T], error) {
+			row, err := n.create(ctx, tx, &p)
+			if err != nil {
+				return nil, err
+			}
+			out := &recordCreated[T]{Tagged: etag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(), Body: row.Value}
+			return out, n.tell(ctx, tx, &record.Change[T]{Row: row})
+		})
+		return out, n.settled(ctx, err)
+	}
+}
+
+// patched is the handler of a PATCH whose body is B.
+func patched[T, P, B any](n records[T, P], patch func(*B) P) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
+	return func(ctx context.Context, in *recordPatch[B]) (*recordAnswer[T], error) {
+		p := patch(&in.Body)
+		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+			ch, err := n.update(ctx, tx, in.ID, in.check, &p)
+			if err != nil {
+				return nil, err
+			}
+			return showRecord(ch.Row), n.tell(ctx, tx, &ch)
+		})
+		return out, n.settled(ctx, err)
+	}
+}
+
+func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer[T], error) {
+	return read(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+		row, err := n.get(ctx, tx, in.ID, in.IncludeArchived)
+		if err != nil {
+			return nil, err
+		}
+		return showRecord(row), nil
+	})
+}
+
+func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact, error) {
+	return write(ctx, n.App, func(tx *postgres.Tx) (*noContact, error) {
+		ch, err := n.archive(ctx, tx, in.ID, in.check)
+		if err != nil {
+			return nil, err
+		}
+		return &noContact{}, n.tell(ctx, tx, &ch)
+	})
+}
+
+func (n records[T, P]) restored(ctx context.Context, in *RecordID) (*recordAnswer[T], error) {
+	out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+		ch, err := n.restore(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return showRecord(ch.Row), n.tell(ctx, tx, &ch)
+	})
+	return out, n.settled(ctx, err)
+}
+
+// listing is how a list is read: count and estimate say how many there are.
+type listing[T any] struct {
+	rows     func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]record.Row[T], error)
+	position func(*record.Row[T]) record.Position
+	count    func(context.Context, *postgres.Tx) (int64, error)
+	estimate func(context.Context, *postgres.Tx) (int64, error)
+}
+
+// listed answers a page of a list.
+func listed[T any](ctx context.Context, a *App, page Page, how string, l listing[T]) (*recordList[T], error) {
+	from, err := after[record.Position](ctx, a, page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*recordList[T], error) {
+		rows, err := l.rows(ctx, tx, from, page.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &recordList[T]{}
+		out.Body, err = listOf(ctx, a, page, rows, func(r record.Row[T]) T { return r.Value }, func(r record.Row[T]) record.Position { return l.position(&r) })
+		if err != nil || how == "" {
+			return out, err
+		}
+		count := l.count
+		if how == "estimate" {
+			count = l.estimate
+		}
+		n, err := count(ctx, tx)
+		out.Body.Total = &n
+		return out, err
+	})
+}
+
+// CountQuery is embedded by the input of a list whose exact count costs time.
+type CountQuery struct {
+	Count string `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000"`
+}
+
+// announceAll announces events in order.
+func announceAll(ctx context.Context, tx *postgres.Tx, all []events.Event) error {
+	for _, e := range all {
+		if err := events.Announce(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordResult is what one row of a batch came to.
+type recordResult struct {
+	Index  int       `json:"index" doc:"Place of the row in the request, from 0"`
+	ID     *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null where the row is wrong"`
+	Result string    `json:"result" enum:"created,updated,unchanged,error"`
+	Error  *rowError `json:"error,omitempty"`
+}
+
+type recordBatchAnswer struct {
+	Body struct {
+		Data []recordResult `json:"data" doc:"One per row, in the order sent"`
+	}
+}
+
+// batched answers a batch: each row's outcome, and every change told once.
+func batched[T any](ctx context.Context, a *App, upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error), tell func(context.Context, *postgres.Tx, *record.Change[T]) error) (*recordBatchAnswer, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
+		outcomes, changed, err := upsert(tx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range changed {
+			if err := tell(ctx, tx, &changed[i]); err != nil {
+				return nil, err
+			}
+		}
+		out := &recordBatchAnswer{}
+		out.Body.Data = make([]recordResult, len(outcomes))
+		for i := range outcomes {
+			o := &outcomes[i]
+			r := recordResult{Index: i, Result: o.Result}
+			if r.ID = &o.ID; o.Fault != nil {
+				r.ID, r.Error = nil, &rowError{Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields, ExistingID: o.Fault.ExistingID}
+			}
+			out.Body.Data[i] = r
+		}
+		return out, nil
+	})
+}
+
+// uuidParameter reads an optional query parameter that is a UUID.
+func uuidParameter(name, given string) (*id.ID, error) {
+	if given == "" {
+		return nil, nil //nolint:nilnil // nobody asked
+	}
+	i, err := id.Parse(given)
+	if err != nil {
+		return nil, fault.Parameter(name, "invalid_format", "This is not a UUID.")
+	}
+	return &i, nil
+}

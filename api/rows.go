@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// batchRows is a batch's body B, a struct with one array of rows, as it was sent: huma would refuse all of it for one row
+// that does not fit.
+type batchRows[B any] struct{ sent json.RawMessage }
+
+// UnmarshalJSON keeps b.
+func (r *batchRows[B]) UnmarshalJSON(b []byte) error { r.sent = append(r.sent[:0], b...); return nil }
+
+// Schema is B's.
+func (*batchRows[B]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[B](), true, "")
+}
+
+// complaintsPerRow is how many wrong places of one row are told.
+const complaintsPerRow = 20
+
+// rowsOf holds a batch's body to the document. What is wrong with one row becomes that row's fault, and the row stays
+// zero; anything else is an error.
+func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*fault.Fault, err error) {
+	name := reflect.TypeFor[B]().Field(0).Tag.Get("json")
+	var sent any
+	if err := json.Unmarshal(body.sent, &sent); err != nil {
+		return nil, nil, fmt.Errorf("decode batch: %w", err) // it has passed the strict scanner
+	}
+	found, at := &huma.ValidateResult{}, huma.NewPathBuffer([]byte("body"), len("body"))
+	schemas := a.huma.OpenAPI().Components.Schemas
+	huma.Validate(schemas, body.Schema(schemas), at, huma.ModeWriteToServer, sent, found)
+	wrong = map[int]*fault.Fault{}
+	var rest []error
+	for _, err := range found.Errors {
+		i, of := rowOf(name, err)
+		if of == nil {
+			rest = append(rest, err)
+			continue
+		}
+		if wrong[i] == nil {
+			wrong[i] = fault.New(fault.ValidationFailed, "The row has invalid fields.")
+		}
+		if f := wrong[i]; len(f.Fields) < complaintsPerRow {
+			f.Fields = append(f.Fields, complaint(of.Location, of.Message, sent))
+		}
+	}
+	if rest != nil {
+		return nil, nil, refusal(0, "", body.sent, rest)
+	}
+	var raw map[string][]json.RawMessage
+	if err := json.Unmarshal(body.sent, &raw); err != nil {
+		return nil, nil, fmt.Errorf("decode batch: %w", err)
+	}
+	rows = make([]R, len(raw[name]))
+	for i := range rows {
+		if wrong[i] != nil {
+			continue
+		}
+		if err := json.Unmarshal(raw[name][i], &rows[i]); err != nil {
+			return nil, nil, fmt.Errorf("decode row: %w", err) // it has passed the schema
+		}
+	}
+	return rows, wrong, nil
+}
+
+// rowOf is the row that a complaint of huma's is about; nil for one about the whole.
+func rowOf(name string, err error) (int, *huma.ErrorDetail) {
+	d, ok := err.(huma.ErrorDetailer)
+	if !ok {
+		return 0, nil
+	}
+	detail := d.ErrorDetail()
+	place, ok := strings.CutPrefix(detail.Location, "body."+name+"[")
+	if !ok {
+		return 0, nil
+	}
+	number, _, _ := strings.Cut(place, "]")
+	i, _ := strconv.Atoi(number) // it is huma's own
+	return i, detail
+}

@@ -1,0 +1,235 @@
+package companies
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Upsert is one row of a batch.
+type Upsert struct {
+	ID wire.Field[string]
+	Patch
+	Wrong *fault.Fault // what is wrong with the row already; it is its outcome
+}
+
+// UpsertAll applies the rows in order and answers each one's outcome in the same order, and one Change for every company
+// that was made or changed: several rows about one company are one change of it. A row that is wrong changes nothing and
+// stops no other. Which company a row is about says the package's own comment.
+func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.Outcome, changed []Change, err error) {
+	var b *batch
+	err = record.Again(ctx, tx, func(err error) bool { _, taken := errors.AsType[*TakenError](err); return taken }, func() (err error) {
+		if b, err = load(ctx, tx, in); err != nil {
+			return err
+		}
+		for i := range in {
+			b.outcomes[i] = b.row(&in[i], "companies/"+strconv.Itoa(i)+"/")
+		}
+		changed = b.write()
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("batch: %w", err)
+	}
+	return b.outcomes, changed, nil
+}
+
+type entry = record.Entry[Company]
+
+type batch struct {
+	tx       *postgres.Tx
+	outcomes []record.Outcome
+	byID     map[id.ID]*entry
+	byDomain map[string]*entry
+	byName   map[string][]*entry // folded
+	order    []*entry            // touched or new, in the order of their first row
+}
+
+// key is what a row without an id goes by: its domain in the one form, else its folded name.
+func (u *Upsert) key() (domain, name string) {
+	if u.Domain.Set && !u.Domain.Null && strings.TrimSpace(u.Domain.Value) != "" {
+		domain, _ = Domain(u.Domain.Value)
+		return domain, ""
+	}
+	return "", filter.Fold(u.Name.Value)
+}
+
+func (u *Upsert) hasID() bool { return u.ID.Set && !u.ID.Null }
+
+// load reads and locks what the rows may touch.
+func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
+	b := &batch{tx: tx, outcomes: make([]record.Outcome, len(in)), byID: map[id.ID]*entry{}, byDomain: map[string]*entry{}, byName: map[string][]*entry{}}
+	ids, domains, names := []id.ID{}, []string{}, []string{}
+	for i := range in {
+		domain, name := in[i].key()
+		if domain != "" {
+			domains = append(domains, domain)
+		}
+		if given, err := id.Parse(in[i].ID.Value); err == nil {
+			ids = append(ids, given)
+		} else if name != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('company', hashtextextended($1::uuid::text, 0)))`, tx.Org())
+	}
+	found, err := table.Select(ctx, tx, true, `archived_at IS NULL AND id IN (SELECT unnest($2::uuid[])
+		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND domain = ANY ($3::text[])
+		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = ANY ($4::text[]))`, ids, domains, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		b.index(&entry{Was: r, Now: r})
+	}
+	return b, nil
+}
+
+func (b *batch) index(e *entry) {
+	c := &e.Now.Value
+	b.byID[c.ID] = e
+	if c.Domain != nil {
+		b.byDomain[*c.Domain] = e
+	}
+	name := filter.Fold(c.Name)
+	b.byName[name] = append(b.byName[name], e)
+}
+
+func (b *batch) unindex(e *entry) {
+	c := &e.Now.Value
+	if c.Domain != nil {
+		delete(b.byDomain, *c.Domain)
+	}
+	name := filter.Fold(c.Name)
+	b.byName[name] = slices.DeleteFunc(b.byName[name], func(x *entry) bool { return x == e })
+}
+
+// row applies one row in memory.
+func (b *batch) row(u *Upsert, path string) record.Outcome {
+	if u.Wrong != nil {
+		return record.Wrong(u.Wrong)
+	}
+	e, err := b.find(u, path)
+	switch {
+	case err != nil:
+		return record.Wrong(err)
+	case e == nil:
+		return b.create(u, path)
+	}
+	p := u.Patch
+	if p.CreatedAt.Set { // history is for new companies; of a known one it is read-only
+		p.ReadOnly = maps.Clone(p.ReadOnly)
+		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
+	}
+	if !u.hasID() {
+		p.Domain = wire.Field[string]{} // it named the company; so does its name
+		if domain, _ := u.key(); domain == "" {
+			p.Name = wire.Field[string]{}
+		}
+	}
+	ch, err := table.Next(e.Now, func(was, now *Company) error { return p.apply(was, now, path) })
+	switch {
+	case err != nil:
+		return record.Wrong(err)
+	case !ch.Changed():
+		return record.Outcome{Result: record.Unchanged, ID: e.Now.Value.ID}
+	}
+	if d := ch.Value.Domain; d != nil {
+		if holder := b.byDomain[*d]; holder != nil && holder != e {
+			return record.Wrong(exists(holder.Now.Value.ID))
+		}
+	}
+	b.unindex(e)
+	e.Take(&table, ch)
+	b.index(e)
+	b.touch(e)
+	return record.Outcome{Result: record.Updated, ID: e.Now.Value.ID}
+}
+
+// find is the company that the row is about; nil for a new one.
+func (b *batch) find(u *Upsert, path string) (*entry, error) {
+	if u.hasID() {
+		given, err := id.Parse(u.ID.Value)
+		if err != nil {
+			return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+		}
+		if e := b.byID[given]; e != nil {
+			return e, nil
+		}
+		return nil, table.NotFound()
+	}
+	domain, name := u.key()
+	if domain != "" {
+		return b.byDomain[domain], nil
+	}
+	switch named := b.byName[name]; {
+	case strings.TrimSpace(name) == "":
+		return nil, nameless(path)
+	case len(named) == 0:
+		return nil, nil //nolint:nilnil // a new one
+	case len(named) == 1:
+		return named[0], nil
+	default:
+		return nil, ambiguous()
+	}
+}
+
+func (b *batch) create(u *Upsert, path string) record.Outcome {
+	c, err := u.Patch.create(path, wire.Now())
+	if err != nil {
+		return record.Wrong(err)
+	}
+	e := &entry{Now: Row{Value: c, Edit: 1}, New: true}
+	b.index(e)
+	b.touch(e)
+	return record.Outcome{Result: record.Created, ID: c.ID}
+}
+
+func (b *batch) touch(e *entry) {
+	if !slices.Contains(b.order, e) {
+		b.order = append(b.order, e)
+	}
+}
+
+// write queues the rows of the whole batch. New companies go in the order of their domains, so that two batches wait for
+// each other in one direction only.
+func (b *batch) write() (changed []Change) {
+	var fresh []*entry
+	for _, e := range b.order {
+		ch := e.Change()
+		switch {
+		case e.New:
+			fresh = append(fresh, e)
+		case ch.Changed():
+			update(b.tx, &ch)
+		default:
+			continue
+		}
+		changed = append(changed, ch)
+	}
+	slices.SortStableFunc(fresh, func(x, y *entry) int { return strings.Compare(text(x.Now.Value.Domain), text(y.Now.Value.Domain)) })
+	for _, e := range fresh {
+		insert(b.tx, &e.Now.Value)
+	}
+	return changed
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,102 @@
+package companies
+
+import (
+	"encoding/json"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Patch is a merge patch (RFC 7396) of a company; the body of a creation is one too. The zero Patch changes nothing.
+type Patch struct {
+	Name     wire.Field[string]
+	Domain   wire.Field[string]
+	Website  wire.Field[string]
+	Industry wire.Field[string]
+	Size     wire.Field[string]
+	Phone    wire.Field[string]
+	OwnerID  wire.Field[string]
+
+	// CreatedAt is taken where history is brought in, that is by a batch that creates; elsewhere it is read-only.
+	CreatedAt wire.Field[string]
+	// ReadOnly are the other members that were sent and that nobody may change, by their names on the wire.
+	ReadOnly map[string]json.RawMessage
+}
+
+const maxURL = 2000
+
+// apply writes p to now, which was holds as it is stored; path is the pointer to p's object.
+func (p *Patch) apply(was, now *Company, path string) error {
+	f := form.At(path)
+	f.ReadOnly(p.ReadOnly, was)
+	p.fill(f, now)
+	return f.Fault()
+}
+
+func (p *Patch) fill(f *form.Form, c *Company) {
+	f.Required("name", p.Name, &c.Name, form.Name)
+	if p.Domain.Set {
+		c.Domain = nil
+		if !p.Domain.Null && strings.TrimSpace(p.Domain.Value) != "" {
+			domain, ok := Domain(p.Domain.Value)
+			if c.Domain = &domain; !ok {
+				f.Wrong("domain", "invalid_domain", "This is not the name of a domain, such as example.com.")
+			}
+		}
+	}
+	f.Optional("website", p.Website, &c.Website, maxURL)
+	f.Optional("industry", p.Industry, &c.Industry, form.Name)
+	f.Optional("size", p.Size, &c.Size, form.Phone)
+	f.Optional("phone", p.Phone, &c.Phone, form.Phone)
+	f.ID("owner_id", p.OwnerID, &c.OwnerID)
+}
+
+// create is the new company that p makes.
+func (p *Patch) create(path string, now wire.Time) (Company, error) {
+	f := form.At(path)
+	c := Company{CreatedAt: now, UpdatedAt: now}
+	f.ReadOnly(p.ReadOnly, &c)
+	p.fill(f, &c)
+	form.Missing(f, "name", p.Name)
+	if p.CreatedAt.Set && !p.CreatedAt.Null {
+		f.Past("created_at", p.CreatedAt, now, &c.CreatedAt)
+	}
+	c.ID = id.New()
+	return c, f.Fault()
+}
+
+var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.Transitional(false))
+
+// Domain is the one form of a domain's name: lower case, ASCII, without a dot at its end; false where s is none of at
+// least two labels.
+func Domain(s string) (string, bool) {
+	name, err := profile.ToASCII(strings.TrimSuffix(strings.TrimSpace(s), "."))
+	labels := strings.Split(name, ".")
+	last := labels[len(labels)-1]
+	return name, err == nil && len(labels) >= 2 && strings.Trim(last, "0123456789") != ""
+}
+
+// Fault of a row that names nobody, and of one that names several.
+func nameless(path string) *fault.Fault {
+	return fault.Invalid(path+"name", "required", "A row needs an id, a domain or a name.")
+}
+
+func ambiguous() *fault.Fault {
+	return fault.New(fault.Conflict, "Several companies have this name. Give the row an id or a domain.")
+}
+
+// Refuse puts a read-only member in, if it was sent.
+func (p *Patch) Refuse(name string, sent json.RawMessage) {
+	if sent == nil {
+		return
+	}
+	if p.ReadOnly == nil {
+		p.ReadOnly = map[string]json.RawMessage{}
+	}
+	p.ReadOnly[name] = sent
+}
