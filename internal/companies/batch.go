@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,7 +130,6 @@ func (b *batch) row(u *Upsert, path string) record.Outcome {
 	}
 	p := u.Patch
 	if p.CreatedAt.Set { // history is for new companies; of a known one it is read-only
-		p.ReadOnly = maps.Clone(p.ReadOnly)
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
 	if !u.hasID() {

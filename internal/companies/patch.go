@@ -1,7 +1,6 @@
 package companies
 
 import (
-	"encoding/json"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -24,8 +23,7 @@ type Patch struct {
 
 	// CreatedAt is taken where history is brought in, that is by a batch that creates; elsewhere it is read-only.
 	CreatedAt wire.Field[string]
-	// ReadOnly are the other members that were sent and that nobody may change, by their names on the wire.
-	ReadOnly map[string]json.RawMessage
+	form.Refused
 }
 
 const maxURL = 2000
@@ -33,7 +31,7 @@ const maxURL = 2000
 // apply writes p to now, which was holds as it is stored; path is the pointer to p's object.
 func (p *Patch) apply(was, now *Company, path string) error {
 	f := form.At(path)
-	f.ReadOnly(p.ReadOnly, was)
+	f.ReadOnly(p.Sent, was)
 	p.fill(f, now)
 	return f.Fault()
 }
@@ -60,7 +58,7 @@ func (p *Patch) fill(f *form.Form, c *Company) {
 func (p *Patch) create(path string, now wire.Time) (Company, error) {
 	f := form.At(path)
 	c := Company{CreatedAt: now, UpdatedAt: now}
-	f.ReadOnly(p.ReadOnly, &c)
+	f.ReadOnly(p.Sent, &c)
 	p.fill(f, &c)
 	form.Missing(f, "name", p.Name)
 	if p.CreatedAt.Set && !p.CreatedAt.Null {
@@ -88,15 +86,4 @@ func nameless(path string) *fault.Fault {
 
 func ambiguous() *fault.Fault {
 	return fault.New(fault.Conflict, "Several companies have this name. Give the row an id or a domain.")
-}
-
-// Refuse puts a read-only member in, if it was sent.
-func (p *Patch) Refuse(name string, sent json.RawMessage) {
-	if sent == nil {
-		return
-	}
-	if p.ReadOnly == nil {
-		p.ReadOnly = map[string]json.RawMessage{}
-	}
-	p.ReadOnly[name] = sent
 }

@@ -38,6 +38,8 @@ type Deal struct {
 	CreatedAt       wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt       wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt      *wire.Time `json:"archived_at" format:"date-time"`
+
+	LastOpen *id.ID `json:"-"` // the open stage that it was in last; shown to nobody
 }
 
 // Task is something to do.

@@ -210,6 +210,21 @@ func (f *Form) Date(field string, in wire.Field[string], at **string) {
 	*at = &in.Value
 }
 
+// Refused is embedded by a patch: the members that were sent and that nobody may change, by their names on the wire.
+type Refused struct{ Sent map[string]json.RawMessage }
+
+// Refuse puts a member in, if it was sent.
+func (r *Refused) Refuse(name string, sent json.RawMessage) {
+	if sent == nil {
+		return
+	}
+	r.Sent = maps.Clone(r.Sent)
+	if r.Sent == nil {
+		r.Sent = map[string]json.RawMessage{}
+	}
+	r.Sent[name] = sent
+}
+
 // ReadOnly refuses members that nobody may change, unless they say what is so anyway: a caller may send back the whole
 // object that it read. current is the object, as its JSON shows it.
 func (f *Form) ReadOnly(sent map[string]json.RawMessage, current any) {
