@@ -15,7 +15,8 @@ company_word (org_id uuid not null, word text not null, company_id uuid not null
 connect_account (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, attempt integer not null default 1, intended_at timestamp with time zone not null, state text not null default 'not_started'::text, details_submitted boolean not null default false, charges_enabled boolean not null default false, payouts_enabled boolean not null default false, card_payments text not null default ''::text, transfers text not null default ''::text, currently_due text[] not null default '{}'::text[], past_due text[] not null default '{}'::text[], pending_verification text[] not null default '{}'::text[], deadline timestamp with time zone, disabled_reason text not null default ''::text, version bigint not null default 0, state_since timestamp with time zone not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_fee (org_id uuid not null, invoice_id text not null, sale_id uuid not null, account text not null, charge_id text not null, fee_id text not null, currency text not null, gross bigint not null, stripe_fee bigint not null, application_fee bigint not null, net bigint not null, fee_bps integer not null, refunded bigint not null default 0, fee_refunded bigint not null default 0, paid_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_sale (org_id uuid not null, id uuid not null, client_org_id uuid not null, account text not null, state text not null, keyed_at timestamp with time zone not null, email text not null, name text not null, amount bigint not null, currency text not null, interval text not null, days_until_due integer not null, subscription_id text not null default ''::text, fee_bps integer not null, fee_wanted integer not null, fee_refused_at timestamp with time zone, failure text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
-contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, first_name_folded text not null default ''::text, phone_folded text, job_title_folded text, source_folded text, time_zone_folded text, words text not null default ''::text)
+contact_attribute (org_id uuid not null, contact_id uuid not null, key text not null, archived boolean not null default false, text text, rest text, number double precision, flag boolean, created_at timestamp with time zone not null)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
@@ -153,6 +154,7 @@ contact: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+contact_attribute: contact_attribute_pkey PRIMARY KEY (org_id, contact_id, key)
 contact_field: contact_field_pkey PRIMARY KEY (org_id, key)
 contact_field: contact_field_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text])))
 contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
@@ -300,12 +302,21 @@ CREATE INDEX connect_sale_live ON public.connect_sale USING btree (org_id) WHERE
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX contact_attribute_flag ON public.contact_attribute USING btree (org_id, key, archived, flag, created_at, contact_id) WHERE (flag IS NOT NULL)
+CREATE INDEX contact_attribute_number ON public.contact_attribute USING btree (org_id, key, archived, number, created_at, contact_id) WHERE (number IS NOT NULL)
+CREATE INDEX contact_attribute_text ON public.contact_attribute USING btree (org_id, key, archived, text, created_at, contact_id) WHERE (text IS NOT NULL)
 CREATE INDEX contact_company ON public.contact USING btree (org_id, company_id, created_at, id) WHERE ((company_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_first_name ON public.contact USING btree (org_id, first_name_folded, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_job_title ON public.contact USING btree (org_id, job_title_folded, created_at, id) WHERE ((job_title_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, created_at, id) WHERE ((phone_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
+CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded, created_at, id) WHERE ((source_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_time_zone ON public.contact USING btree (org_id, time_zone_folded, created_at, id) WHERE ((time_zone_folded IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX contact_updated ON public.contact USING btree (org_id, updated_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
@@ -380,6 +391,7 @@ CREATE UNIQUE INDEX connect_account_stripe_id_key ON public.connect_account USIN
 CREATE UNIQUE INDEX connect_fee_pkey ON public.connect_fee USING btree (org_id, invoice_id)
 CREATE UNIQUE INDEX connect_sale_pkey ON public.connect_sale USING btree (org_id, id)
 CREATE UNIQUE INDEX connect_sale_subscription ON public.connect_sale USING btree (subscription_id) WHERE (subscription_id <> ''::text)
+CREATE UNIQUE INDEX contact_attribute_pkey ON public.contact_attribute USING btree (org_id, contact_id, key)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -484,6 +496,7 @@ connect_fee: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_s
 connect_sale: system for ALL to funnelwork_system using (true) check (true) forced
 connect_sale: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_attribute: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -595,6 +608,8 @@ connect_sale: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_sale: funnelwork_system may SELECT
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_attribute: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_attribute: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_field: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_score: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -20,11 +20,11 @@ import (
 // Company is an organisation, as the API and the webhooks show it.
 type Company = events.Company
 
-// Row is a company with its edit, and Change what a change of one came to.
-type (
-	Row    = record.Row[Company]
-	Change = record.Change[Company]
-)
+// Row is a company with its edit.
+type Row = record.Row[Company]
+
+// Change is what a change of a company came to.
+type Change = record.Change[Company]
 
 var table = record.Table[Company]{
 	Name: "company", Absent: "There is no such company.",
