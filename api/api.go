@@ -103,7 +103,7 @@ func build(d Deps, more ...func(*App)) *App {
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
-		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountFields, a.mountScoreModel,
+		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,

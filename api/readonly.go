@@ -3,7 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -20,16 +20,43 @@ func kept(current any, sent map[string]optional[string]) error {
 	if err := json.Unmarshal(b, &now); err != nil {
 		return fmt.Errorf("decode current state: %w", err)
 	}
-	var wrong []fault.Field
-	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		v := sent[name]
-		if !v.Set || v.Null && now[name] == nil || !v.Null && now[name] == any(v.Value) {
-			continue
+	var wrong []string
+	for name, v := range sent {
+		if v.Set && (v.Null && now[name] != nil || !v.Null && now[name] != any(v.Value)) {
+			wrong = append(wrong, name)
 		}
-		wrong = append(wrong, fault.Field{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
 	}
-	if wrong != nil {
-		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: wrong}
+	return readOnly(wrong)
+}
+
+// asItIs is kept for members of any type, compared as JSON.
+func asItIs(current any, sent map[string]anything) error {
+	b, err := json.Marshal(current)
+	if err != nil {
+		return fmt.Errorf("encode current state: %w", err)
 	}
-	return nil
+	var now map[string]any
+	if err := json.Unmarshal(b, &now); err != nil {
+		return fmt.Errorf("decode current state: %w", err)
+	}
+	var wrong []string
+	for name, v := range sent {
+		var is any
+		if v != nil && (json.Unmarshal(v, &is) != nil || !reflect.DeepEqual(is, now[name])) {
+			wrong = append(wrong, name)
+		}
+	}
+	return readOnly(wrong)
+}
+
+// readOnly is the 422 about these members; nil for none.
+func readOnly(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	f := &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields."}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
+	}
+	return f
 }

@@ -2,12 +2,14 @@
 package jobs
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -31,6 +33,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/segmentsync"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
@@ -77,6 +80,7 @@ func All(d Deps) []queue.Handler {
 			overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
 			prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
 			retention.Job{System: d.System, Log: d.Log}.Handler(),
+			segmentsync.Job{Pace: segments.Usual()}.Handler(),
 			stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
 			systemmail.Kind.Handle(systemmail.Job{
 				DB: d.App, Box: d.Box, SMTP: d.SMTP, System: d.System, PublicURL: d.PublicURL, Brands: branding.NewResolver(d.App, branding.ByPlan(plans.NewService(d.App, d.Plans).Of)),
@@ -87,4 +91,9 @@ func All(d Deps) []queue.Handler {
 			webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
 			webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
 		})
+}
+
+// Watches are what a worker calls again and again: they find work that nobody asks for.
+func Watches(d Deps) []func(context.Context) error {
+	return []func(context.Context) error{segmentsync.Watch{App: d.App, System: d.System}.Look}
 }

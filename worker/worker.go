@@ -28,6 +28,9 @@ type Options struct {
 	Grace   time.Duration
 	Log     *slog.Logger
 	Metrics *Metrics // may be nil
+	// Watches look for work that nobody asks for, and add its jobs: each is called again and again, Timing.Watch apart.
+	// Several workers may look at once.
+	Watches []func(context.Context) error
 	// Timing replaces the protocol's waits where it is not zero; for tests.
 	Timing Timing
 }
@@ -41,6 +44,7 @@ type Timing struct {
 	Look   time.Duration // 750 ms: between two scans of the relay, so that a look and a scan stay within 21 s
 	Feed   time.Duration // 75 ms: between two rounds of the feeder
 	Sweep  time.Duration // 1 h: between two sweeps of what asynq lists as archived
+	Watch  time.Duration // 250 ms: between two looks of a watch
 }
 
 func (t Timing) filled() Timing {
@@ -55,6 +59,7 @@ func (t Timing) filled() Timing {
 		{&t.Look, 750 * time.Millisecond},
 		{&t.Feed, 75 * time.Millisecond},
 		{&t.Sweep, time.Hour},
+		{&t.Watch, 250 * time.Millisecond},
 	} {
 		if *f.field == 0 {
 			*f.field = f.is
@@ -140,6 +145,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	helpers.Go(func() error { w.relay(looking); return nil })
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })
+	for _, look := range w.opt.Watches {
+		helpers.Go(func() error { w.watch(looking, look); return nil })
+	}
 
 	if err = w.begin(); err == nil {
 		w.log.InfoContext(ctx, "worker runs", "concurrency", w.Concurrency(), "kinds", len(w.handlers))

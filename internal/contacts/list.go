@@ -101,10 +101,10 @@ func build(org id.ID, f *Filter, s Sort, args ...any) *query {
 	}
 	if len(f.Segments) == 1 && byCreation && q.sortID == "c.id" {
 		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at = c.created_at")
-		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + ")")
+		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + " AND archived_at IS NULL)")
 		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
 	} else if len(f.Segments) > 0 {
-		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
+		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[]) AND archived_at IS NULL))")
 	}
 	q.rest(f)
 	if f.Where != nil {

@@ -23,7 +23,7 @@ var attributeTypes = map[Type]filter.Type{String: filter.Text, Number: filter.Nu
 
 // schema is the fields of one org's contacts. It asks for the custom ones when the first of them is named.
 type schema struct {
-	ctx     context.Context // of the one parse that it lives for
+	ctx     context.Context // of the parses that it lives for
 	tx      *postgres.Tx
 	defined map[string]Type
 	err     error
@@ -58,12 +58,19 @@ func types(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {
 // ParseFilter reads a filter over the org's contacts, its custom fields included. What is wrong with raw is a
 // *filter.Error, which has the answers for a query and for a body. It asks the database only where a custom field is named.
 func ParseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
+	return Parser(ctx, tx)(raw)
+}
+
+// Parser is ParseFilter for many: it asks the database once.
+func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filter, error) {
 	s := schema{ctx: ctx, tx: tx}
-	f, err := filter.Parse(raw, &s)
-	if s.err != nil {
-		return nil, s.err
+	return func(raw []byte) (*filter.Filter, error) {
+		f, err := filter.Parse(raw, &s)
+		if s.err != nil {
+			return nil, s.err
+		}
+		return f, err
 	}
-	return f, err
 }
 
 // record is a contact as a filter sees it.
@@ -162,7 +169,7 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 		}
 	case "segment":
 		return filter.Column{
-			Rows: "SELECT FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id WHERE m.org_id = $1 AND m.archived = " + q.shelf +
+			Rows: "SELECT FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL WHERE m.org_id = $1 AND m.archived = " + q.shelf +
 				" AND m.created_at = c.created_at AND m.contact_id = c.id",
 			Value: "g.key",
 		}

@@ -234,3 +234,27 @@ func (DomainDegraded) Type() string { return "domain.degraded" }
 
 // Data is the domain with the reason.
 func (e DomainDegraded) Data() (object, previous any) { return e.Domain, nil }
+
+// SegmentEntered is segment.entered.
+type SegmentEntered struct{ Membership Membership }
+
+// Type is the name on the wire.
+func (SegmentEntered) Type() string { return "segment.entered" }
+
+// Data is who entered what.
+func (e SegmentEntered) Data() (object, previous any) { return e.Membership, nil }
+
+// Concerns is the contact.
+func (e SegmentEntered) Concerns() []id.ID { return []id.ID{e.Membership.ContactID} }
+
+// SegmentLeft is segment.left.
+type SegmentLeft struct{ Membership Membership }
+
+// Type is the name on the wire.
+func (SegmentLeft) Type() string { return "segment.left" }
+
+// Data is who left what.
+func (e SegmentLeft) Data() (object, previous any) { return e.Membership, nil }
+
+// Concerns is the contact.
+func (e SegmentLeft) Concerns() []id.ID { return []id.ID{e.Membership.ContactID} }

@@ -1,0 +1,186 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const segmentsPath = "/api/v1/crm/segments"
+
+func (a *App) mountSegments() {
+	const tag, segment = "Segments", segmentsPath + "/{id}"
+	route(a, op{Method: http.MethodPost, Path: segmentsPath, Need: member, Tag: tag, Title: "Create a segment", Status: http.StatusCreated}, a.createSegment)
+	route(a, op{Method: http.MethodGet, Path: segmentsPath, Need: viewer, Tag: tag, Title: "List segments, the newest first"}, a.listSegments)
+	route(a, op{Method: http.MethodGet, Path: segment, Need: viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
+	route(a, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Change a segment"}, a.patchSegment)
+	route(a, op{Method: http.MethodDelete, Path: segment, Need: member, Tag: tag, Title: "Archive a segment", Status: http.StatusNoContent}, a.archiveSegment)
+	route(a, op{Method: http.MethodPost, Path: segment + "/restore", Need: member, Tag: tag, Title: "Restore an archived segment"}, a.restoreSegment)
+}
+
+// SegmentID is the path of one segment.
+type SegmentID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type segmentAnswer struct {
+	Tagged
+	Body segments.Segment
+}
+
+func showSegment(r *segments.Row) *segmentAnswer {
+	return &segmentAnswer{Tagged: etag(r.Edit, r.Computed), Body: r.Segment}
+}
+
+type newSegment struct {
+	Key    string   `json:"key,omitempty" maxLength:"64" doc:"1 to 64 characters, no comma; made from the name if absent. A segment keeps it for good"`
+	Name   string   `json:"name" doc:"1 to 200 characters"`
+	Kind   string   `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
+	Filter anything `json:"filter,omitempty" doc:"Who is in it: the filter language over the fields of a contact, segment excepted"`
+	SegmentComputed
+}
+
+// SegmentComputed are the members that nobody may set; their current values are ignored.
+type SegmentComputed struct {
+	ID           anything `json:"id" required:"false" readOnly:"true"`
+	ContactCount anything `json:"contact_count" required:"false" readOnly:"true"`
+	Status       anything `json:"status" required:"false" readOnly:"true"`
+	CreatedAt    anything `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt    anything `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt   anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+func (c *SegmentComputed) sent() map[string]anything {
+	return map[string]anything{
+		"id": c.ID, "contact_count": c.ContactCount, "status": c.Status, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
+	}
+}
+
+type segmentCreated struct {
+	Tagged
+	Location string `header:"Location" doc:"Address of the segment"`
+	Body     segments.Segment
+}
+
+func (a *App) createSegment(ctx context.Context, in *struct{ Body newSegment }) (*segmentCreated, error) {
+	if err := asItIs(struct{}{}, in.Body.sent()); err != nil {
+		return nil, err
+	}
+	n := segments.New{Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind), Filter: unlessNull(in.Body.Filter)}
+	return write(ctx, a, func(tx *postgres.Tx) (*segmentCreated, error) {
+		r, err := segments.Create(ctx, tx, n)
+		if err != nil {
+			return nil, err
+		}
+		return &segmentCreated{Tagged: etag(r.Edit, r.Computed), Location: segmentsPath + "/" + r.ID.String(), Body: r.Segment}, nil
+	})
+}
+
+// unlessNull is what was sent, nil where it was null.
+func unlessNull(sent anything) []byte {
+	if string(sent) == "null" {
+		return nil
+	}
+	return sent
+}
+
+type segmentQuery struct {
+	Page
+	Counted
+	Kind     string `query:"kind" enum:"static,dynamic" doc:"Only those"`
+	Archived bool   `query:"archived" doc:"The archived ones instead of the live ones"`
+}
+
+type segmentList struct {
+	Body list[segments.Segment]
+}
+
+func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList, error) {
+	before, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	f := segments.Filter{Archived: in.Archived, Kind: segments.Kind(in.Kind)}
+	return read(ctx, a, func(tx *postgres.Tx) (*segmentList, error) {
+		rows, err := segments.List(ctx, tx, f, orZero(before), in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := listOf(ctx, a, in.Page, rows, func(r segments.Row) segments.Segment { return r.Segment }, func(r segments.Row) id.ID { return r.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return segments.Count(ctx, tx, f) })
+		}
+		return &segmentList{l}, err
+	})
+}
+
+func (a *App) getSegment(ctx context.Context, in *struct {
+	SegmentID
+	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+},
+) (*segmentAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+		r, err := segments.Get(ctx, tx, in.ID, in.IncludeArchived)
+		if err != nil {
+			return nil, err
+		}
+		return showSegment(&r), nil
+	})
+}
+
+type segmentPatch struct {
+	Name   optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	Filter anything         `json:"filter" required:"false" doc:"Another filter; status is building until the members are right"`
+	Key    anything         `json:"key" required:"false" readOnly:"true"`
+	Kind   anything         `json:"kind" required:"false" readOnly:"true"`
+	SegmentComputed
+}
+
+func (a *App) patchSegment(ctx context.Context, in *struct {
+	SegmentID
+	IfMatch
+	Body segmentPatch
+},
+) (*segmentAnswer, error) {
+	b := &in.Body
+	p := segments.Patch{Name: b.Name.Field, Filter: wire.Field[[]byte]{Set: b.Filter != nil, Null: unlessNull(b.Filter) == nil, Value: unlessNull(b.Filter)}}
+	allow := func(r *segments.Row) error {
+		if err := in.check(int64(r.Edit)); err != nil {
+			return err
+		}
+		sent := b.sent()
+		sent["key"], sent["kind"] = b.Key, b.Kind
+		return asItIs(r.Segment, sent)
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+		r, err := segments.Update(ctx, tx, in.ID, allow, p)
+		if err != nil {
+			return nil, err
+		}
+		return showSegment(&r), nil
+	})
+}
+
+func (a *App) archiveSegment(ctx context.Context, in *struct {
+	SegmentID
+	IfMatch
+},
+) (*struct{}, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error { return in.check(int64(r.Edit)) })
+	})
+}
+
+func (a *App) restoreSegment(ctx context.Context, in *SegmentID) (*segmentAnswer, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+		r, err := segments.Restore(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return showSegment(&r), nil
+	})
+}

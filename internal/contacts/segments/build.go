@@ -1,0 +1,220 @@
+package segments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// build goes on with the segments that are building, the oldest first, until the time is up or all are ready.
+func (r *run) build(ctx context.Context, until time.Time) error {
+	if !slices.ContainsFunc(r.all, func(s *kept) bool { return s.building }) {
+		return nil
+	}
+	if ok, err := r.settled(ctx); err != nil || !ok {
+		return err
+	}
+	for _, s := range r.all {
+		for s.building && r.left > 0 && time.Now().Before(until) {
+			if err := r.piece(ctx, s); err != nil {
+				return fmt.Errorf("build: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// settled tells whether every transaction that writes contacts knows that the org is watched. Those that hold the lock
+// of a writer when the first run looks may have begun before: it waits until they have ended, each known by its
+// virtual transaction id. Which org they write for does not show.
+func (r *run) settled(ctx context.Context) (bool, error) {
+	w := &waits{}
+	err := r.tx.QueryRow(ctx, `SELECT waits_for, epoch, CASE WHEN waits_for = '{}' THEN waits_for ELSE ARRAY(
+			SELECT DISTINCT virtualtransaction FROM pg_locks
+			WHERE locktype = 'relation' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation IN ('contact'::regclass, 'contact_score'::regclass)
+				AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid() AND (waits_for IS NULL OR virtualtransaction = ANY (waits_for))) END
+		FROM segment_watch WHERE org_id = $1`, []any{r.tx.Org()}, &w.was, &w.epoch, &w.now)
+	if err != nil {
+		return false, fmt.Errorf("look for writers: %w", err)
+	}
+	if w.was == nil || len(w.was) > 0 {
+		r.waits = w
+	}
+	return len(w.now) == 0, nil
+}
+
+// waits is what segment_watch.waits_for was, and becomes; epoch moves with whatever begins to wait anew.
+type waits struct {
+	was, now []string
+	epoch    int
+}
+
+// place is where a contact stands in the order of creation.
+type place struct {
+	at time.Time
+	id id.ID
+}
+
+func (p place) compare(q place) int {
+	if c := p.at.Compare(q.at); c != 0 {
+		return c
+	}
+	return compare(p.id, q.id)
+}
+
+// piece does the next contacts of s, those of one side.
+func (r *run) piece(ctx context.Context, s *kept) error {
+	s.moved = true
+	from := place{at: time.Unix(0, 0).AddDate(-1000, 0, 0)}
+	if s.at != nil {
+		from = place{*s.at, *s.after}
+	}
+	to, last, err := r.end(ctx, s.shelf, from)
+	if err != nil {
+		return err
+	}
+	if s.fresh {
+		err = r.fill(ctx, s, from, to)
+	} else {
+		to, last, err = r.correct(ctx, s, from, to, last)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !last:
+		s.at, s.after = &to.at, &to.id
+	case !s.shelf:
+		s.shelf, s.at, s.after = true, nil, nil
+	default:
+		s.building, s.quiet = false, false
+	}
+	return nil
+}
+
+// forever is later than any contact.
+func forever() place { return place{at: time.Unix(0, 0).AddDate(5000, 0, 0)} }
+
+// end is the place of the last contact of the piece that begins after from.
+func (r *run) end(ctx context.Context, shelf bool, from place) (to place, last bool, err error) {
+	side := "IS NULL"
+	if shelf {
+		side = "IS NOT NULL"
+	}
+	err = r.tx.QueryRow(ctx, `SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+side+` AND (created_at, id) > ($2, $3) ORDER BY created_at, id OFFSET $4 LIMIT 1`,
+		[]any{r.tx.Org(), from.at, from.id, r.pace.Piece - 1}, &to.at, &to.id)
+	if postgres.None(err) {
+		return forever(), true, nil
+	}
+	return to, false, err
+}
+
+// selected is the statement that selects the contacts of one piece which the filter holds. Its $2 to $5 are the piece,
+// further ones begin with $6.
+func (s *kept) selected(org id.ID, from, to place, more ...any) (sql string, args []any) {
+	sql, args = contacts.Selecting(org, &contacts.Filter{Where: s.filter, Archived: s.shelf}, append([]any{from.at, from.id, to.at, to.id}, more...)...)
+	return sql + ` AND (c.created_at, c.id) > ($2::timestamptz, $3::uuid) AND (c.created_at, c.id) <= ($4::timestamptz, $5::uuid)`, args
+}
+
+// fill takes in those of a piece that a mark has not brought in already.
+func (r *run) fill(ctx context.Context, s *kept, from, to place) error {
+	sql, args := s.selected(r.tx.Org(), from, to, s.id, s.shelf)
+	r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
+		SELECT $1, $6::uuid, $7::boolean, hit.created_at, hit.id FROM (`+sql+`) AS hit
+		WHERE NOT EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = hit.id AND m.segment_id = $6)`, args...)
+	r.epoch = true
+	return r.tx.Flush(ctx)
+}
+
+// correct takes in and out what differs in a piece, as far as there is room for changes. It answers how far it came.
+func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (place, bool, error) {
+	sql, args := s.selected(r.tx.Org(), from, to)
+	hits, err := r.places(ctx, sql, args)
+	if err != nil {
+		return to, last, err
+	}
+	members, err := r.places(ctx, `SELECT contact_id, created_at FROM segment_member
+		WHERE org_id = $1 AND segment_id = $2 AND archived = $3 AND (created_at, contact_id) > ($4, $5) AND (created_at, contact_id) <= ($6, $7)`,
+		[]any{r.tx.Org(), s.id, s.shelf, from.at, from.id, to.at, to.id})
+	if err != nil {
+		return to, last, err
+	}
+	was, should := map[id.ID]bool{}, map[id.ID]bool{}
+	for _, m := range members {
+		was[m.id] = true
+	}
+	var come []place
+	for _, h := range hits {
+		if should[h.id] = true; !was[h.id] {
+			come = append(come, h)
+		}
+	}
+	elsewhere, err := r.elsewhere(ctx, s, come)
+	if err != nil {
+		return to, last, err
+	}
+	type step struct {
+		place
+		does act
+	}
+	var steps []step
+	for _, h := range come {
+		does := enters
+		if elsewhere[h.id] {
+			does = moves
+		}
+		steps = append(steps, step{h, does})
+	}
+	for _, m := range members {
+		if !should[m.id] {
+			steps = append(steps, step{m, leaves})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return a.compare(b.place) })
+	if len(steps) > r.left {
+		steps = steps[:r.left]
+		to, last = steps[len(steps)-1].place, false
+	}
+	changes := make([]change, len(steps))
+	for i, d := range steps {
+		changes[i] = change{seg: s, contact: d.id, created: d.at, does: d.does, archived: s.shelf}
+	}
+	return to, last, r.apply(ctx, changes)
+}
+
+// elsewhere are those whose row is on the other side: their contact was archived or restored, be it while the segment
+// was archived itself.
+func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]bool, error) {
+	if len(come) == 0 {
+		return nil, nil
+	}
+	ids := make([]id.ID, len(come))
+	for i, c := range come {
+		ids[i] = c.id
+	}
+	rows, err := r.tx.Query(ctx, `SELECT contact_id FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) AND segment_id = $3`, r.tx.Org(), ids, s.id)
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	out := map[id.ID]bool{}
+	var i id.ID
+	_, err = pgx.ForEachRow(rows, []any{&i}, func() error { out[i] = true; return nil })
+	return out, err
+}
+
+func (r *run) places(ctx context.Context, sql string, args []any) ([]place, error) {
+	rows, err := r.tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p place, err error) {
+		err = row.Scan(&p.id, &p.at)
+		return p, err
+	})
+}

@@ -1,0 +1,133 @@
+package segments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const (
+	maxName = 200 // characters
+	maxKey  = 64
+)
+
+// checkName answers what is wrong with a name.
+func checkName(name string) []fault.Field {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return wrong("name", "required", "This field cannot be blank.")
+	case utf8.RuneCountInString(name) > maxName:
+		return wrong("name", "too_long", "At most "+strconv.Itoa(maxName)+" characters are allowed.")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return wrong("name", "invalid_characters", "Control characters are not allowed.")
+	}
+	return nil
+}
+
+// checkKey is what contacts ask of the keys that they name.
+func checkKey(key string) []fault.Field {
+	switch {
+	case key == "" || strings.TrimSpace(key) != key:
+		return wrong("key", "invalid_key", "A key is not empty and has no blank at its ends.")
+	case utf8.RuneCountInString(key) > maxKey:
+		return wrong("key", "too_long", "At most "+strconv.Itoa(maxKey)+" characters are allowed.")
+	case strings.ContainsRune(key, ','), strings.ContainsFunc(key, unicode.IsControl):
+		return wrong("key", "invalid_characters", "Commas and control characters are not allowed.")
+	}
+	return nil
+}
+
+func wrong(field, code, detail string) []fault.Field {
+	return []fault.Field{{Pointer: "#/" + field, Code: code, Detail: detail}}
+}
+
+func invalid(fields []fault.Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: fields}
+}
+
+// keyOf makes a key of a name: lower case, its runs of letters and digits joined by dashes.
+func keyOf(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+	key := []rune(strings.Join(words, "-"))
+	key = key[:min(len(key), maxKey-4)] // room for a number
+	if len(key) == 0 {
+		return "segment"
+	}
+	return strings.TrimSuffix(string(key), "-")
+}
+
+// parse reads the filter of a segment and holds on to the custom fields that it names until the transaction ends. One
+// that reads segments is refused: a segment of segments would change without any contact's change.
+func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
+	f, err := contacts.ParseFilter(ctx, tx, raw)
+	if e, ok := errors.AsType[*filter.Error](err); ok {
+		return nil, e.InBody("#/filter")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parse filter: %w", err)
+	}
+	if slices.Contains(f.Fields(), "segment") {
+		e := filter.Error{Path: nested(raw), Code: "nested_segment", Detail: "The filter of a segment cannot read segments."}
+		return nil, e.InBody("#/filter")
+	}
+	var keys []string
+	for _, field := range f.Fields() {
+		if key, custom := strings.CutPrefix(field, "attributes."); custom {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return f, nil
+	}
+	held := 0
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[]) AND archived_at IS NULL FOR SHARE) AS named`,
+		[]any{tx.Org(), keys}, &held); err != nil {
+		return nil, fmt.Errorf("hold fields: %w", err)
+	}
+	if held < len(keys) {
+		return nil, fault.New(fault.Conflict, "A custom field of the filter was archived meanwhile.")
+	}
+	return f, nil
+}
+
+// nested is the pointer to the first leaf of raw, a valid filter, that reads segments.
+func nested(raw []byte) string {
+	var node struct {
+		All, Any []json.RawMessage
+		Not      json.RawMessage
+		Field    string
+	}
+	if json.Unmarshal(raw, &node) != nil {
+		return ""
+	}
+	if node.Field == "segment" {
+		return "/field"
+	}
+	for name, parts := range map[string][]json.RawMessage{"all": node.All, "any": node.Any} {
+		for i, part := range parts {
+			if at := nested(part); at != "" {
+				return "/" + name + "/" + strconv.Itoa(i) + at
+			}
+		}
+	}
+	if node.Not != nil {
+		if at := nested(node.Not); at != "" {
+			return "/not" + at
+		}
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package segments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Kind says who decides on the members.
+type Kind string
+
+// The kinds.
+const (
+	Static  Kind = "static"  // whoever writes contacts
+	Dynamic Kind = "dynamic" // the filter
+)
+
+// The statuses of a segment.
+const (
+	Building = "building" // its members are being found
+	Ready    = "ready"
+)
+
+// Max is how many live segments an org may have.
+const Max = 200
+
+// Segment is a set of contacts, as the API shows it.
+type Segment struct {
+	ID           id.ID           `json:"id" format:"uuid"`
+	Key          string          `json:"key" doc:"What contacts and lists name it by; never changes, and stays its own while it is archived"`
+	Name         string          `json:"name"`
+	Kind         Kind            `json:"kind" enum:"static,dynamic"`
+	Filter       json.RawMessage `json:"filter" doc:"Of a dynamic segment; null of a static one"`
+	ContactCount int64           `json:"contact_count" doc:"Live contacts in it"`
+	Status       string          `json:"status" enum:"building,ready" doc:"building: the contacts are being held against a new filter, and the members are not all there"`
+	CreatedAt    wire.Time       `json:"created_at" format:"date-time"`
+	UpdatedAt    wire.Time       `json:"updated_at" format:"date-time"`
+	ArchivedAt   *wire.Time      `json:"archived_at" format:"date-time"`
+}
+
+// Row is a segment with the two counters of its ETag.
+type Row struct {
+	Segment
+	Edit     int // moved by every edit
+	Computed int // moved as members come and go
+}
+
+// selecting is every segment g of the org $1, with what came and went since the last adding up.
+const selecting = `SELECT g.id, g.key, g.name, g.kind, g.filter, g.counted + t.steps, g.status, g.created_at, g.updated_at, g.archived_at, g.edit, g.computed + t.n
+FROM segment g CROSS JOIN LATERAL (
+	SELECT coalesce(sum(step), 0)::bigint AS steps, count(*)::int AS n FROM segment_tally WHERE org_id = $1 AND segment_id = g.id) AS t
+WHERE g.org_id = $1`
+
+func scan(row pgx.CollectableRow) (r Row, err error) {
+	var filter []byte
+	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &filter, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Edit, &r.Computed)
+	if r.Filter = filter; filter == nil {
+		r.Filter = json.RawMessage("null")
+	}
+	return r, err
+}
+
+func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such segment.") }
+
+// Get answers one segment of the org, an archived one only if asked for; else a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return one(ctx, tx, selecting+` AND g.id = $2`, i, archivedToo)
+}
+
+// lock is Get with the row held until the transaction ends.
+func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return one(ctx, tx, selecting+` AND g.id = $2 FOR UPDATE OF g`, i, archivedToo)
+}
+
+func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
+	rows, err := tx.Query(ctx, sql, tx.Org(), i)
+	if err != nil {
+		return Row{}, fmt.Errorf("read segment: %w", err)
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, scan)
+	switch {
+	case postgres.None(err):
+		return Row{}, missing()
+	case err != nil:
+		return Row{}, fmt.Errorf("read segment: %w", err)
+	case r.ArchivedAt != nil && !archivedToo:
+		return Row{}, missing()
+	}
+	return r, nil
+}
+
+// Filter says which segments a list holds.
+type Filter struct {
+	Archived bool // the archived ones instead of the live ones
+	Kind     Kind // "": both
+}
+
+// List answers at most limit segments, the newest first, beginning after the one with that id, or at the start with
+// the zero id.
+func List(ctx context.Context, tx *postgres.Tx, f Filter, after id.ID, limit int) ([]Row, error) {
+	rows, err := tx.Query(ctx, selecting+` AND (g.archived_at IS NOT NULL) = $2 AND ($3 = '' OR g.kind = $3) AND ($4::uuid = $5::uuid OR g.id < $4) ORDER BY g.id DESC LIMIT $6`,
+		tx.Org(), f.Archived, string(f.Kind), after, id.ID{}, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	return found, nil
+}
+
+// Count answers how many segments f holds.
+func Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM segment g WHERE g.org_id = $1 AND (g.archived_at IS NOT NULL) = $2 AND ($3 = '' OR g.kind = $3)`,
+		[]any{tx.Org(), f.Archived, string(f.Kind)}, &n)
+	return n, err
+}

@@ -1,0 +1,248 @@
+package segments
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Pace bounds one run of Sync, whose transaction holds what it has written until its end.
+type Pace struct {
+	Marks   int           // taken
+	Changes int           // memberships changed and told, at most but for those of one contact
+	Piece   int           // contacts of one piece of a build
+	For     time.Duration // begin no further piece after so long
+}
+
+// Usual keeps a run below a second.
+func Usual() Pace {
+	return Pace{Marks: 2000, Changes: 1500, Piece: 20_000, For: 500 * time.Millisecond}
+}
+
+// kept is a live dynamic segment as a run sees it.
+type kept struct {
+	id         id.ID
+	key        string
+	filter     *filter.Filter
+	building   bool
+	generation int
+	quiet      bool // nobody is told
+	fresh      bool // it has no members of an earlier filter
+	shelf      bool // how far the build has come: at the archived contacts,
+	at         *time.Time
+	after      *id.ID // after this one
+	moved      bool   // by this run
+}
+
+// run is one run of Sync.
+type run struct {
+	tx    *postgres.Tx
+	pace  Pace
+	all   []*kept
+	left  int  // of pace.Changes
+	epoch bool // members have come by the thousands
+	waits *waits
+}
+
+// planning: every table holds all orgs' rows and the rows of a run are a few of them, so reading one in whole is never
+// right, however the statistics are.
+const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+// Sync makes the memberships of the org's dynamic segments what their filters say: first of contacts that have marks,
+// then, piece by piece, of all contacts for segments that are building. What it leaves, Waiting finds. At most one run
+// of an org may be under way at a time.
+func Sync(ctx context.Context, tx *postgres.Tx, p Pace) error {
+	began := time.Now()
+	r := &run{tx: tx, pace: p, left: p.Changes}
+	tx.Queue(planning)
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	if err := r.marks(ctx); err != nil {
+		return err
+	}
+	if err := r.build(ctx, began.Add(p.For)); err != nil {
+		return err
+	}
+	r.finish()
+	return nil
+}
+
+// load reads the segments with their filters. One whose filter does not fit the org's custom fields any more, which
+// the checks of both sides leave no way to, would stand still.
+func (r *run) load(ctx context.Context) error {
+	rows, err := r.tx.Query(ctx, `SELECT id, key, filter, status = 'building', generation, quiet, fresh, built_shelf, built_at, built_id
+		FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL ORDER BY id`, r.tx.Org())
+	if err != nil {
+		return fmt.Errorf("read segments: %w", err)
+	}
+	var filters [][]byte
+	r.all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*kept, error) {
+		var (
+			s   kept
+			raw []byte
+		)
+		err := row.Scan(&s.id, &s.key, &raw, &s.building, &s.generation, &s.quiet, &s.fresh, &s.shelf, &s.at, &s.after)
+		filters = append(filters, raw)
+		return &s, err
+	})
+	if err != nil {
+		return fmt.Errorf("read segments: %w", err)
+	}
+	parse := contacts.Parser(ctx, r.tx)
+	for i, s := range r.all {
+		if s.filter, err = parse(filters[i]); err != nil {
+			return fmt.Errorf("segment %s: %w", s.id, err)
+		}
+	}
+	return nil
+}
+
+// marks takes marks and settles the contacts that they name, in the order of their ids.
+func (r *run) marks(ctx context.Context) error {
+	rows, err := r.tx.Query(ctx, `SELECT contact_id, id FROM segment_mark WHERE org_id = $1 ORDER BY id LIMIT $2`, r.tx.Org(), r.pace.Marks)
+	if err != nil {
+		return fmt.Errorf("read marks: %w", err)
+	}
+	var (
+		contact id.ID
+		mark    int64
+		of      = map[id.ID][]int64{}
+		ids     []id.ID
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&contact, &mark}, func() error {
+		if of[contact] == nil {
+			ids = append(ids, contact)
+		}
+		of[contact] = append(of[contact], mark)
+		return nil
+	}); err != nil {
+		return fmt.Errorf("read marks: %w", err)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.SortFunc(ids, compare)
+	changes, settled, err := r.differences(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if err := r.apply(ctx, changes); err != nil {
+		return err
+	}
+	var done []int64
+	for _, c := range settled {
+		done = append(done, of[c]...)
+	}
+	r.tx.Queue(`DELETE FROM segment_mark WHERE org_id = $1 AND id = ANY ($2::bigint[])`, r.tx.Org(), done)
+	return nil
+}
+
+func compare(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
+
+// differences are those between the memberships of the contacts and what the filters say, for as many of the contacts as
+// there is room for. A contact that is gone leaves its memberships untold.
+func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, settled []id.ID, err error) {
+	if len(r.all) == 0 {
+		return nil, ids, nil
+	}
+	known, err := contacts.Bare(ctx, r.tx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	members, err := r.members(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	var gone []id.ID
+	for _, i := range ids {
+		if len(changes) >= r.left {
+			break
+		}
+		settled = append(settled, i)
+		if len(known) == 0 || known[0].ID != i { // both are in the order of ids
+			gone = append(gone, i)
+			continue
+		}
+		c := &known[0]
+		known = known[1:]
+		for _, s := range r.all {
+			archived, in := members[membership{i, s.id}]
+			now := c.ArchivedAt != nil
+			switch should := s.filter.Match(contacts.RecordOf(&c.Contact)); {
+			case should && !in:
+				changes = append(changes, change{seg: s, contact: i, created: c.CreatedAt.Time, does: enters, archived: now})
+			case in && !should:
+				changes = append(changes, change{seg: s, contact: i, does: leaves, archived: archived})
+			case in && archived != now:
+				changes = append(changes, change{seg: s, contact: i, does: moves, archived: now})
+			}
+		}
+	}
+	if len(gone) > 0 {
+		r.tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), gone)
+	}
+	return changes, settled, nil
+}
+
+type membership struct{ contact, segment id.ID }
+
+// members are the memberships of the contacts in the run's segments, each with whether it is on the archived side.
+func (r *run) members(ctx context.Context, ids []id.ID) (map[membership]bool, error) {
+	segs := make([]id.ID, len(r.all))
+	for i, s := range r.all {
+		segs[i] = s.id
+	}
+	rows, err := r.tx.Query(ctx, `SELECT contact_id, segment_id, archived FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	var (
+		m        membership
+		archived bool
+		out      = map[membership]bool{}
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&m.contact, &m.segment, &archived}, func() error {
+		if slices.Contains(segs, m.segment) {
+			out[m] = archived
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	return out, nil
+}
+
+// finish writes how far builds have come, adds up tallies, and moves the epoch; in the order of locks.
+func (r *run) finish() {
+	for _, s := range r.all {
+		if !s.moved {
+			continue
+		}
+		status := Building
+		if !s.building {
+			status = Ready
+		}
+		r.tx.Queue(`UPDATE segment SET built_shelf = $4, built_at = $5, built_id = $6, status = $7, quiet = $8, computed = computed + (CASE WHEN status = $7 THEN 0 ELSE 1 END)
+			WHERE org_id = $1 AND id = $2 AND generation = $3 AND archived_at IS NULL`, r.tx.Org(), s.id, s.generation, s.shelf, s.at, s.after, status, s.quiet)
+	}
+	r.tx.Queue(`WITH gone AS (DELETE FROM segment_tally WHERE org_id = $1 RETURNING segment_id, step),
+		sums AS (SELECT segment_id, sum(step) AS steps, count(*) AS n FROM gone GROUP BY segment_id)
+		UPDATE segment g SET counted = g.counted + s.steps, computed = g.computed + s.n FROM sums s WHERE g.org_id = $1 AND g.id = s.segment_id`, r.tx.Org())
+	if w := r.waits; w != nil {
+		r.tx.Queue(`UPDATE segment_watch SET waits_for = $2 WHERE org_id = $1 AND waits_for IS NOT DISTINCT FROM $3 AND epoch = $4`, r.tx.Org(), w.now, w.was, w.epoch)
+	}
+	if r.epoch {
+		r.tx.Queue(`UPDATE segment_watch SET epoch = epoch + 1 WHERE org_id = $1`, r.tx.Org())
+	}
+}

@@ -1,0 +1,245 @@
+package segments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// New is a segment to be made.
+type New struct {
+	Key    string // "": made from the name
+	Name   string
+	Kind   Kind   // "": dynamic with a filter, static without
+	Filter []byte // JSON; nil for a static one
+}
+
+// alone lets one transaction at a time make, change or archive segments of the org: what it counts then holds.
+func alone(tx *postgres.Tx) {
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('segment', hashtextextended($1::uuid::text, 0)))`, tx.Org())
+}
+
+// Create makes a segment. A dynamic one is building until Sync has found its members. A key that another segment has, a
+// live one or an archived one, is a conflict that names it; a 201st segment and a wrong field are validation
+// faults, a wrong filter is invalid_filter.
+func Create(ctx context.Context, tx *postgres.Tx, n New) (Row, error) {
+	if n.Kind == "" {
+		if n.Kind = Static; n.Filter != nil {
+			n.Kind = Dynamic
+		}
+	}
+	bad := checkName(n.Name)
+	if n.Key != "" {
+		bad = append(bad, checkKey(n.Key)...)
+	}
+	switch {
+	case n.Kind == Dynamic && n.Filter == nil:
+		bad = append(bad, wrong("filter", "required", "A dynamic segment needs a filter.")...)
+	case n.Kind == Static && n.Filter != nil:
+		bad = append(bad, wrong("filter", "not_allowed", "A static segment has no filter.")...)
+	}
+	if err := invalid(bad); err != nil {
+		return Row{}, err
+	}
+	alone(tx)
+	var f *filter.Filter
+	if n.Kind == Dynamic {
+		var err error
+		if f, err = parse(ctx, tx, n.Filter); err != nil {
+			return Row{}, err
+		}
+	}
+	key := n.Key
+	if key == "" {
+		var err error
+		if key, err = free(ctx, tx, keyOf(n.Name)); err != nil {
+			return Row{}, err
+		}
+	}
+	return insert(ctx, tx, key, n, f)
+}
+
+func insert(ctx context.Context, tx *postgres.Tx, key string, n New, f *filter.Filter) (Row, error) {
+	i, status := id.New(), Ready
+	var (
+		canonical *string
+		reads     = []string{}
+	)
+	if f != nil {
+		s := string(f.JSON())
+		canonical, reads, status = &s, f.Fields(), Building
+		watch(tx)
+	}
+	added, err := tx.Exec(ctx, `INSERT INTO segment (org_id, id, key, name, kind, filter, reads, status, generation, quiet, fresh, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9, $10, $10) ON CONFLICT (org_id, key) DO NOTHING`,
+		tx.Org(), i, key, n.Name, string(n.Kind), canonical, reads, status, f != nil, wire.Now())
+	if err != nil {
+		return Row{}, full(err)
+	}
+	if added == 0 {
+		return Row{}, taken(ctx, tx, key)
+	}
+	return Get(ctx, tx, i, false)
+}
+
+// full makes a fault of the refusal of a 201st segment.
+func full(err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
+		return fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
+	}
+	return fmt.Errorf("write segment: %w", err)
+}
+
+func taken(ctx context.Context, tx *postgres.Tx, key string) error {
+	var holder id.ID
+	if err := tx.QueryRow(ctx, `SELECT id FROM segment WHERE org_id = $1 AND key = $2`, []any{tx.Org(), key}, &holder); err != nil {
+		return fmt.Errorf("look up the holder: %w", err)
+	}
+	f := fault.New(fault.Conflict, "A segment with this key exists, or is archived.")
+	f.ExistingID = holder.String()
+	return f
+}
+
+// free is key, or key with the first number that no segment has.
+func free(ctx context.Context, tx *postgres.Tx, key string) (string, error) {
+	rows, err := tx.Query(ctx, `SELECT key FROM segment WHERE org_id = $1 AND starts_with(key, $2)`, tx.Org(), key)
+	if err != nil {
+		return "", fmt.Errorf("look for keys: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", fmt.Errorf("look for keys: %w", err)
+	}
+	used := make(map[string]bool, len(found))
+	for _, k := range found {
+		used[k] = true
+	}
+	out := key
+	for n := 2; used[out]; n++ {
+		out = key + "-" + strconv.Itoa(n)
+	}
+	return out, nil
+}
+
+// watch has the changes of the org's contacts marked from now on. Who began to write before does not know yet.
+func watch(tx *postgres.Tx) {
+	tx.Queue(`INSERT INTO segment_watch (org_id, watching) VALUES ($1, true) ON CONFLICT (org_id) DO UPDATE
+		SET watching = true, waits_for = CASE WHEN segment_watch.watching THEN segment_watch.waits_for END`, tx.Org())
+}
+
+// Patch is a merge patch of a segment.
+type Patch struct {
+	Name   wire.Field[string]
+	Filter wire.Field[[]byte]
+}
+
+// Update applies p to the live segment i. allow sees it as it is, locked; its error is the answer. Another filter makes
+// it building again: who is in it changes as Sync comes by. A patch that changes nothing writes nothing.
+func Update(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) error, p Patch) (Row, error) {
+	alone(tx)
+	r, err := lock(ctx, tx, i, false)
+	if err != nil {
+		return Row{}, err
+	}
+	if err := allow(&r); err != nil {
+		return Row{}, err
+	}
+	var bad []fault.Field
+	name := r.Name
+	if p.Name.Set {
+		if name = p.Name.Value; p.Name.Null {
+			bad = wrong("name", "not_nullable", "This field cannot be null.")
+		} else {
+			bad = checkName(name)
+		}
+	}
+	refilter := p.Filter.Set && (!p.Filter.Null || r.Kind == Dynamic)
+	switch {
+	case refilter && r.Kind == Static:
+		bad = append(bad, wrong("filter", "not_allowed", "A static segment has no filter.")...)
+	case refilter && p.Filter.Null:
+		bad = append(bad, wrong("filter", "not_nullable", "This field cannot be null.")...)
+	}
+	if err := invalid(bad); err != nil {
+		return Row{}, err
+	}
+	if refilter {
+		f, err := parse(ctx, tx, p.Filter.Value)
+		if err != nil {
+			return Row{}, err
+		}
+		if refilter = string(f.JSON()) != string(r.Filter); refilter {
+			tx.Queue(`UPDATE segment SET filter = $3, reads = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), i, string(f.JSON()), f.Fields())
+			rebuild(tx, i)
+		}
+	}
+	if name == r.Name && !refilter {
+		return r, nil
+	}
+	tx.Queue(`UPDATE segment SET name = $3, updated_at = $4, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, name, wire.Now())
+	return Get(ctx, tx, i, false)
+}
+
+// rebuild has all contacts held against the filter once more, whoever is a member.
+func rebuild(tx *postgres.Tx, i id.ID) {
+	tx.Queue(`UPDATE segment SET status = 'building', generation = generation + 1, fresh = false, built_shelf = false, built_at = NULL, built_id = NULL
+		WHERE org_id = $1 AND id = $2`, tx.Org(), i)
+}
+
+// Archive hides the segment from lists, look-ups and contacts, and lets its members stand as they are. Of one that is
+// archived already nothing changes, whatever allow says.
+func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) error) error {
+	alone(tx)
+	r, err := lock(ctx, tx, i, true)
+	if err != nil || r.ArchivedAt != nil {
+		return err
+	}
+	if err := allow(&r); err != nil {
+		return err
+	}
+	now := wire.Now()
+	tx.Queue(`UPDATE segment SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, now)
+	tx.Queue(`INSERT INTO segment_watch (org_id, epoch) VALUES ($1, 1) ON CONFLICT (org_id) DO UPDATE SET epoch = segment_watch.epoch + 1,
+		watching = EXISTS (SELECT FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL)`, tx.Org())
+	return tx.Flush(ctx)
+}
+
+// Restore undoes Archive; of a live segment nothing changes. A dynamic one is building until Sync has caught up with
+// what happened meanwhile. A filter whose custom fields are gone is a conflict, a 201st segment a validation fault.
+func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+	alone(tx)
+	r, err := lock(ctx, tx, i, true)
+	if err != nil || r.ArchivedAt == nil {
+		return r, err
+	}
+	live, err := Count(ctx, tx, Filter{})
+	if err != nil {
+		return Row{}, err
+	}
+	if live >= Max {
+		return Row{}, fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
+	}
+	if r.Kind == Dynamic {
+		if _, err := parse(ctx, tx, r.Filter); err != nil {
+			if fault.Is(err, fault.InvalidFilter) {
+				return Row{}, fault.New(fault.Conflict, "Its filter reads a custom field that is archived, or of another type now.").Because(err)
+			}
+			return Row{}, err
+		}
+		rebuild(tx, i)
+		watch(tx)
+	}
+	tx.Queue(`UPDATE segment SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, wire.Now())
+	tx.Queue(`UPDATE segment_watch SET epoch = epoch + 1 WHERE org_id = $1`, tx.Org())
+	return Get(ctx, tx, i, false)
+}
