@@ -13,7 +13,7 @@ const counted = 1000
 
 // Count answers how many contacts f holds, exactly: its cost grows with the answer.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	q := build(tx.Org(), f, Newest)
+	q := build(tx.Org(), f, Newest, false)
 	var n int64
 	tx.Queue(planning)
 	err := tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
@@ -22,7 +22,7 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 
 // Estimate is exact up to 1,000; beyond, it is what the planner expects from its statistics, at least 1,001.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	q := build(tx.Org(), f, Newest)
+	q := build(tx.Org(), f, Newest, false)
 	inner := "SELECT 1 " + q.from.String() + " WHERE " + q.where.String()
 	var n int64
 	limit := q.arg(counted + 1)

@@ -7,7 +7,7 @@ import (
 
 // Statement is the SQL of a list, for EXPLAIN.
 func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string, []any, error) {
-	q := build(org, f, s)
+	q := build(org, f, s, true)
 	sql, err := q.page(s, after, limit)
 	return sql, q.args, err
 }
@@ -17,7 +17,7 @@ const Planning = planning
 
 // Condition is what f asks of the rows c and s, for live contacts. args begin with the org.
 func Condition(f *filter.Filter, args *[]any) string {
-	q := &query{args: *args, shelf: "false"}
+	q := &query{args: *args, shelf: "false", live: "IS NULL"}
 	sql := f.SQL(q.column, q.arg)
 	*args = q.args
 	return sql

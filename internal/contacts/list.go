@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ type Filter struct {
 	Stages        []string // any of; so are Tags and Segments
 	Tags          []string
 	Segments      []string // keys
-	Words         []string // folded, see Words: each is the beginning of a word of name or email
+	Words         []string // folded, see Words: each is the beginning of a word of name, email or company
 	Company       *id.ID
 	Owner         *id.ID
 	MinScore      *float64
@@ -56,6 +57,7 @@ type query struct {
 	sortKey     string // the columns of the order
 	sortID      string
 	shelf       string // "true" for archived contacts, as the rows that they are found by say it
+	live        string // the same of contact.archived_at: IS NULL, IS NOT NULL
 }
 
 // arg adds an argument and answers its placeholder.
@@ -71,16 +73,21 @@ func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 // The rows of a single tag or segment lie in the order of creation, so they drive such a list themselves; of
 // several values the planner chooses between walking the order and gathering the rows. Only leakproof operators
 // appear, see the migration.
-func build(org id.ID, f *Filter, s Sort, args ...any) *query {
-	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false"}
+//
+// whole is for a query that answers contacts with their scores; else the rows s are there only where f or the order
+// reads them.
+func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
+	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false", live: "IS NULL"}
 	q.arg(org)
 	q.args = append(q.args, args...)
-	q.from.WriteString(both)
 	if f.Archived {
-		q.shelf = "true"
-		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NOT NULL AND s.archived = true")
-	} else {
-		q.where.WriteString("c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND s.archived = false")
+		q.shelf, q.live = "true", "IS NOT NULL"
+	}
+	q.from.WriteString("FROM contact c")
+	q.where.WriteString("c.org_id = $1 AND c.archived_at " + q.live)
+	if whole || f.scored(s) {
+		q.from.WriteString(" JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id")
+		q.and("s.org_id = $1 AND s.archived = " + q.shelf)
 	}
 	byCreation := s == Newest || s == Oldest
 	switch s {
@@ -101,10 +108,10 @@ func build(org id.ID, f *Filter, s Sort, args ...any) *query {
 	}
 	if len(f.Segments) == 1 && byCreation && q.sortID == "c.id" {
 		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at = c.created_at")
-		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND key = " + q.arg(f.Segments[0]) + " AND archived_at IS NULL)")
+		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " + q.arg(f.Segments[0]) + ")")
 		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
 	} else if len(f.Segments) > 0 {
-		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND key = ANY (" + q.arg(f.Segments) + "::text[]) AND archived_at IS NULL))")
+		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
 	}
 	q.rest(f)
 	if f.Where != nil {
@@ -139,26 +146,47 @@ func (q *query) rest(f *Filter) {
 		q.and("c.created_at < " + q.arg(*f.CreatedBefore))
 	}
 	for _, w := range f.Words {
-		// In byte order every word that begins with w lies below w followed by the highest character.
-		q.and("EXISTS (SELECT FROM contact_word w WHERE w.org_id = $1 AND w.contact_id = c.id AND w.word >= " + q.arg(w) + " AND w.word < " + q.arg(w+"\U0010FFFF") + ")")
+		q.and("c.id IN (" + q.found(w) + ")")
 	}
 }
 
 // page adds the place to begin at, the order and the limit.
 func (q *query) page(s Sort, after *Position, limit int) (string, error) {
-	compare, direction := ">", ""
-	if s == Newest || s == Highest {
-		compare, direction = "<", " DESC"
+	if err := q.begin(s, after); err != nil {
+		return "", err
 	}
-	if after != nil {
-		key, err := s.parse(after.Key)
-		if err != nil {
-			return "", err
-		}
-		q.and("(" + q.sortKey + ", " + q.sortID + ") " + compare + " (" + q.arg(key) + ", " + q.arg(after.ID) + ")")
-	}
+	d := s.direction()
 	return "SELECT " + columns + "\n" + q.from.String() + "\nWHERE " + q.where.String() +
-		"\nORDER BY " + q.sortKey + direction + ", " + q.sortID + direction + "\nLIMIT " + q.arg(limit), nil
+		"\nORDER BY " + q.sortKey + d + ", " + q.sortID + d + "\nLIMIT " + q.arg(limit), nil
+}
+
+// begin adds the place to begin at.
+func (q *query) begin(s Sort, after *Position) error {
+	if after == nil {
+		return nil
+	}
+	key, err := s.parse(after.Key)
+	if err != nil {
+		return err
+	}
+	compare := ">"
+	if s.direction() != "" {
+		compare = "<"
+	}
+	q.and("(" + q.sortKey + ", " + q.sortID + ") " + compare + " (" + q.arg(key) + ", " + q.arg(after.ID) + ")")
+	return nil
+}
+
+func (s Sort) direction() string {
+	if s == Newest || s == Highest {
+		return " DESC"
+	}
+	return ""
+}
+
+// scored tells whether the list needs the rows of contact_score to choose and to sort.
+func (f *Filter) scored(s Sort) bool {
+	return s == Highest || s == Lowest || f.MinScore != nil || f.Where != nil && slices.Contains(f.Where.Fields(), "lead_score")
 }
 
 // planning is set for the transaction of a list: contact holds every org's rows, so that reading a whole table is never
@@ -169,11 +197,19 @@ const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('
 // List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
 // position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
-	q := build(tx.Org(), f, s)
+	if len(f.Words) > 0 {
+		return search(ctx, tx, f, s, after, limit)
+	}
+	q := build(tx.Org(), f, s, true)
 	sql, err := q.page(s, after, limit)
 	if err != nil {
 		return nil, err
 	}
+	return q.list(ctx, tx, sql)
+}
+
+// list answers the contacts that sql selects with the arguments of q.
+func (q *query) list(ctx context.Context, tx *postgres.Tx, sql string) ([]Row, error) {
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, sql, q.args...)
 	if err != nil {

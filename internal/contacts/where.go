@@ -181,6 +181,6 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 // or to be read in pieces ordered by both. Its $1 is the org; args are the caller's own, $2 and on, for what it puts
 // around the statement. allArgs are to be sent with the whole.
 func Selecting(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
-	q := build(org, f, Newest, args...)
+	q := build(org, f, Newest, false, args...)
 	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
 }
