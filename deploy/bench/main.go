@@ -12,6 +12,8 @@
 //	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small try
 //	go run ./deploy/bench oauth      claims of due tokens out of a million; making them takes some minutes
 //	go run ./deploy/bench ask        whether a certificate may be given, at 10,000 custom domains, also with Postgres stopped
+//	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
+//	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small try
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
@@ -49,7 +51,7 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench ask|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
@@ -81,6 +83,14 @@ func run(ctx context.Context, args []string) error {
 		}
 		limit = toBuild
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
+	}
+	if sections, ok := strings.CutPrefix(args[0], "crm"); ok {
+		n, names, err := crmArgs(sections)
+		if err != nil {
+			return err
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return crmBench(ctx, log, n, names) }
 	}
 	bench, ok := benches[args[0]]
 	if !ok {

@@ -20,30 +20,95 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	return n, err
 }
 
-// Estimate is exact up to 1,000; beyond, it is what the planner expects from its statistics, at least 1,001.
+// Estimate is exact up to 1,000 where counting that far is quick; else it is what the planner expects from its
+// statistics, beyond 1,000 at least 1,001.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	q := build(tx.Org(), f, Newest, false)
-	inner := "SELECT 1 " + q.from.String() + " WHERE " + q.where.String()
-	var n int64
-	limit := q.arg(counted + 1)
-	tx.Queue(planning)
-	if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+inner+" LIMIT "+limit+") AS first", q.args, &n); err != nil {
-		return 0, fmt.Errorf("count: %w", err)
+	if len(f.Words) > 0 {
+		return estimateWords(ctx, tx, f)
 	}
-	if n <= counted {
-		return n, nil
+	return build(tx.Org(), f, Newest, false).estimate(ctx, tx, false)
+}
+
+// estimateWords counts where one of the words is rare: as many contacts as have it are looked at.
+func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
+	all, err := terms(ctx, tx, f, counted)
+	if err != nil {
+		return 0, err
 	}
-	var raw []byte
-	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+inner, q.args[:len(q.args)-1], &raw); err != nil {
-		return 0, fmt.Errorf("estimate: %w", err)
+	rest := *f
+	rest.Words = nil
+	q := build(tx.Org(), &rest, Newest, false)
+	r := rarest(all, counted)
+	if r < 0 {
+		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, true)
 	}
-	var plan []struct {
-		Plan struct {
-			Rows float64 `json:"Plan Rows"`
+	q.from.WriteString(" JOIN (" + q.gathered(&all[r]) + ") AS found (contact_id) ON found.contact_id = c.id")
+	for i := range all {
+		if i != r {
+			q.and(q.has(&all[i]))
 		}
 	}
-	if err := json.Unmarshal(raw, &plan); err != nil || len(plan) == 0 {
-		return 0, fmt.Errorf("read plan: %w", err)
+	var n int64
+	tx.Queue(planning)
+	err = tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
+	return n, err
+}
+
+// quick is what the planner may expect of a count that is made, in its units: a few milliseconds.
+const quick = 3000
+
+// estimate counts to the bound, if that is quick and not known to lead beyond it, and else asks the planner alone.
+func (q *query) estimate(ctx context.Context, tx *postgres.Tx, beyond bool) (int64, error) {
+	sql, args := "SELECT 1 "+q.from.String()+" WHERE "+q.where.String(), q.args
+	first := sql + " LIMIT " + q.arg(counted+1)
+	cost, rows, err := expected(ctx, tx, first, q.args)
+	if err != nil {
+		return 0, err
 	}
-	return max(n, int64(plan[0].Plan.Rows)), nil
+	least := int64(0)
+	if beyond {
+		least = counted + 1
+	} else if cost <= quick {
+		var n int64
+		tx.Queue(planning)
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+first+") AS first", q.args, &n); err != nil || n <= counted {
+			return n, err
+		}
+		least = n
+	}
+	if rows < 0 { // the planner sees no further than the limit
+		if _, rows, err = expected(ctx, tx, sql, args); err != nil {
+			return 0, err
+		}
+	}
+	return max(least, rows), nil
+}
+
+// expected is what the planner expects a statement to cost, and the rows that it would have without its limit; -1
+// where that is not told.
+func expected(ctx context.Context, tx *postgres.Tx, sql string, args []any) (cost float64, rows int64, err error) {
+	var raw []byte
+	tx.Queue(planning)
+	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+sql, args, &raw); err != nil {
+		return 0, 0, fmt.Errorf("estimate: %w", err)
+	}
+	type node struct {
+		Type  string  `json:"Node Type"`
+		Cost  float64 `json:"Total Cost"`
+		Rows  float64 `json:"Plan Rows"`
+		Plans []node
+	}
+	var plan []struct{ Plan node }
+	if err := json.Unmarshal(raw, &plan); err != nil || len(plan) == 0 {
+		return 0, 0, fmt.Errorf("read plan: %w", err)
+	}
+	top := plan[0].Plan
+	switch {
+	case top.Type != "Limit":
+		return top.Cost, int64(top.Rows), nil
+	case len(top.Plans) == 1:
+		return top.Cost, int64(top.Plans[0].Rows), nil
+	default:
+		return top.Cost, -1, nil
+	}
 }

@@ -70,9 +70,8 @@ func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 
 // build writes the query of f. $1 is the org.
 //
-// The rows of a single tag or segment lie in the order of creation, so they drive such a list themselves; of
-// several values the planner chooses between walking the order and gathering the rows. Only leakproof operators
-// appear, see the migration.
+// Where rows of their own cannot drive the list, see drive, the planner chooses between walking the order and gathering
+// the rows. Only leakproof operators appear where an index is to serve, see the migration.
 //
 // whole is for a query that answers contacts with their scores; else the rows s are there only where f or the order
 // reads them.
@@ -99,27 +98,77 @@ func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
 		q.sortKey = "c.email_folded"
 	case Newest, Oldest:
 	}
-	if len(f.Tags) == 1 && byCreation {
-		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id AND t.created_at = c.created_at")
-		q.and("t.org_id = $1 AND t.archived = " + q.shelf + " AND t.tag = " + q.arg(f.Tags[0]))
-		q.sortKey, q.sortID = "t.created_at", "t.contact_id"
-	} else if len(f.Tags) > 0 {
-		q.and("EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id AND t.tag = ANY (" + q.arg(f.Tags) + "::text[]))")
+	tags, segments, parts := f.Tags, f.Segments, f.parts()
+	if byCreation {
+		tags, segments, parts = q.drive(tags, segments, parts)
 	}
-	if len(f.Segments) == 1 && byCreation && q.sortID == "c.id" {
-		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at = c.created_at")
-		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " + q.arg(f.Segments[0]) + ")")
-		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
-	} else if len(f.Segments) > 0 {
-		q.and("EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.created_at = c.created_at AND m.contact_id = c.id AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = ANY (" + q.arg(f.Segments) + "::text[])))")
+	if len(tags) > 0 {
+		q.and("EXISTS (" + q.rows("tag") + " AND t.tag = ANY (" + q.arg(tags) + "::text[]))")
+	}
+	if len(segments) > 0 {
+		q.and("EXISTS (" + q.rows("segment") + " AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = ANY (" + q.arg(segments) + "::text[])))")
 	}
 	q.rest(f)
-	if f.Where != nil {
-		for _, part := range f.Where.Conjuncts() {
-			q.and(part.SQL(q.column, q.arg))
-		}
+	for _, part := range parts {
+		q.and(part.SQL(q.column, q.arg))
 	}
 	return q
+}
+
+// parts are what must hold of each contact beside the list's own parameters.
+func (f *Filter) parts() []*filter.Filter {
+	if f.Where == nil {
+		return nil
+	}
+	return f.Where.Conjuncts()
+}
+
+// drive lets the rows of one tag, segment or custom field's value drive the list, if it asks for just one of any: they
+// lie in the order of creation. It answers what is left to ask.
+//
+// The rows hang on the contact by its id, and by its time as a range: as an equation the planner would take it for
+// another condition as rare as the first, and expect no rows at all.
+func (q *query) drive(tags, segments []string, parts []*filter.Filter) (restTags, restSegments []string, rest []*filter.Filter) {
+	tag := func(v any) {
+		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id AND t.created_at >= c.created_at AND t.created_at <= c.created_at")
+		q.and("t.org_id = $1 AND t.archived = " + q.shelf + " AND t.tag = " + q.arg(v))
+		q.sortKey, q.sortID = "t.created_at", "t.contact_id"
+	}
+	segment := func(v any) {
+		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at >= c.created_at AND m.created_at <= c.created_at")
+		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " + q.arg(v) + ")")
+		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
+	}
+	switch {
+	case len(tags) == 1:
+		tag(tags[0])
+		return nil, segments, parts
+	case len(segments) == 1:
+		segment(segments[0])
+		return tags, nil, parts
+	}
+	for i, part := range parts {
+		field, op, value, ok := part.Term()
+		if !ok || op != filter.Eq {
+			continue
+		}
+		key, custom := strings.CutPrefix(field, attributePrefix)
+		switch {
+		case field == "tag":
+			tag(value)
+		case field == "segment":
+			segment(value)
+		case custom:
+			q.from.WriteString(" JOIN contact_attribute a ON a.contact_id = c.id")
+			q.and("a.org_id = $1 AND a.archived = " + q.shelf + " AND a.key = " + q.arg(key) + " AND " +
+				part.SQL(func(_ string, t filter.Type) filter.Column { return attributeColumn(t) }, q.arg))
+			q.sortKey, q.sortID = "a.created_at", "a.contact_id"
+		default:
+			continue
+		}
+		return tags, segments, slices.Concat(parts[:i], parts[i+1:])
+	}
+	return tags, segments, parts
 }
 
 func (q *query) rest(f *Filter) {

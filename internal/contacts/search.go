@@ -27,8 +27,6 @@ type term struct {
 	companies []id.ID // at most fewFrom + 1
 }
 
-func (t *term) rare() bool { return t.contacts <= few && len(t.companies) <= fewFrom }
-
 // between are the bounds of the words that begin with word. In byte order each of them lies below word followed by the
 // highest character, which is in no word.
 func (q *query) between(word string) string {
@@ -67,8 +65,8 @@ func (q *query) has(t *term) string {
 	return sql + ")"
 }
 
-// terms asks what the org has of each word. All of it is one statement, and no count goes on for long.
-func terms(ctx context.Context, tx *postgres.Tx, f *Filter) ([]term, error) {
+// terms asks what the org has of each word; contacts are counted to just above the bound. All of it is one statement.
+func terms(ctx context.Context, tx *postgres.Tx, f *Filter, bound int) ([]term, error) {
 	q := &query{live: "IS NULL"}
 	if f.Archived {
 		q.live = "IS NOT NULL"
@@ -78,7 +76,7 @@ func terms(ctx context.Context, tx *postgres.Tx, f *Filter) ([]term, error) {
 	for i, word := range f.Words {
 		asked[i] = fmt.Sprintf(`SELECT %d, companies, (SELECT count(*) FROM (SELECT FROM contact_word w WHERE w.org_id = $1 AND w.word%s LIMIT %d) AS own)
 			+ (SELECT count(*) FROM (SELECT FROM contact o WHERE o.org_id = $1 AND o.archived_at %s AND o.company_id = ANY (companies) LIMIT %d) AS theirs)
-			FROM (SELECT ARRAY(%s LIMIT %d) AS companies OFFSET 0) AS called`, i, q.between(word), few+1, q.live, few+1, q.called(word), fewFrom+1)
+			FROM (SELECT ARRAY(%s LIMIT %d) AS companies OFFSET 0) AS called`, i, q.between(word), bound+1, q.live, bound+1, q.called(word), fewFrom+1)
 	}
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, strings.Join(asked, "\nUNION ALL "), q.args...)
@@ -104,13 +102,13 @@ func terms(ctx context.Context, tx *postgres.Tx, f *Filter) ([]term, error) {
 
 // search is List where there are words to look for.
 func search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
-	all, err := terms(ctx, tx, f)
+	all, err := terms(ctx, tx, f, few)
 	if err != nil {
 		return nil, err
 	}
 	rest := *f
 	rest.Words = nil
-	if r := rarest(all); r >= 0 {
+	if r := rarest(all, few); r >= 0 {
 		return gather(ctx, tx, &rest, s, after, limit, func(q *query) string {
 			for i := range all {
 				if i != r {
@@ -136,11 +134,11 @@ func search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Posi
 	})
 }
 
-// rarest is the place of the term that the fewest contacts have, -1 where many have each.
-func rarest(all []term) int {
+// rarest is the place of the term that the fewest contacts have, -1 where more than the bound have each.
+func rarest(all []term, bound int) int {
 	at := -1
 	for i := range all {
-		if all[i].rare() && (at < 0 || all[i].contacts < all[at].contacts) {
+		if t := &all[i]; t.contacts <= bound && len(t.companies) <= fewFrom && (at < 0 || t.contacts < all[at].contacts) {
 			at = i
 		}
 	}

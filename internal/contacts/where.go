@@ -153,24 +153,27 @@ func attributeColumn(t filter.Type) filter.Column {
 	}
 }
 
-// column says how a field is asked of the rows c and s of a query whose $1 is the org. Rows of their own hang on the
-// contact by all of their index, so that the planner may begin with them as well as end with them.
+// rows selects the rows of a tag or segment field that hang on contact c, see drive.
+func (q *query) rows(field string) string {
+	if field == "tag" {
+		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id AND t.created_at >= c.created_at AND t.created_at <= c.created_at"
+	}
+	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id AND m.created_at >= c.created_at AND m.created_at <= c.created_at"
+}
+
+// column says how a field is asked of the rows c and s of a query whose $1 is the org.
 func (q *query) column(field string, t filter.Type) filter.Column {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		c := attributeColumn(t)
-		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.contact_id = c.id AND a.created_at = c.created_at AND a.archived = " + q.shelf + " AND a.key = " + q.arg(key)
+		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf + " AND a.contact_id = c.id AND a.key = " + q.arg(key)
 		return c
 	}
 	switch field {
 	case "tag":
-		return filter.Column{
-			Rows:  "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.created_at = c.created_at AND t.contact_id = c.id",
-			Value: "t.tag",
-		}
+		return filter.Column{Rows: q.rows(field), Value: "t.tag"}
 	case "segment":
 		return filter.Column{
-			Rows: "SELECT FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL WHERE m.org_id = $1 AND m.archived = " + q.shelf +
-				" AND m.created_at = c.created_at AND m.contact_id = c.id",
+			Rows:  strings.Replace(q.rows(field), "segment_member m", "segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL", 1),
 			Value: "g.key",
 		}
 	}
