@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ var crmSQL = []struct{ what, sql string }{
 
 // buildCRM fills an empty schema. Secondary indexes are made at the end; triggers do not run.
 func buildCRM(ctx context.Context, admin *pgx.Conn, n int) error {
-	replace := strings.NewReplacer("@contacts", fmt.Sprint(n), "@companies", fmt.Sprint(n/20), "@others", fmt.Sprint(crmOthers), "@small", fmt.Sprint(crmOthersContacts))
+	replace := strings.NewReplacer("@contacts", strconv.Itoa(n), "@companies", strconv.Itoa(n/20), "@others", strconv.Itoa(crmOthers), "@small", strconv.Itoa(crmOthersContacts))
 	for _, sql := range []string{"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "SET work_mem = '256MB'"} {
 		if _, err := admin.Exec(ctx, sql); err != nil {
 			return err

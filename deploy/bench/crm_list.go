@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -320,11 +321,7 @@ func (c *crm) lists(ctx context.Context) ([]*crmList, error) {
 		{"q", "balan gmail"},
 		{"q", "gmbh"},
 	} {
-		name := "count=estimate"
-		for _, s := range e {
-			name += " " + s
-		}
-		add(10, name, append(e, "count", "estimate", "limit", "1")...)
+		add(10, "count=estimate "+strings.Join(e, " "), append(e, "count", "estimate", "limit", "1")...)
 	}
 	return out, nil
 }
