@@ -103,7 +103,9 @@ func build(d Deps, more ...func(*App)) *App {
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
+		a.mountBulk, // before the contacts, whose GET of one would take "bulk" for an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
+		a.mountTags, a.mountMerges,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,

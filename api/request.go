@@ -28,6 +28,8 @@ type request struct {
 
 	bodyRead bool // to its end
 
+	tag string // of a path below the tags, see namedTag
+
 	key         string // Idempotency-Key, "" without one
 	fingerprint [32]byte
 	replayed    bool // the answer is a stored one

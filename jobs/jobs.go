@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
@@ -71,6 +72,7 @@ func All(d Deps) []queue.Handler {
 			accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
 			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
 			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
+			contactbulk.Job{App: d.App, Plans: d.Plans, Pace: contactbulk.Usual()}.Handler(),
 			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
 			leadscore.Job{Model: scoring.For}.Handler(),
 			plansettle.Job{Plans: d.Plans}.Handler(),

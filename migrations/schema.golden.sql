@@ -17,7 +17,11 @@ connect_fee (org_id uuid not null, invoice_id text not null, sale_id uuid not nu
 connect_sale (org_id uuid not null, id uuid not null, client_org_id uuid not null, account text not null, state text not null, keyed_at timestamp with time zone not null, email text not null, name text not null, amount bigint not null, currency text not null, interval text not null, days_until_due integer not null, subscription_id text not null default ''::text, fee_bps integer not null, fee_wanted integer not null, fee_refused_at timestamp with time zone, failure text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, first_name_folded text not null default ''::text, phone_folded text, job_title_folded text, source_folded text, time_zone_folded text, words text not null default ''::text)
 contact_attribute (org_id uuid not null, contact_id uuid not null, key text not null, archived boolean not null default false, text text, rest text, number double precision, flag boolean, created_at timestamp with time zone not null)
+contact_bulk (org_id uuid not null, id uuid not null, action jsonb not null, filter jsonb, dry_run boolean not null, status text not null default 'queued'::text, rows_total bigint not null default 0, rows_changed bigint not null default 0, rows_unchanged bigint not null default 0, rows_failed bigint not null default 0, sample_ids uuid[] not null default '{}'::uuid[], errors jsonb not null default '[]'::jsonb, error text, actor_type text not null, actor_id text not null, request_id text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
+contact_bulk_part (org_id uuid not null, bulk_id uuid not null, n integer not null, ids uuid[] not null, size integer not null)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
+contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
@@ -155,8 +159,13 @@ contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact_attribute: contact_attribute_pkey PRIMARY KEY (org_id, contact_id, key)
+contact_bulk: contact_bulk_pkey PRIMARY KEY (org_id, id)
+contact_bulk: contact_bulk_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+contact_bulk_part: contact_bulk_part_pkey PRIMARY KEY (org_id, bulk_id, n)
 contact_field: contact_field_pkey PRIMARY KEY (org_id, key)
 contact_field: contact_field_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text])))
+contact_merge: contact_merge_pkey PRIMARY KEY (org_id, id)
+contact_merged: contact_merged_pkey PRIMARY KEY (org_id, survivor_id, contact_id)
 contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
 contact_score: contact_score_pkey PRIMARY KEY (org_id, contact_id)
 contact_tag: contact_tag_pkey PRIMARY KEY (org_id, tag, archived, created_at, contact_id)
@@ -305,11 +314,15 @@ CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, l
 CREATE INDEX contact_attribute_flag ON public.contact_attribute USING btree (org_id, key, archived, flag, created_at, contact_id) WHERE (flag IS NOT NULL)
 CREATE INDEX contact_attribute_number ON public.contact_attribute USING btree (org_id, key, archived, number, created_at, contact_id) WHERE (number IS NOT NULL)
 CREATE INDEX contact_attribute_text ON public.contact_attribute USING btree (org_id, key, archived, text, created_at, contact_id) WHERE (text IS NOT NULL)
+CREATE INDEX contact_bulk_open ON public.contact_bulk USING btree (org_id, id) WHERE (completed_at IS NULL)
 CREATE INDEX contact_company ON public.contact USING btree (org_id, company_id, created_at, id) WHERE ((company_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_first_name ON public.contact USING btree (org_id, first_name_folded, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_job_title ON public.contact USING btree (org_id, job_title_folded, created_at, id) WHERE ((job_title_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_merge_old ON public.contact_merge USING btree (created_at) WHERE (undo IS NOT NULL)
+CREATE INDEX contact_merge_survivor ON public.contact_merge USING btree (org_id, survivor_id, id)
+CREATE INDEX contact_merged_loser ON public.contact_merged USING btree (org_id, contact_id)
 CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, created_at, id) WHERE ((phone_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
@@ -392,8 +405,12 @@ CREATE UNIQUE INDEX connect_fee_pkey ON public.connect_fee USING btree (org_id, 
 CREATE UNIQUE INDEX connect_sale_pkey ON public.connect_sale USING btree (org_id, id)
 CREATE UNIQUE INDEX connect_sale_subscription ON public.connect_sale USING btree (subscription_id) WHERE (subscription_id <> ''::text)
 CREATE UNIQUE INDEX contact_attribute_pkey ON public.contact_attribute USING btree (org_id, contact_id, key)
+CREATE UNIQUE INDEX contact_bulk_part_pkey ON public.contact_bulk_part USING btree (org_id, bulk_id, n)
+CREATE UNIQUE INDEX contact_bulk_pkey ON public.contact_bulk USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
+CREATE UNIQUE INDEX contact_merge_pkey ON public.contact_merge USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_merged_pkey ON public.contact_merged USING btree (org_id, survivor_id, contact_id)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_score_pkey ON public.contact_score USING btree (org_id, contact_id)
 CREATE UNIQUE INDEX contact_tag_pkey ON public.contact_tag USING btree (org_id, tag, archived, created_at, contact_id)
@@ -497,7 +514,14 @@ connect_sale: system for ALL to funnelwork_system using (true) check (true) forc
 connect_sale: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_attribute: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_bulk: system for ALL to funnelwork_system using (true) check (true) forced
+contact_bulk: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_bulk_part: system for ALL to funnelwork_system using (true) check (true) forced
+contact_bulk_part: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_merge: system for ALL to funnelwork_system using (true) check (true) forced
+contact_merge: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -610,8 +634,19 @@ contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, U
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_attribute: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_attribute: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_bulk: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_bulk: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_bulk: funnelwork_system may DELETE, SELECT
+contact_bulk_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_bulk_part: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_bulk_part: funnelwork_system may DELETE, SELECT
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_field: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_merge: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_merge: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_merge: funnelwork_system may SELECT, UPDATE
+contact_merged: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_merged: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_score: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_score: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

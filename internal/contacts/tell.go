@@ -48,3 +48,13 @@ func (c *Change) Events() []events.Event {
 
 // list is l, never nil.
 func list(l []string) []string { return append([]string{}, l...) }
+
+// TellAll is Tell of each.
+func TellAll(ctx context.Context, tx *postgres.Tx, all []Change) error {
+	for i := range all {
+		if err := Tell(ctx, tx, &all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

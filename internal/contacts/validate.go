@@ -199,3 +199,11 @@ func invalid(fields []fault.Field) error {
 	}
 	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: fields}
 }
+
+// Keys is in, at most so many, as tags or segment keys are stored: trimmed, each once; or a validation fault. field is the
+// pointer to in.
+func Keys(in []string, field string, most int) ([]string, error) {
+	v, out := checker{}, []string{}
+	v.keys(field, wire.Some(in), &out, most)
+	return out, invalid(v.fields)
+}

@@ -44,7 +44,7 @@ var catalogue = []Type{
 	of(live, "contact.archived", archivedContact, "a contact was archived"),
 	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
 	of(live, "contact.purged", samplePurge, "a contact was erased for good"),
-	of(reserved, "contact.merged", sampleMerge, "contacts were folded into a survivor"),
+	of(live, "contact.merged", sampleMerge, "contacts were folded into a survivor and archived; undoing it is contact.restored of each"),
 	of(live, "contact.tagged", sampleTagging, "tags were added to or taken from a known contact; beside contact.updated"),
 	of(reserved, "contact.subscribed", sampleContact, "a contact opted in again"),
 	of(reserved, "contact.unsubscribed", sampleContact, "a contact opted out by link, one click, reply or API"),

@@ -65,6 +65,18 @@ func (ContactPurged) Type() string { return "contact.purged" }
 // Data is the id.
 func (e ContactPurged) Data() (object, previous any) { return e.Purge, nil }
 
+// ContactMerged is contact.merged: all that is told of the losers, which are archived by it.
+type ContactMerged struct{ Merge Merge }
+
+// Type is the name on the wire.
+func (ContactMerged) Type() string { return "contact.merged" }
+
+// Data is who was folded into whom.
+func (e ContactMerged) Data() (object, previous any) { return e.Merge, nil }
+
+// Concerns are all of them.
+func (e ContactMerged) Concerns() []id.ID { return append([]id.ID{e.Merge.ID}, e.Merge.LoserIDs...) }
+
 // ContactTagged is contact.tagged, beside the contact.updated of the same change.
 type ContactTagged struct{ Tagging Tagging }
 

@@ -29,10 +29,13 @@ type Job struct {
 // Handler is the kind with its work.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// rules are the tables whose rows end by age and that belong to no noun. Each statement deletes at most $1 rows.
+// rules are the tables whose rows end by age and that belong to no noun. Each statement deletes at most $1 rows, or what is
+// in them.
 var rules = []struct{ table, sql string }{
 	{"idempotency_key", `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '24 hours' LIMIT $1))`},
 	// The latest of each entry stays: it tells a scheduler what was missed.
+	{"contact_merge", `UPDATE contact_merge SET undo = NULL WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_merge WHERE undo IS NOT NULL AND created_at < now() - interval '30 days' LIMIT $1))`},
+	{"contact_bulk", `DELETE FROM contact_bulk WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_bulk WHERE completed_at < now() - interval '30 days' LIMIT $1))`},
 	{"billing_preview", `DELETE FROM billing_preview WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_preview WHERE expires_at < now() - interval '1 day' LIMIT $1))`},
 	{"oauth_state", `DELETE FROM oauth_state WHERE ctid = ANY (ARRAY(SELECT ctid FROM oauth_state WHERE expires_at < now() - interval '1 hour' LIMIT $1))`},
 	{"stripe_event", `DELETE FROM stripe_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM stripe_event WHERE received_at < now() - interval '90 days' LIMIT $1))`},

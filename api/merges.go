@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
+)
+
+const mergesPath = "/api/v1/crm/merges"
+
+func (a *App) mountMerges() {
+	const tag = "Merges"
+	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: member, Tag: tag, Title: "Fold other contacts into this one", Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"}}, a.mergeContacts)
+	route(a, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"}, a.listMerges)
+	route(a, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"}, a.getMerge)
+	route(a, op{Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo a merge, within 30 days", Writes: []string{"contact.restored", "contact.updated", "contact.tagged", "lead.score", quotaannounce.Kind.Name()}}, a.undoMerge)
+}
+
+// nouns are what hangs on contacts and goes with them.
+func nouns() []merge.Noun { return nil }
+
+// mergeBody is a merge with the contact that the others were folded into.
+type mergeBody struct {
+	merge.Merge
+	Contact contacts.Contact `json:"contact" doc:"The survivor"`
+}
+
+type mergeAnswer struct{ Body mergeBody }
+
+func (a *App) mergeContacts(ctx context.Context, in *struct {
+	ContactID
+	Body struct {
+		LoserIDs []id.ID `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. What the contact has not is filled from them, in this order"`
+	}
+},
+) (*mergeAnswer, error) {
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
+		return merged(ctx, tx, func() (merge.Result, error) {
+			return merge.Do(ctx, tx, in.ID, in.Body.LoserIDs, scoring.For(tx.Org()).Rate, nouns())
+		})
+	})
+	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+}
+
+func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) {
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
+		return merged(ctx, tx, func() (merge.Result, error) {
+			return merge.Undo(ctx, tx, in.ID, scoring.For(tx.Org()).Rate, nouns())
+		})
+	})
+	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+}
+
+// merged shows what fn came to and asks for the scoring of those contacts that it concerns.
+func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error)) (*mergeAnswer, error) {
+	got, err := fn()
+	if err != nil {
+		return nil, err
+	}
+	var score []id.ID
+	for i := range got.Changed {
+		ch := &got.Changed[i]
+		if _, back := ch.Previous["archived_at"]; back || scoring.Differs(ch.Before(), &ch.Contact) {
+			score = append(score, ch.ID)
+		}
+	}
+	return &mergeAnswer{mergeBody{got.Merge, got.Survivor.Contact}}, askForScores(ctx, tx, score...)
+}
+
+// MergeID is the path of one merge.
+type MergeID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+type mergeShown struct{ Body merge.Merge }
+
+func (a *App) getMerge(ctx context.Context, in *MergeID) (*mergeShown, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*mergeShown, error) {
+		m, err := merge.Get(ctx, tx, in.ID)
+		return &mergeShown{m}, err
+	})
+}
+
+type mergeList struct {
+	Body list[merge.Merge]
+}
+
+func (a *App) listMerges(ctx context.Context, in *struct {
+	Page
+	ContactID string `query:"contact_id" format:"uuid" doc:"Those that folded others into this contact"`
+},
+) (*mergeList, error) {
+	var survivor *id.ID
+	if in.ContactID != "" {
+		i, err := id.Parse(in.ContactID)
+		if err != nil {
+			return nil, fault.Parameter("contact_id", "invalid_format", "This is not a UUID.")
+		}
+		survivor = &i
+	}
+	before, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*mergeList, error) {
+		rows, err := merge.List(ctx, tx, survivor, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &mergeList{}
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(m merge.Merge) merge.Merge { return m }, func(m merge.Merge) id.ID { return m.ID })
+		return out, err
+	})
+}

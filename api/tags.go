@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/contactbulk"
+)
+
+const tagsPath = "/api/v1/crm/tags"
+
+func (a *App) mountTags() {
+	const tag, one = "Tags", tagsPath + "/{tag}"
+	writes := []string{contactbulk.Kind.Name()}
+	a.fiber.Use(tagsPath+"/", namedTag)
+	route(a, op{Method: http.MethodGet, Path: tagsPath, Need: viewer, Tag: tag, Title: "List the tags that contacts have, by name"}, a.listTags)
+	route(a, op{Method: http.MethodPatch, Path: one, Need: member, Tag: tag, Title: "Rename a tag; onto another one, they become one", Status: http.StatusAccepted, Writes: writes}, a.renameTag)
+	route(a, op{Method: http.MethodDelete, Path: one, Need: member, Tag: tag, Title: "Take a tag from all contacts", Status: http.StatusAccepted, Writes: writes}, a.deleteTag)
+}
+
+// namedTag reads the tag of the path as it was sent. The router decodes a path before it looks for slashes, and takes a plus
+// for a blank; a tag may hold both. So what the router gets is encoded once more, and the handler takes the tag from
+// the request.
+func namedTag(c *fiber.Ctx) error {
+	sent, _, _ := strings.Cut(string(c.Request().URI().PathOriginal()), "?")
+	name, ok := strings.CutPrefix(sent, tagsPath+"/")
+	if !ok || strings.Contains(name, "/") {
+		return c.Next()
+	}
+	tag, err := url.PathUnescape(name)
+	if err != nil || !clean(tag) {
+		return c.Next()
+	}
+	requestOf(c.UserContext()).tag = tag
+	c.Path(tagsPath + "/" + url.PathEscape(url.PathEscape(tag)))
+	return c.Next()
+}
+
+// TagName is the path of one tag.
+type TagName struct {
+	Tag string `path:"tag" doc:"As it is written, percent-encoded"`
+}
+
+type tagList struct {
+	Body list[contacts.TagUse]
+}
+
+func (a *App) listTags(ctx context.Context, in *Page) (*tagList, error) {
+	from, err := after[string](ctx, a, *in)
+	if err != nil {
+		return nil, err
+	}
+	begin := ""
+	if from != nil {
+		begin = *from
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*tagList, error) {
+		rows, err := contacts.Tags(ctx, tx, begin, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &tagList{}
+		out.Body, err = listOf(ctx, a, *in, rows, func(t contacts.TagUse) contacts.TagUse { return t }, func(t contacts.TagUse) string { return t.Name })
+		return out, err
+	})
+}
+
+func (a *App) renameTag(ctx context.Context, in *struct {
+	TagName
+	Body struct {
+		Name string `json:"name" doc:"1 to 64 characters, no comma"`
+	}
+},
+) (*bulkStarted, error) {
+	name, err := contacts.Keys([]string{in.Body.Name}, "name", 1)
+	if err != nil {
+		return nil, inside(err, "name/0", "name")
+	}
+	tag := requestOf(ctx).tag
+	if name[0] == tag {
+		return nil, fault.Invalid("name", "unchanged", "This is the tag's name.")
+	}
+	return a.retag(ctx, bulk.Action{Type: bulk.RenameTag, Tag: tag, To: name[0]})
+}
+
+func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
+	return a.retag(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: requestOf(ctx).tag})
+}
+
+// retag begins a change of all contacts, live or archived, that have the action's tag.
+func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*bulkStarted, error) {
+		known, err := contacts.Tagged(ctx, tx, action.Tag)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, fault.New(fault.NotFound, "No contact has this tag.")
+		}
+		return begin(ctx, tx, action, nil, false)
+	})
+}

@@ -1,0 +1,173 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Bulk is one change of many contacts.
+type Bulk struct {
+	ID            id.ID          `json:"id" format:"uuid"`
+	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"completed: every contact has had its turn; failed: it could not go on; cancelled: somebody stopped it, and what was done stays"`
+	Action        Action         `json:"action"`
+	Filter        map[string]any `json:"filter" nullable:"true" doc:"As it was sent; null where the tag itself says whom it is about"`
+	DryRun        bool           `json:"dry_run" doc:"Counts, and changes nothing"`
+	RowsTotal     int64          `json:"rows_total" doc:"Contacts that matched at the start; 0 while queued"`
+	RowsChanged   int64          `json:"rows_changed"`
+	RowsUnchanged int64          `json:"rows_unchanged" doc:"That were so already, or were archived or erased before their turn"`
+	RowsFailed    int64          `json:"rows_failed"`
+	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few that matched"`
+	Errors        []Failure      `json:"errors" doc:"The first few that failed"`
+	Error         *string        `json:"error" doc:"Why it failed as a whole; else null"`
+	CreatedAt     wire.Time      `json:"created_at" format:"date-time"`
+	UpdatedAt     wire.Time      `json:"updated_at" format:"date-time"`
+	CompletedAt   *wire.Time     `json:"completed_at" format:"date-time" doc:"When it was completed, failed or cancelled"`
+
+	where []byte // Filter as it is stored; nil for none
+	by    events.Origin
+}
+
+// Failure is what did not fit one contact.
+type Failure struct {
+	ContactID id.ID  `json:"contact_id" format:"uuid"`
+	Code      string `json:"code"`
+	Detail    string `json:"detail"`
+}
+
+// The states.
+const (
+	Queued    = "queued"
+	Running   = "running"
+	Completed = "completed"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+)
+
+// samples and errorsKept are how many of each are shown.
+const (
+	samples    = 10
+	errorsKept = 50
+)
+
+const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, rows_unchanged, rows_failed, sample_ids, errors, error,
+	created_at, updated_at, completed_at, actor_type, actor_id, request_id`
+
+func scan(row pgx.CollectableRow) (b Bulk, err error) {
+	var action, errs []byte
+	if err := row.Scan(&b.ID, &b.Status, &action, &b.where, &b.DryRun, &b.RowsTotal, &b.RowsChanged, &b.RowsUnchanged, &b.RowsFailed, &b.SampleIDs, &errs, &b.Error,
+		&b.CreatedAt, &b.UpdatedAt, &b.CompletedAt, &b.by.ActorType, &b.by.ActorID, &b.by.RequestID); err != nil {
+		return b, err
+	}
+	if b.where != nil {
+		if err := json.Unmarshal(b.where, &b.Filter); err != nil {
+			return b, fmt.Errorf("decode filter: %w", err)
+		}
+	}
+	if err := json.Unmarshal(action, &b.Action); err != nil {
+		return b, fmt.Errorf("decode action: %w", err)
+	}
+	if err := json.Unmarshal(errs, &b.Errors); err != nil {
+		return b, fmt.Errorf("decode errors: %w", err)
+	}
+	return b, nil
+}
+
+// Ask writes down a change that has been checked, on behalf of the origin of ctx; whoever calls it adds the job that does
+// it. filter is the canonical form, nil for an action that names a tag.
+func Ask(ctx context.Context, tx *postgres.Tx, a Action, filter json.RawMessage, dryRun bool) (Bulk, error) {
+	now := wire.Now()
+	b := Bulk{ID: id.New(), Status: Queued, Action: a, DryRun: dryRun, SampleIDs: []id.ID{}, Errors: []Failure{}, CreatedAt: now, UpdatedAt: now, by: events.OriginOf(ctx)}
+	action, err := json.Marshal(a)
+	if err != nil {
+		return b, fmt.Errorf("encode action: %w", err)
+	}
+	if filter != nil {
+		if err := json.Unmarshal(filter, &b.Filter); err != nil {
+			return b, fmt.Errorf("decode filter: %w", err)
+		}
+	}
+	tx.Queue(`INSERT INTO contact_bulk (org_id, id, action, filter, dry_run, actor_type, actor_id, request_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+		tx.Org(), b.ID, action, orNull(filter), dryRun, b.by.ActorType, b.by.ActorID, b.by.RequestID, now)
+	return b, nil
+}
+
+// orNull keeps SQL's NULL apart from JSON's.
+func orNull(b json.RawMessage) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+// Get answers one; an unknown one is a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) { return one(ctx, tx, i, "") }
+
+func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Bulk, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id = $2`+how, tx.Org(), i)
+	if err != nil {
+		return Bulk{}, fmt.Errorf("read bulk: %w", err)
+	}
+	b, err := pgx.CollectExactlyOneRow(rows, scan)
+	if postgres.None(err) {
+		return b, fault.New(fault.NotFound, "There is no such bulk change.")
+	}
+	return b, err
+}
+
+// List answers at most limit of them, newest first, those before a certain one or, with nil, from the newest on.
+func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Bulk, error) {
+	from := id.Floor(wire.Now().AddDate(1, 0, 0))
+	if before != nil {
+		from = *before
+	}
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, tx.Org(), from, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list bulks: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list bulks: %w", err)
+	}
+	return all, nil
+}
+
+// Cancel stops one: what was done stays. One that is over already is a conflict, unless it was cancelled.
+func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) {
+	b, err := one(ctx, tx, i, ` FOR UPDATE`)
+	switch {
+	case err != nil, b.Status == Cancelled:
+		return b, err
+	case b.CompletedAt != nil:
+		return b, fault.New(fault.Conflict, "The bulk change is over.")
+	}
+	b.end(tx, Cancelled, nil)
+	return b, nil
+}
+
+// Fail ends one whose job has used up its tries. One that is over, or gone, stays as it is.
+func Fail(ctx context.Context, tx *postgres.Tx, i id.ID, why string) error {
+	b, err := one(ctx, tx, i, ` FOR UPDATE`)
+	if fault.Is(err, fault.NotFound) || err == nil && b.CompletedAt != nil {
+		return nil
+	}
+	if err == nil {
+		b.end(tx, Failed, &why)
+	}
+	return err
+}
+
+func (b *Bulk) end(tx *postgres.Tx, status string, why *string) {
+	now := wire.Now()
+	b.Status, b.Error, b.UpdatedAt, b.CompletedAt = status, why, now, &now
+	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5 WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, status, why, now)
+	tx.Queue(`DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2`, tx.Org(), b.ID)
+}

@@ -1,0 +1,94 @@
+package merge
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+)
+
+// folded is the survivor with what it has not filled from the losers, in their order.
+func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
+	c := survivor.Contact
+	c.Tag, c.Attributes = slices.Clone(c.Tag), maps.Clone(c.Attributes)
+	segments := slices.Clone(survivor.Static())
+	for _, l := range losers {
+		fill(&c.Phone, l.Phone)
+		fill(&c.JobTitle, l.JobTitle)
+		fill(&c.Source, l.Source)
+		fill(&c.TimeZone, l.TimeZone)
+		fill(&c.CompanyID, l.CompanyID)
+		fill(&c.OwnerID, l.OwnerID)
+		c.Tag = unite(c.Tag, l.Tag)
+		segments = unite(segments, l.Static())
+		for key, v := range l.Attributes {
+			if _, has := c.Attributes[key]; !has {
+				c.Attributes[key] = v
+			}
+		}
+	}
+	c.Segment = survivor.WithDynamic(segments)
+	return c
+}
+
+func fill[T any](at **T, from *T) {
+	if *at == nil {
+		*at = from
+	}
+}
+
+func unite(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+// unfolded is the survivor as it is now without what the merge, which made after of before, has given it: what was
+// edited since stays.
+func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
+	c := now.Contact
+	c.Phone = back(c.Phone, before.Phone, after.Phone)
+	c.JobTitle = back(c.JobTitle, before.JobTitle, after.JobTitle)
+	c.Source = back(c.Source, before.Source, after.Source)
+	c.TimeZone = back(c.TimeZone, before.TimeZone, after.TimeZone)
+	c.CompanyID = back(c.CompanyID, before.CompanyID, after.CompanyID)
+	c.OwnerID = back(c.OwnerID, before.OwnerID, after.OwnerID)
+	c.Tag = backKeys(c.Tag, before.Tag, after.Tag)
+	c.Segment = now.WithDynamic(backKeys(now.Static(), before.Segment, after.Segment))
+	c.Attributes = maps.Clone(c.Attributes)
+	for key, given := range after.Attributes {
+		if _, had := before.Attributes[key]; had {
+			continue
+		}
+		if v, has := c.Attributes[key]; has && reflect.DeepEqual(v, given) {
+			delete(c.Attributes, key)
+		}
+	}
+	return c
+}
+
+// back is before where now is still after.
+func back[T comparable](now, before, after *T) *T {
+	if now == nil || after == nil || *now != *after {
+		return now
+	}
+	return before
+}
+
+// backKeys is now without what after has beyond before.
+func backKeys(now, before, after []string) []string {
+	if slices.Equal(now, after) {
+		return append([]string{}, before...)
+	}
+	out := []string{}
+	for _, k := range now {
+		if slices.Contains(before, k) || !slices.Contains(after, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}

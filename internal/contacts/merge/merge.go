@@ -1,0 +1,245 @@
+package merge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Kept is how long a merge can be undone.
+const Kept = 30 * 24 * time.Hour
+
+// MaxLosers is how many contacts one merge may fold in.
+const MaxLosers = 50
+
+// Noun is what hangs on contacts and goes with them.
+type Noun struct {
+	Name string
+	// Repoint hands what hangs on the contacts from over to the contact to, and answers what Return needs.
+	Repoint func(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (moved json.RawMessage, err error)
+	// Return gives back what still hangs where Repoint has put it.
+	Return func(ctx context.Context, tx *postgres.Tx, moved json.RawMessage) error
+}
+
+// Merge is one merge.
+type Merge struct {
+	ID         id.ID      `json:"id" format:"uuid"`
+	SurvivorID id.ID      `json:"survivor_id" format:"uuid"`
+	LoserIDs   []id.ID    `json:"loser_ids" doc:"In the order given; without those that were erased since"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
+	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"Until when it can be undone; null once it cannot"`
+	UndoneAt   *wire.Time `json:"undone_at" format:"date-time"`
+}
+
+// state is what a merge may change of a survivor; segments are the static ones.
+type state struct {
+	Phone      *string        `json:"phone"`
+	JobTitle   *string        `json:"job_title"`
+	Source     *string        `json:"source"`
+	TimeZone   *string        `json:"time_zone"`
+	CompanyID  *id.ID         `json:"company_id"`
+	OwnerID    *id.ID         `json:"owner_id"`
+	Tag        []string       `json:"tag"`
+	Segment    []string       `json:"segment"`
+	Attributes map[string]any `json:"attributes"`
+	UpdatedAt  wire.Time      `json:"updated_at"`
+	Edit       int            `json:"edit"`
+}
+
+func stateOf(r *contacts.Row, c *contacts.Contact, edit int) state {
+	return state{
+		c.Phone, c.JobTitle, c.Source, c.TimeZone, c.CompanyID, c.OwnerID, c.Tag, r.StaticOf(c.Segment), c.Attributes, c.UpdatedAt, edit,
+	}
+}
+
+// undo is what undoing needs.
+type undo struct {
+	Before state                      `json:"before"` // the survivor
+	After  state                      `json:"after"`
+	Losers map[id.ID]archived         `json:"losers"`
+	Moved  map[string]json.RawMessage `json:"moved"` // by noun
+}
+
+// archived is when a loser was last edited before the merge, and its edit after it.
+type archived struct {
+	UpdatedAt wire.Time `json:"updated_at"`
+	Edit      int       `json:"edit"`
+}
+
+// Result is what a merge or its undoing came to. Changed are the contacts that the scorer may be concerned with.
+type Result struct {
+	Merge    Merge
+	Survivor contacts.Row
+	Changed  []contacts.Change
+}
+
+// Do folds the losers into the survivor, all of them live, and announces contact.merged, which is all that is told of the
+// losers, and contact.updated of a survivor that changed. One that is not there is a not_found fault.
+func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, rate contacts.Rate, nouns []Noun) (Result, error) {
+	if err := checked(survivor, loserIDs); err != nil {
+		return Result{}, err
+	}
+	rows, err := contacts.LockAll(ctx, tx, append([]id.ID{survivor}, loserIDs...), contacts.Live)
+	if err != nil {
+		return Result{}, err
+	}
+	s, losers, err := split(rows, survivor, loserIDs)
+	if err != nil {
+		return Result{}, err
+	}
+	c := folded(s, losers)
+	if len(c.Tag) > contacts.MaxTags {
+		return Result{}, fault.Invalid("loser_ids", "too_many_tags", "Together they have more than "+strconv.Itoa(contacts.MaxTags)+" tags. Take some off first.")
+	}
+	m := Merge{ID: id.New(), SurvivorID: survivor, LoserIDs: loserIDs, CreatedAt: wire.Now()}
+	until := wire.At(m.CreatedAt.Add(Kept))
+	m.UndoUntil = &until
+	out := Result{Merge: m, Survivor: *s}
+	changed, err := contacts.Put(tx, []contacts.Row{*s}, []contacts.Contact{c}, rate)
+	if err != nil {
+		return Result{}, err
+	}
+	u := undo{Before: stateOf(s, &s.Contact, s.Edit), Losers: map[id.ID]archived{}, Moved: map[string]json.RawMessage{}}
+	for i := range changed {
+		out.Survivor = changed[i].Row
+		out.Changed = append(out.Changed, changed[i])
+	}
+	u.After = stateOf(s, &out.Survivor.Contact, out.Survivor.Edit)
+	away := make([]contacts.Row, len(losers))
+	for i, l := range losers {
+		away[i] = *l
+		u.Losers[l.ID] = archived{l.UpdatedAt, l.Edit + 1}
+	}
+	contacts.Shelve(tx, away, m.CreatedAt)
+	for _, n := range nouns {
+		if u.Moved[n.Name], err = n.Repoint(ctx, tx, loserIDs, survivor); err != nil {
+			return Result{}, fmt.Errorf("hand over %s: %w", n.Name, err)
+		}
+	}
+	body, err := json.Marshal(u)
+	if err != nil {
+		return Result{}, fmt.Errorf("encode merge: %w", err)
+	}
+	tx.Queue(`INSERT INTO contact_merge (org_id, id, survivor_id, loser_ids, undo, created_at) VALUES ($1, $2, $3, $4, $5, $6)`, tx.Org(), m.ID, survivor, loserIDs, string(body), m.CreatedAt)
+	tx.Queue(`INSERT INTO contact_merged (org_id, survivor_id, contact_id, merge_id) SELECT $1, $2, l, $4 FROM unnest($3::uuid[]) l
+		ON CONFLICT (org_id, survivor_id, contact_id) DO UPDATE SET merge_id = excluded.merge_id`, tx.Org(), survivor, loserIDs, m.ID)
+	if err := events.Announce(ctx, tx, events.ContactMerged{Merge: events.Merge{ID: survivor, LoserIDs: loserIDs}}); err != nil {
+		return Result{}, err
+	}
+	return out, contacts.TellAll(ctx, tx, changed)
+}
+
+func checked(survivor id.ID, losers []id.ID) error {
+	switch {
+	case len(losers) == 0:
+		return fault.Invalid("loser_ids", "required", "Say which contacts are folded in.")
+	case len(losers) > MaxLosers:
+		return fault.Invalid("loser_ids", "too_many", "At most "+strconv.Itoa(MaxLosers)+" contacts are allowed.")
+	}
+	for i, l := range losers {
+		at := "loser_ids/" + strconv.Itoa(i)
+		if l == survivor {
+			return fault.Invalid(at, "survivor", "A contact cannot be folded into itself.")
+		}
+		if slices.Contains(losers[:i], l) {
+			return fault.Invalid(at, "repeated", "This contact is named before.")
+		}
+	}
+	return nil
+}
+
+// split finds the survivor among rows, and the losers in the order given.
+func split(rows []contacts.Row, survivor id.ID, losers []id.ID) (s *contacts.Row, l []*contacts.Row, err error) {
+	byID := make(map[id.ID]*contacts.Row, len(rows))
+	for i := range rows {
+		byID[rows[i].ID] = &rows[i]
+	}
+	if s = byID[survivor]; s == nil {
+		return nil, nil, fault.New(fault.NotFound, "There is no such contact.")
+	}
+	for i, one := range losers {
+		row := byID[one]
+		if row == nil {
+			return nil, nil, &fault.Fault{Code: fault.NotFound, Detail: "A contact to be folded in does not exist.", Fields: []fault.Field{{
+				Pointer: "#/loser_ids/" + strconv.Itoa(i), Code: "not_found", Detail: "There is no such contact.",
+			}}}
+		}
+		l = append(l, row)
+	}
+	return s, l, nil
+}
+
+const columns = `id, survivor_id, loser_ids, created_at, undone_at, undo IS NOT NULL`
+
+func scan(row pgx.CollectableRow) (m Merge, err error) {
+	var open bool
+	err = row.Scan(&m.ID, &m.SurvivorID, &m.LoserIDs, &m.CreatedAt, &m.UndoneAt, &open)
+	if until := wire.At(m.CreatedAt.Add(Kept)); open && time.Now().Before(until.Time) {
+		m.UndoUntil = &until
+	}
+	return m, err
+}
+
+// Get answers one; an unknown one is a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Merge, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_merge WHERE org_id = $1 AND id = $2`, tx.Org(), i)
+	if err != nil {
+		return Merge{}, fmt.Errorf("read merge: %w", err)
+	}
+	m, err := pgx.CollectExactlyOneRow(rows, scan)
+	if postgres.None(err) {
+		return m, fault.New(fault.NotFound, "There is no such merge.")
+	}
+	return m, err
+}
+
+// List answers at most limit merges, newest first, those before a certain one or, with nil, from the newest on; of a
+// certain survivor where that is not nil.
+func List(ctx context.Context, tx *postgres.Tx, survivor, before *id.ID, limit int) ([]Merge, error) {
+	from := id.Floor(time.Now().AddDate(1, 0, 0))
+	if before != nil {
+		from = *before
+	}
+	sql, args := `SELECT `+columns+` FROM contact_merge WHERE org_id = $1 AND id < $2`, []any{tx.Org(), from, limit}
+	if survivor != nil {
+		sql, args = sql+` AND survivor_id = $4`, append(args, *survivor)
+	}
+	rows, err := tx.Query(ctx, sql+` ORDER BY id DESC LIMIT $3`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list merges: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list merges: %w", err)
+	}
+	return all, nil
+}
+
+// Within answers the contacts that are folded into i at present, by themselves or with another one; i is not among them.
+func Within(ctx context.Context, tx *postgres.Tx, i id.ID) ([]id.ID, error) {
+	rows, err := tx.Query(ctx, `
+		WITH RECURSIVE f AS (
+			SELECT contact_id FROM contact_merged WHERE org_id = $1 AND survivor_id = $2
+			UNION SELECT m.contact_id FROM f JOIN contact_merged m ON m.org_id = $1 AND m.survivor_id = f.contact_id
+		) SELECT contact_id FROM f WHERE contact_id <> $2`, tx.Org(), i)
+	if err != nil {
+		return nil, fmt.Errorf("read merged contacts: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return nil, fmt.Errorf("read merged contacts: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,425 @@
+package merge_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// shop is one org in a database of its own.
+type shop struct {
+	*testing.T
+	*testkit.Database
+	org id.ID
+}
+
+func open(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{t, testkit.DB(t), id.New()}
+	if err := s.System.Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, s.org)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func rate(c *contacts.Contact) (float64, events.ContactScore) {
+	lead := float64(len(c.Tag))
+	if c.CompanyID != nil {
+		lead += 5
+	}
+	return lead, events.ContactScore{Probability: lead / 100, Confidence: "prior", ModelVersion: "test-1"}
+}
+
+func (s *shop) tx(fn func(ctx context.Context, tx *postgres.Tx) error) error {
+	return s.App.Tx(s.Context(), s.org, func(tx *postgres.Tx) error { return fn(s.Context(), tx) })
+}
+
+func (s *shop) create(p contacts.Patch) (row contacts.Row) {
+	s.Helper()
+	if err := s.tx(func(_ context.Context, tx *postgres.Tx) (err error) {
+		row, err = contacts.Create(tx, &p, rate)
+		return err
+	}); err != nil {
+		s.Fatal(err)
+	}
+	return row
+}
+
+func (s *shop) person(email string) contacts.Row {
+	s.Helper()
+	return s.create(contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("Ada"), LastName: wire.Some("Lovelace")})
+}
+
+func (s *shop) update(i id.ID, p contacts.Patch) {
+	s.Helper()
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := contacts.Update(ctx, tx, i, nil, &p, rate)
+		return err
+	}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) merge(survivor id.ID, losers ...id.ID) (out merge.Result, err error) {
+	err = s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		out, err = merge.Do(ctx, tx, survivor, losers, rate, nil)
+		return err
+	})
+	return out, err
+}
+
+func (s *shop) undo(i id.ID) (out merge.Result, err error) {
+	err = s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		out, err = merge.Undo(ctx, tx, i, rate, nil)
+		return err
+	})
+	return out, err
+}
+
+func (s *shop) get(i id.ID) (row contacts.Row) {
+	s.Helper()
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		row, err = contacts.Get(ctx, tx, i, true)
+		return err
+	}); err != nil {
+		s.Fatal(err)
+	}
+	return row
+}
+
+// dump is every row about contacts but for what only moves on: the ETag, and when a score was made.
+func (s *shop) dump() string {
+	s.Helper()
+	var out strings.Builder
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		for _, table := range []string{"contact", "contact_score", "contact_tag", "contact_word", "contact_attribute", "segment_member", "contact_merged", "timeline", "score_history"} {
+			rows, err := tx.Query(ctx, `SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at')::text FROM `+table+` t ORDER BY 1`)
+			if err != nil {
+				return err
+			}
+			all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return err
+			}
+			if table == "timeline" {
+				all = slices.DeleteFunc(all, func(r string) bool {
+					return strings.Contains(r, `"contact.merged"`) || strings.Contains(r, `"contact.restored"`) || strings.Contains(r, `"contact.updated"`) || strings.Contains(r, `"contact.tagged"`)
+				})
+			}
+			fmt.Fprintf(&out, "%s\n%s\n", table, strings.Join(all, "\n"))
+		}
+		return nil
+	}); err != nil {
+		s.Fatal(err)
+	}
+	return out.String()
+}
+
+func keysOf(r *rand.Rand, prefix string) []string {
+	out := []string{}
+	for range r.IntN(5) {
+		if k := fmt.Sprintf("%s%d", prefix, r.IntN(8)); !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// anybody is a contact with some of everything.
+func anybody(r *rand.Rand, n int) contacts.Patch {
+	p := contacts.Patch{Email: wire.Some(fmt.Sprintf("P%d@acme.example", n)), FirstName: wire.Some("Ada"), LastName: wire.Some(fmt.Sprintf("L%d", n)), Attributes: wire.Some(map[string]any{})}
+	for i, f := range []*wire.Field[string]{&p.Phone, &p.JobTitle, &p.Source} {
+		if r.IntN(2) == 0 {
+			*f = wire.Some(fmt.Sprintf("value %d %d", i, r.IntN(3)))
+		}
+	}
+	for _, f := range []*wire.Field[string]{&p.CompanyID, &p.OwnerID} {
+		if r.IntN(2) == 0 {
+			*f = wire.Some(fmt.Sprintf("00000000-0000-0000-0000-00000000000%d", r.IntN(4)))
+		}
+	}
+	if r.IntN(2) == 0 {
+		p.TimeZone = wire.Some("Europe/Berlin")
+	}
+	p.Tag, p.Segment = wire.Some(keysOf(r, "t")), wire.Some(keysOf(r, "s"))
+	for _, k := range keysOf(r, "number") {
+		p.Attributes.Value[k] = float64(r.IntN(3))
+	}
+	for _, k := range keysOf(r, "text") {
+		p.Attributes.Value[k] = fmt.Sprint("x", r.IntN(3))
+	}
+	return p
+}
+
+func TestAMergeThatIsUndoneLeavesEveryRowAsItWas(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a fixed series, for the test to be the same each time
+	var ids []id.ID
+	for i := range 14 {
+		ids = append(ids, s.create(anybody(r, i)).ID)
+	}
+	moved := 0
+	for range 25 {
+		r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		before, was := s.dump(), s.get(ids[0])
+		m, err := s.merge(ids[0], ids[1:2+r.IntN(5)]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.dump() == before {
+			t.Fatal("a merge changes nothing")
+		}
+		if m.Survivor.Edit != was.Edit {
+			moved++
+		}
+		for _, l := range m.Merge.LoserIDs {
+			if loser := s.get(l); loser.ArchivedAt == nil {
+				t.Errorf("%s is live", l)
+			}
+		}
+		if _, err := s.undo(m.Merge.ID); err != nil {
+			t.Fatal(err)
+		}
+		if after := s.dump(); after != before {
+			t.Fatal(cmp.Diff(before, after))
+		}
+		if _, err := s.undo(m.Merge.ID); !fault.Is(err, fault.Conflict) {
+			t.Errorf("undone twice: %v", err)
+		}
+	}
+	if moved < 10 {
+		t.Errorf("the survivor changed but %d times", moved)
+	}
+}
+
+func TestWhatTheSurvivorHasWinsAndTheRestComesInTheOrderGiven(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	a := s.create(contacts.Patch{Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"), Phone: wire.Some("1"), Tag: wire.Some([]string{"own"}), Attributes: wire.Some(map[string]any{"size": 1.0})})
+	b := s.create(contacts.Patch{
+		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"), JobTitle: wire.Some("B"), Stage: wire.Some("sql"),
+		Tag: wire.Some([]string{"x", "own"}), Segment: wire.Some([]string{"q"}), Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
+	})
+	c := s.create(contacts.Patch{
+		Email: wire.Some("c@x.example"), FirstName: wire.Some("C"), LastName: wire.Some("C"), JobTitle: wire.Some("C"), Source: wire.Some("C"), Attributes: wire.Some(map[string]any{"color": "c", "vip": true}),
+	})
+	m, err := s.merge(a.ID, b.ID, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.get(a.ID)
+	if diff := cmp.Diff(m.Survivor, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.Email != "a@x.example" || got.FirstName != "A" || *got.Phone != "1" || *got.JobTitle != "B" || *got.Source != "C" || got.Stage != "lead" || got.LeadScore != 2 || !got.CreatedAt.Equal(a.CreatedAt.Time) ||
+		!slices.Equal(got.Tag, []string{"own", "x"}) || !slices.Equal(got.Segment, []string{"q"}) || cmp.Diff(got.Attributes, map[string]any{"size": 1.0, "color": "b", "vip": true}) != "" {
+		t.Errorf("%+v", got)
+	}
+	var told []string
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT array_agg(type ORDER BY seq) FROM event`, nil, &told)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, []string{"contact.merged", "contact.updated", "contact.tagged"}) {
+		t.Errorf("%v", told)
+	}
+}
+
+func TestLaterEditsStayWhenAMergeIsUndone(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	a := s.create(contacts.Patch{Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"), Tag: wire.Some([]string{"own", "old"})})
+	b := s.create(contacts.Patch{
+		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"), JobTitle: wire.Some("B"), Source: wire.Some("B"),
+		Tag: wire.Some([]string{"x", "y"}), Segment: wire.Some([]string{"q", "r"}), Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
+	})
+	m, err := s.merge(a.ID, b.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.update(a.ID, contacts.Patch{FirstName: wire.Some("Anna"), Phone: wire.Some("3"), Tag: wire.Some([]string{"x", "own", "new"}), Segment: wire.Some([]string{"r", "mine"}), Attributes: wire.Some(map[string]any{"size": 3.0})})
+	if _, err := s.undo(m.Merge.ID); err != nil {
+		t.Fatal(err)
+	}
+	got := s.get(a.ID)
+	if got.FirstName != "Anna" || *got.Phone != "3" || got.JobTitle != nil || got.Source != nil || !slices.Equal(got.Tag, []string{"own", "new"}) || !slices.Equal(got.Segment, []string{"mine"}) ||
+		cmp.Diff(got.Attributes, map[string]any{"size": 3.0}) != "" || !got.UpdatedAt.After(m.Survivor.UpdatedAt.Time) {
+		t.Errorf("%+v", got)
+	}
+	if back := s.get(b.ID); back.ArchivedAt != nil || !back.UpdatedAt.Equal(b.UpdatedAt.Time) {
+		t.Errorf("%+v", back)
+	}
+}
+
+func TestAMergeThatCannotBeUndoneSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	a, b, c, d := s.person("a@x.example"), s.person("b@x.example"), s.person("c@x.example"), s.person("d@x.example")
+	m, err := s.merge(a.ID, b.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.update(a.ID, contacts.Patch{Email: wire.Some("B@X.example")})
+	if _, err := s.undo(m.Merge.ID); !fault.Is(err, fault.ContactExists) || fault.Of(err).ExistingID != a.ID.String() {
+		t.Errorf("the address is taken: %v", err)
+	}
+	later, err := s.merge(c.ID, a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.undo(m.Merge.ID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the survivor is folded into another one: %v", err)
+	}
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		within, err := merge.Within(ctx, tx, c.ID)
+		if len(within) != 2 || !slices.Contains(within, a.ID) || !slices.Contains(within, b.ID) {
+			t.Errorf("within %s: %v", c.ID, within)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.undo(later.Merge.ID); err != nil {
+		t.Fatal(err)
+	}
+	old, err := s.merge(c.ID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.tx(func(_ context.Context, tx *postgres.Tx) error {
+		tx.Queue(`UPDATE contact_merge SET created_at = now() - interval '30 days 1 second' WHERE id = $1`, old.Merge.ID)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.undo(old.Merge.ID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("after 30 days: %v", err)
+	}
+	if _, err := s.undo(id.New()); !fault.Is(err, fault.NotFound) {
+		t.Errorf("no merge: %v", err)
+	}
+}
+
+func TestOfMergesAtOnceThatShareAContactOneWins(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for round := range 6 {
+		var ids []id.ID
+		for i := range 5 {
+			ids = append(ids, s.person(fmt.Sprintf("r%d-%d@x.example", round, i)).ID)
+		}
+		var (
+			wg   sync.WaitGroup
+			errs = make([]error, 8)
+		)
+		for n := range errs {
+			wg.Go(func() {
+				mine := slices.Clone(ids)
+				rand.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
+				_, errs[n] = s.merge(mine[0], mine[1:4]...) // any two of them share one
+			})
+		}
+		wg.Wait()
+		won := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				won++
+			case !fault.Is(err, fault.NotFound):
+				t.Errorf("%v", err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d merges won", won)
+		}
+	}
+}
+
+func TestWrongMergesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	a, b := s.person("a@x.example"), s.person("b@x.example")
+	many := make([]id.ID, 51)
+	for i := range many {
+		many[i] = id.New()
+	}
+	for name, c := range map[string]struct {
+		losers []id.ID
+		code   string
+	}{
+		"none": {nil, "required"}, "too many": {many, "too_many"}, "itself": {[]id.ID{b.ID, a.ID}, "survivor"}, "twice": {[]id.ID{b.ID, b.ID}, "repeated"}, "nobody": {[]id.ID{b.ID, id.New()}, "not_found"},
+	} {
+		_, err := s.merge(a.ID, c.losers...)
+		f := fault.Of(err)
+		if f == nil || len(f.Fields) != 1 || f.Fields[0].Code != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for n, i := range []id.ID{a.ID, b.ID} {
+		var tags []string
+		for k := range 26 {
+			tags = append(tags, fmt.Sprintf("%d-%d", n, k))
+		}
+		s.update(i, contacts.Patch{Tag: wire.Some(tags)})
+	}
+	if _, err := s.merge(a.ID, b.ID); fault.Of(err) == nil || fault.Of(err).Fields[0].Code != "too_many_tags" {
+		t.Errorf("52 tags: %v", err)
+	}
+}
+
+func TestAnErasedContactIsInNoMerge(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	a, b, c := s.person("a@x.example"), s.person("b@x.example"), s.person("c@x.example")
+	m, err := s.merge(a.ID, b.ID, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := func(i id.ID) {
+		if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+			if err := contacts.Purge(ctx, tx, i); err != nil {
+				return err
+			}
+			merge.Erase(tx, i)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone(b.ID)
+	back, err := s.undo(m.Merge.ID)
+	if err != nil || len(back.Merge.LoserIDs) != 1 || s.get(c.ID).ArchivedAt != nil {
+		t.Errorf("%+v, %v", back.Merge, err)
+	}
+	gone(a.ID)
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := merge.Get(ctx, tx, m.Merge.ID)
+		if !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

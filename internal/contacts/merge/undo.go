@@ -1,0 +1,119 @@
+package merge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Undo takes a merge apart: see the package. It announces contact.restored of each loser and contact.updated of a survivor
+// that changed. A merge that cannot be undone (any more) is a conflict; where a loser's address is taken meanwhile,
+// contact_exists. A loser that somebody has restored stays as it is, and one that was erased is left out.
+func Undo(ctx context.Context, tx *postgres.Tx, i id.ID, rate contacts.Rate, nouns []Noun) (Result, error) {
+	m, err := Get(ctx, tx, i)
+	if err != nil {
+		return Result{}, err
+	}
+	rows, err := contacts.LockAll(ctx, tx, append([]id.ID{m.SurvivorID}, m.LoserIDs...), contacts.LiveAndArchived)
+	if err != nil {
+		return Result{}, err
+	}
+	u, err := open(ctx, tx, &m)
+	if err != nil {
+		return Result{}, err
+	}
+	var (
+		survivor *contacts.Row
+		losers   []contacts.Row
+		moments  []wire.Time
+	)
+	for n := range rows {
+		r := &rows[n]
+		if r.ID == m.SurvivorID {
+			survivor = r
+		} else if r.ArchivedAt != nil {
+			losers = append(losers, *r)
+			at := wire.Now()
+			if then, ok := u.Losers[r.ID]; ok && then.Edit == r.Edit { // nobody has touched it since
+				at = then.UpdatedAt
+			}
+			moments = append(moments, at)
+		}
+	}
+	if survivor == nil || survivor.ArchivedAt != nil {
+		return Result{}, fault.New(fault.Conflict, "The contact that the others were folded into is archived or folded into another one itself. Bring it back first.")
+	}
+	out := Result{Survivor: *survivor}
+	restored, refused, err := contacts.Unshelve(ctx, tx, losers, moments)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(refused) > 0 {
+		return Result{}, refused[0].Fault
+	}
+	c := unfolded(survivor, &u.Before, &u.After)
+	put := contacts.Put
+	if survivor.Edit == u.After.Edit { // nobody has touched it since
+		put = func(tx *postgres.Tx, was []contacts.Row, now []contacts.Contact, rate contacts.Rate) ([]contacts.Change, error) {
+			return contacts.PutAt(tx, was, now, rate, u.Before.UpdatedAt)
+		}
+	}
+	changed, err := put(tx, []contacts.Row{*survivor}, []contacts.Contact{c}, rate)
+	if err != nil {
+		return Result{}, err
+	}
+	for n := range changed {
+		out.Survivor = changed[n].Row
+	}
+	for _, n := range nouns {
+		if moved := u.Moved[n.Name]; moved != nil {
+			if err := n.Return(ctx, tx, moved); err != nil {
+				return Result{}, fmt.Errorf("give back %s: %w", n.Name, err)
+			}
+		}
+	}
+	now := wire.Now()
+	m.UndoneAt, m.UndoUntil = &now, nil
+	tx.Queue(`UPDATE contact_merge SET undone_at = $3, undo = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), i, now)
+	tx.Queue(`DELETE FROM contact_merged WHERE org_id = $1 AND survivor_id = $2 AND merge_id = $3`, tx.Org(), m.SurvivorID, i)
+	out.Merge, out.Changed = m, append(changed, restored...)
+	return out, contacts.TellAll(ctx, tx, out.Changed)
+}
+
+// open locks the merge's row, the contacts being locked, and answers what undoing needs.
+func open(ctx context.Context, tx *postgres.Tx, m *Merge) (u undo, err error) {
+	var (
+		body   []byte
+		undone *wire.Time
+	)
+	if err := tx.QueryRow(ctx, `SELECT undo, undone_at FROM contact_merge WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), m.ID}, &body, &undone); err != nil {
+		if postgres.None(err) {
+			return u, fault.New(fault.NotFound, "There is no such merge.")
+		}
+		return u, fmt.Errorf("lock merge: %w", err)
+	}
+	switch {
+	case undone != nil:
+		return u, fault.New(fault.Conflict, "The merge is undone already.")
+	case body == nil, time.Since(m.CreatedAt.Time) > Kept:
+		return u, fault.New(fault.Conflict, "A merge can be undone for 30 days.")
+	}
+	if err := json.Unmarshal(body, &u); err != nil {
+		return u, fmt.Errorf("decode merge: %w", err)
+	}
+	return u, nil
+}
+
+// Erase queues what takes a contact out of all merges: those that it survived go, and of the others it is named no more.
+func Erase(tx *postgres.Tx, i id.ID) {
+	tx.Queue(`DELETE FROM contact_merge WHERE org_id = $1 AND survivor_id = $2`, tx.Org(), i)
+	tx.Queue(`UPDATE contact_merge SET loser_ids = array_remove(loser_ids, $2), undo = undo #- ARRAY['losers', $2::uuid::text] WHERE org_id = $1 AND $2 = ANY (loser_ids)`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_merged WHERE org_id = $1 AND (survivor_id = $2 OR contact_id = $2)`, tx.Org(), i)
+}

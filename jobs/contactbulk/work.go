@@ -1,0 +1,88 @@
+package contactbulk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
+)
+
+// Job is what the work needs.
+type Job struct {
+	App   *postgres.DB
+	Plans *plans.Catalogue
+	Pace  Pace
+	Part  int // contacts of a step; 0: the usual
+}
+
+// Handler is the kind with its work.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work steps until the change is over, resting between the steps.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	w := bulk.Worker{Rate: scoring.For(run.Org).Rate, Room: j.room, Score: score, Part: j.Part}
+	for end := time.Now().Add(j.Pace.Visit); ; {
+		var at bulk.Stage
+		began := time.Now()
+		err := j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+			at, err = w.Step(ctx, tx, run.Args.Bulk)
+			return err
+		})
+		switch {
+		case err != nil:
+			return j.failed(run, err)
+		case at == bulk.Over:
+			return nil
+		case at == bulk.Wait:
+			return queue.Snooze(j.Pace.Wait)
+		case time.Now().After(end):
+			return queue.Snooze(0)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(j.Pace.Rest * float64(time.Since(began)))):
+		}
+	}
+}
+
+// failed is err; with the last try the change itself has failed.
+func (j Job) failed(run *queue.Run[Args], err error) error {
+	if run.Last() && !errors.Is(err, context.Canceled) {
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
+			return bulk.Fail(ctx, tx, run.Args.Bulk, "It could not go on. What was done so far stays.")
+		})
+	}
+	return err
+}
+
+// room is what the org's plan leaves for contacts that are restored. The commit decides.
+func (j Job) room(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
+	space, err := j.Plans.Room(ctx, tx, plans.Contacts)
+	return &contacts.Room{Left: space.Left, Full: space.Full}, err
+}
+
+// score asks for the scoring of those that the scorer is concerned with.
+func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
+	var ids []id.ID
+	for i := range all {
+		_, moved := all[i].Previous["archived_at"]
+		if moved && all[i].ArchivedAt == nil || !moved && all[i].ArchivedAt == nil && scoring.Differs(all[i].Before(), &all[i].Contact) {
+			ids = append(ids, all[i].ID)
+		}
+	}
+	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
+		if err := leadscore.Kind.Add(ctx, tx, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package contactbulk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/contactbulk"
+)
+
+// child is what a process of its own works on, to be killed: a database, an org and a change.
+var child = flag.String("child", "", "database, org and change, for the test of kills")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *child == "" {
+		os.Exit(m.Run())
+	}
+	part := strings.Split(*child, " ")
+	db, err := postgres.Open(context.Background(), postgres.Options{URL: part[0], Role: postgres.App})
+	if err == nil {
+		org, _ := id.Parse(part[1])
+		which, _ := id.Parse(part[2])
+		err = job(db, 10).Work(context.Background(), run(org, which, 1))
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func job(db *postgres.DB, part int) contactbulk.Job {
+	pace := contactbulk.Usual()
+	pace.Rest = 0
+	return contactbulk.Job{App: db, Plans: plans.Standard(), Pace: pace, Part: part}
+}
+
+func run(org, which id.ID, attempt int) *queue.Run[contactbulk.Args] {
+	return &queue.Run[contactbulk.Args]{Claimed: &queue.Claimed{Org: org, Attempt: attempt, MaxAttempts: 2}, Args: contactbulk.Args{Bulk: which}}
+}
+
+// desk is an org with contacts.
+type desk struct {
+	*testing.T
+	*testkit.Database
+	org id.ID
+}
+
+func open(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t, testkit.DB(t), id.New()}
+	if err := d.System.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, d.org)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *desk) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
+	d.Helper()
+	if err := d.App.Tx(d.Context(), d.org, func(tx *postgres.Tx) error { return fn(d.Context(), tx) }); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// people makes n contacts: every second one a customer, every tenth one archived, tagged a and b in turn.
+func (d *desk) people(n int) {
+	d.Helper()
+	var ids []id.ID
+	for some := range slices.Chunk(make([]int, n), 1000) {
+		rows := make([]contacts.Upsert, len(some))
+		for i := range rows {
+			rows[i].Patch = contacts.Patch{Email: wire.Some(fmt.Sprintf("p%d@acme.example", len(ids)+i)), FirstName: wire.Some("A"), LastName: wire.Some("B")}
+			rows[i].Stage = wire.Some([]string{"customer", "lead"}[i%2])
+			rows[i].Tag = wire.Some([][]string{{"a"}, {"x", "a", "b"}, {"b"}}[i%3])
+		}
+		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+			out, _, _, err := contacts.UpsertAll(ctx, tx, rows, scoring.For(d.org).Rate)
+			for i := range out {
+				ids = append(ids, out[i].ID)
+			}
+			return err
+		})
+	}
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		var tenth []id.ID
+		for i := 9; i < n; i += 10 {
+			tenth = append(tenth, ids[i])
+		}
+		_, err := contacts.ArchiveAll(ctx, tx, tenth)
+		return err
+	})
+}
+
+func (d *desk) ask(a bulk.Action, filter string, dry bool) (b bulk.Bulk) {
+	d.Helper()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		var where json.RawMessage
+		if filter != "" {
+			where = json.RawMessage(filter)
+		}
+		b, err = bulk.Ask(events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: "ada", RequestID: "r1"}), tx, a, where, dry)
+		return err
+	})
+	return b
+}
+
+func (d *desk) get(i id.ID) (b bulk.Bulk) {
+	d.Helper()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		b, err = bulk.Get(ctx, tx, i)
+		return err
+	})
+	return b
+}
+
+func (d *desk) do(a bulk.Action, filter string) bulk.Bulk {
+	d.Helper()
+	b := d.ask(a, filter, false)
+	if err := job(d.App, 12).Work(d.Context(), run(d.org, b.ID, 1)); err != nil {
+		d.Fatal(err)
+	}
+	return d.get(b.ID)
+}
+
+func (d *desk) one(sql string, args ...any) (n int) {
+	d.Helper()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error { return tx.QueryRow(ctx, sql, args, &n) })
+	return n
+}
+
+const customers = `{"field":"stage","op":"eq","value":"customer"}`
+
+func titled(title string) bulk.Action {
+	return bulk.OfPatch(&contacts.Patch{JobTitle: wire.Some(title)})
+}
+
+// Whoever is worked twice would be unchanged the second time, and whoever is left out would miss in the sum.
+func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(3000)
+	want := d.one(`SELECT count(*) FROM contact WHERE archived_at IS NULL AND stage = 'customer'`)
+	b := d.ask(titled("Boss"), customers, false)
+	kills := 0
+	for _, until := range []int{1, want / 3, 2 * want / 3} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-child="+d.URL+" "+d.org.String()+" "+b.ID.String()) //nolint:gosec // it is this test itself
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for d.one(`SELECT rows_changed FROM contact_bulk, pg_sleep(0.002)`) < until {
+			if t.Context().Err() != nil {
+				t.Fatal("the process does nothing")
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("the process ended by itself: %v", err)
+		}
+		if done := d.one(`SELECT rows_changed FROM contact_bulk`); done < want {
+			kills++
+		}
+	}
+	if kills < 2 {
+		t.Errorf("it was killed but %d times in its work", kills)
+	}
+	if err := job(d.App, 10).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+		t.Fatal(err)
+	}
+	got := d.get(b.ID)
+	if got.Status != bulk.Completed || int(got.RowsTotal) != want || int(got.RowsChanged) != want || got.RowsUnchanged != 0 || got.RowsFailed != 0 {
+		t.Errorf("%+v, want %d", got, want)
+	}
+	for what, c := range map[string][2]int{
+		"changed":            {d.one(`SELECT count(*) FROM contact WHERE job_title = 'Boss' AND edit = 2`), want},
+		"told":               {d.one(`SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.updated' AND actor_id = 'ada' AND request_id = 'r1'`), want},
+		"told at all":        {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
+		"others":             {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
+		"left of the ids":    {d.one(`SELECT count(*) FROM contact_bulk_part`), 0},
+		"asked to be scored": {d.one(`SELECT count(DISTINCT c) FROM job, json_array_elements_text(args::json -> 'contacts') c WHERE kind = 'lead.score'`), want},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", what, c[0], c[1])
+		}
+	}
+}
+
+// Each of these takes contacts out of what its own filter selects, or puts others in.
+func TestAnActionThatMovesItsOwnFilterWorksWhomItHeldAtTheStart(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(120)
+	live, archived := d.one(`SELECT count(*) FROM contact WHERE archived_at IS NULL`), d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`)
+	tagged := func(tag string, archived bool) int {
+		return d.one(`SELECT count(*) FROM contact_tag WHERE tag = $1 AND archived = $2`, tag, archived)
+	}
+	a, aAway := tagged("a", false), tagged("a", true)
+	for _, step := range []struct {
+		name           string
+		action         bulk.Action
+		filter         string
+		total, changed int
+	}{
+		{"to another stage", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("lead")}), customers, d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`), -1},
+		{"back, all", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("customer")}), `{"field":"stage","op":"eq","value":"lead"}`, live, -1},
+		{"a tag out of its own filter", bulk.Action{Type: bulk.Tag, Add: []string{"c"}, Remove: []string{"a"}}, `{"field":"tag","op":"eq","value":"a"}`, a, -1},
+		{"a tag that is there", bulk.Action{Type: bulk.Tag, Add: []string{"c"}}, `{"field":"tag","op":"eq","value":"c"}`, a, 0},
+		{"into a segment", bulk.Action{Type: bulk.Segment, Add: []string{"q3"}}, `{"field":"tag","op":"eq","value":"c"}`, a, -1},
+		{"out of it", bulk.Action{Type: bulk.Segment, Remove: []string{"q3"}}, `{"field":"segment","op":"eq","value":"q3"}`, a, -1},
+		{"a tag's name, archived too", bulk.Action{Type: bulk.RenameTag, Tag: "a", To: "z"}, ``, aAway, -1},
+		{"onto another", bulk.Action{Type: bulk.RenameTag, Tag: "b", To: "x"}, ``, tagged("b", false) + tagged("b", true), -1},
+		{"away", bulk.Action{Type: bulk.DeleteTag, Tag: "x"}, ``, tagged("b", false) + tagged("b", true), -1},
+		{"archive", bulk.Action{Type: bulk.Archive}, customers, live, -1},
+		{"restore", bulk.Action{Type: bulk.Restore}, `{"any":[` + customers + `,{"field":"stage","op":"eq","value":"lead"}]}`, live + archived, -1},
+	} {
+		if step.changed < 0 {
+			step.changed = step.total
+		}
+		got := d.do(step.action, step.filter)
+		if got.Status != bulk.Completed || int(got.RowsTotal) != step.total || int(got.RowsChanged) != step.changed || int(got.RowsUnchanged) != step.total-step.changed || len(got.SampleIDs) != min(10, step.total) {
+			t.Errorf("%s: %+v, want %d of %d", step.name, got, step.changed, step.total)
+		}
+	}
+	for what, c := range map[string][2]int{
+		"with a tag":                {d.one(`SELECT count(*) FROM contact WHERE 'c' = ANY (tags)`), a},
+		"renamed among the others":  {d.one(`SELECT count(*) FROM contact WHERE 'z' = ANY (tags)`), aAway},
+		"old names":                 {d.one(`SELECT count(*) FROM contact_tag WHERE tag IN ('a', 'b', 'x')`), 0},
+		"tags that are found":       {d.one(`SELECT count(*) FROM contact_tag`), d.one(`SELECT coalesce(sum(cardinality(tags)), 0) FROM contact`)},
+		"on a wrong shelf":          {d.one(`SELECT count(*) FROM contact_tag WHERE archived`), 0},
+		"archived":                  {d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`), 0},
+		"in a segment":              {d.one(`SELECT count(*) FROM segment_member`), 0},
+		"told of tags":              {d.one(`SELECT count(*) FROM event WHERE type = 'contact.tagged' AND data::jsonb -> 'object' -> 'added' ? 'c'`), a},
+		"told of the archiving":     {d.one(`SELECT count(*) FROM event WHERE type = 'contact.archived'`), live},
+		"told of the way back":      {d.one(`SELECT count(*) FROM event WHERE type = 'contact.restored'`), live + archived},
+		"jobs for scores, at least": {min(1, d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score'`)), 1},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", what, c[0], c[1])
+		}
+	}
+}
+
+func TestADryRunCountsAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(50)
+	before := d.one(`SELECT count(*) FROM event`)
+	b := d.ask(bulk.Action{Type: bulk.Archive}, customers, true)
+	if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.get(b.ID); got.Status != bulk.Completed || int(got.RowsTotal) != d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`) || len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
+		t.Errorf("%+v", got)
+	}
+	if d.one(`SELECT count(*) FROM event`) != before || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+		t.Error("it changed something")
+	}
+}
+
+func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(50)
+	first, second := d.ask(titled("One"), customers, false), d.ask(titled("Two"), customers, false)
+	if _, waits := queue.SnoozeOf(job(d.App, 7).Work(t.Context(), run(d.org, second.ID, 1))); !waits || d.get(second.ID).Status != bulk.Queued {
+		t.Errorf("the second does not wait: %+v", d.get(second.ID))
+	}
+	w := bulk.Worker{Rate: scoring.For(d.org).Rate, Part: 7, Score: func(context.Context, *postgres.Tx, []contacts.Change) error { return nil }}
+	for range 2 { // the start, and one part
+		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+			_, err := w.Step(ctx, tx, first.ID)
+			return err
+		})
+	}
+	for range 2 {
+		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+			b, err := bulk.Cancel(ctx, tx, first.ID)
+			if b.Status != bulk.Cancelled {
+				t.Errorf("%+v", b)
+			}
+			return err
+		})
+	}
+	for _, b := range []bulk.Bulk{first, second, second} {
+		if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.get(first.ID); got.RowsChanged != 7 || got.Status != bulk.Cancelled || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := d.get(second.ID); got.Status != bulk.Completed || got.RowsChanged != got.RowsTotal || d.one(`SELECT count(*) FROM contact WHERE job_title = 'One'`) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatCannotGoOnSaysSo(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(20)
+	gone := d.ask(titled("One"), `{"field":"attributes.gone","op":"eq","value":"x"}`, false)
+	if err := job(d.App, 7).Work(t.Context(), run(d.org, gone.ID, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.get(gone.ID); got.Status != bulk.Failed || got.Error == nil {
+		t.Errorf("%+v", got)
+	}
+	broken := d.ask(bulk.Action{Type: "nonsense"}, customers, false)
+	last := run(d.org, broken.ID, 2)
+	err := job(d.App, 7).Work(t.Context(), last)
+	if err == nil {
+		t.Fatal("it went on")
+	}
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		err := queue.NewLedger(d.App, d.System).Settle(ctx, tx, last.Claimed, queue.Verdict{Outcome: queue.Died, Error: err.Error()})
+		if errors.Is(err, queue.ErrFenced) {
+			return nil
+		}
+		return err
+	})
+	if got := d.get(broken.ID); got.Status != bulk.Failed || got.Error == nil || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
