@@ -31,23 +31,18 @@ func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 
 // estimateWords counts where one of the words is rare: as many contacts as have it are looked at.
 func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	all, err := terms(ctx, tx, f, counted)
+	e := usual()
+	e.few = counted
+	all, err := terms(ctx, tx, f, e)
 	if err != nil {
 		return 0, err
 	}
-	rest := *f
-	rest.Words = nil
-	q := build(tx.Org(), &rest, Newest, false)
-	r := rarest(all, counted)
+	r := rarest(all, e.few)
 	if r < 0 {
 		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, true)
 	}
-	q.from.WriteString(" JOIN (" + q.gathered(&all[r]) + ") AS found (contact_id) ON found.contact_id = c.id")
-	for i := range all {
-		if i != r {
-			q.and(q.has(&all[i]))
-		}
-	}
+	q := build(tx.Org(), f.wordless(), Newest, false)
+	q.from.WriteString(" JOIN (" + q.only(all, r) + ") AS found (contact_id) ON found.contact_id = c.id")
 	var n int64
 	tx.Queue(planning)
 	err = tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)

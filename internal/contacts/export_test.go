@@ -1,8 +1,11 @@
 package contacts
 
 import (
+	"context"
+
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // Statement is the SQL of a list, for EXPLAIN.
@@ -25,3 +28,32 @@ func Condition(f *filter.Filter, args *[]any) string {
 
 // Both are the rows c and s of live contacts.
 const Both = both + " WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND s.archived = false"
+
+// Search is List for words, with the two ways' borders as given.
+func Search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit, few, companies, stretch int) ([]Row, error) {
+	return search(ctx, tx, f, s, after, limit, effort{few: few, companies: companies, stretch: stretch})
+}
+
+// Ways are the statements by which words are looked for, rare first, for EXPLAIN.
+func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []string, args [][]any, err error) {
+	all := make([]term, len(f.Words))
+	for i, w := range f.Words {
+		all[i] = term{word: w, companies: companies, many: i > 0}
+	}
+	for _, way := range []func() (*query, string, error){
+		func() (*query, string, error) {
+			return gather(org, f, s, nil, limit, func(q *query) string { return q.only(all, 0) })
+		},
+		func() (*query, string, error) {
+			return gather(org, f, s, nil, limit, func(q *query) string { return q.together(all) })
+		},
+		func() (*query, string, error) { return walk(org, f, all, s, nil, limit, usual().stretch) },
+	} {
+		q, text, err := way()
+		if err != nil {
+			return nil, nil, err
+		}
+		sql, args = append(sql, text), append(args, q.args)
+	}
+	return sql, args, nil
+}

@@ -247,7 +247,7 @@ const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('
 // position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
 	if len(f.Words) > 0 {
-		return search(ctx, tx, f, s, after, limit)
+		return search(ctx, tx, f, s, after, limit, usual())
 	}
 	q := build(tx.Org(), f, s, true)
 	sql, err := q.page(s, after, limit)
