@@ -21,7 +21,7 @@ type contactQuery struct {
 	Stage         string    `query:"stage" doc:"Any of these stages, separated by commas"`
 	Tag           string    `query:"tag" doc:"Any of these tags, separated by commas"`
 	Segment       string    `query:"segment" doc:"In any of the segments with these keys, separated by commas"`
-	Q             string    `query:"q" maxLength:"200" doc:"Words, each the beginning of a word of name or email"`
+	Q             string    `query:"q" maxLength:"200" doc:"Words, each the beginning of a word of name, email or the company's name"`
 	CompanyID     string    `query:"company_id" format:"uuid"`
 	OwnerID       string    `query:"owner_id" format:"uuid"`
 	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Lead score at least this"`
@@ -30,7 +30,7 @@ type contactQuery struct {
 	Filter        string    `query:"filter" maxLength:"65536" doc:"A filter as JSON, beside the other parameters: {\"all\":[...]}, {\"any\":[...]}, {\"not\":...} and {\"field\",\"op\",\"value\"}; custom fields are attributes.KEY"`
 	Sort          string    `query:"sort" enum:"-created_at,created_at,-lead_score,lead_score,last_name,email" default:"-created_at"`
 	Archived      bool      `query:"archived" doc:"The archived contacts instead of the live ones"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000"`
+	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000 where counting that far is quick"`
 }
 
 // anyOf is the most values of one filter, and maxTerms the most words of q.
