@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 )
 
@@ -29,9 +32,10 @@ type bulkBody struct {
 	SampleIDs   []string
 }
 
-// settled asks for a bulk change, lets its job run to the end and answers what it came to.
-func (c *caller) settled(method, path string, body any) (b bulkBody) {
+// asked asks for a bulk change and answers its id.
+func (c *caller) asked(method, path string, body any) id.ID {
 	c.Helper()
+	var b bulkBody
 	started := c.do(method, path, body).want(c, 202, "")
 	started.into(c, &b)
 	if started.Header.Get("Location") != bulkPath+"/"+b.ID || b.Status != "queued" {
@@ -41,12 +45,41 @@ func (c *caller) settled(method, path string, body any) (b bulkBody) {
 	if err != nil {
 		c.Fatal(err)
 	}
+	return which
+}
+
+// step does the first step of a bulk change alone.
+func (c *caller) step(which id.ID) {
+	c.Helper()
+	if err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
+		at, err := bulk.Worker{}.Step(c.Context(), tx, which)
+		if at != bulk.More {
+			c.Errorf("stage %d after the first step", at)
+		}
+		return err
+	}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// settled asks for a bulk change, lets its job run to the end and answers what it came to.
+func (c *caller) settled(method, path string, body any) (b bulkBody) {
+	c.Helper()
+	which := c.asked(method, path, body)
 	job := contactbulk.Job{App: c.DB.App, Plans: plans.Standard(), Pace: contactbulk.Usual()}
 	if err := job.Work(c.Context(), &queue.Run[contactbulk.Args]{Claimed: &queue.Claimed{Org: c.Org, Attempt: 1, MaxAttempts: 50}, Args: contactbulk.Args{Bulk: which}}); err != nil {
 		c.Fatal(err)
 	}
-	c.do(http.MethodGet, bulkPath+"/"+b.ID, nil).want(c, 200, "").into(c, &b)
+	c.do(http.MethodGet, bulkPath+"/"+which.String(), nil).want(c, 200, "").into(c, &b)
 	return b
+}
+
+// exec runs sql as the database's owner.
+func (c *caller) exec(sql string, args ...any) {
+	c.Helper()
+	if _, err := testkit.Pgx(c, c.DB.URL).Exec(c.Context(), sql, args...); err != nil {
+		c.Fatalf("%s: %v", sql, err)
+	}
 }
 
 func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -152,26 +151,4 @@ func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer
 		return showContact(&ch.Row), askForScores(ctx, tx, ch.ID)
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
-}
-
-func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
-		if err := contacts.Purge(ctx, tx, in.ID); err != nil {
-			return nil, err
-		}
-		return &noContact{}, events.Announce(ctx, tx, events.ContactPurged{Purge: events.Purge{ID: in.ID}})
-	})
-}
-
-type contactExport struct {
-	Body contacts.Held
-}
-
-func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport, error) {
-	var out contactExport
-	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
-		out.Body, err = contacts.Export(ctx, tx, in.ID)
-		return err
-	})
-	return &out, err
 }

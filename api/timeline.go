@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -41,7 +42,8 @@ type timelineList struct {
 	Body list[shownEntry]
 }
 
-// listTimeline finds an archived contact as GET of the contact does.
+// listTimeline finds an archived contact as GET of the contact does. With it comes what happened to the contacts that
+// are folded into it.
 func (a *App) listTimeline(ctx context.Context, in *struct {
 	ContactID
 	Page
@@ -61,7 +63,11 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 		if _, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived); err != nil {
 			return nil, err
 		}
-		rows, err := events.Timeline(ctx, tx, in.ID, types, before, in.Limit+1)
+		within, err := merge.Within(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := events.Timeline(ctx, tx, append([]id.ID{in.ID}, within...), types, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}

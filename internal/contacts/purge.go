@@ -12,15 +12,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
+// about is the condition on an event of the org $1 that it is about the contact $2, or about something of its: those on
+// its timeline, and those whose object is it or names it.
+const about = `(data -> 'object' ->> 'id' = $2::uuid::text OR data -> 'object' ->> 'contact_id' = $2::uuid::text OR id IN (SELECT t.id FROM timeline t WHERE t.org_id = $1 AND t.contact_id = $2))`
+
 // Purge erases a contact, live or archived, for good: its rows, the events about it with their deliveries and
-// attempts, and stored answers that hold it. It reads the org's events of the last month, so it takes its time.
+// attempts, and stored answers that hold it. What others keep of it they erase themselves, after it. It reads the org's events of the last month, so it takes its time.
 // An unknown contact is a not_found fault.
 func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	was, err := lock(ctx, tx, i, true)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type LIKE 'contact.%' AND type <> 'contact.purged' AND data -> 'object' ->> 'id' = $2`, tx.Org(), i.String())
+	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type <> 'contact.purged' AND `+about, tx.Org(), i)
 	if err != nil {
 		return fmt.Errorf("find events: %w", err)
 	}
@@ -90,7 +94,7 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 		return Held{}, fmt.Errorf("read score history: %w", err)
 	}
 	rows, err = tx.Query(ctx, `SELECT id, type, created_at, data FROM event
-		WHERE org_id = $1 AND type LIKE 'contact.%' AND data -> 'object' ->> 'id' = $2 ORDER BY seq`, tx.Org(), i.String())
+		WHERE org_id = $1 AND `+about+` ORDER BY seq`, tx.Org(), i)
 	if err != nil {
 		return Held{}, fmt.Errorf("read events: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -171,9 +172,10 @@ const (
 )
 
 // Timeline answers at most limit entries of a contact, newest first, those older than before if it is given, of the
-// named types (none: all). It does not ask whether there is such a contact.
-func Timeline(ctx context.Context, tx *postgres.Tx, contact id.ID, types []string, before *id.ID, limit int) ([]TimelineEntry, error) {
-	sql, args := timelineQuery(tx.Org(), contact, types, before, limit)
+// named types (none: all). Several contacts are read as one; an event about more than one of them is there once. It does
+// not ask whether there are such contacts.
+func Timeline(ctx context.Context, tx *postgres.Tx, contacts []id.ID, types []string, before *id.ID, limit int) ([]TimelineEntry, error) {
+	sql, args := timelineQuery(tx.Org(), contacts, types, before, limit)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
@@ -185,8 +187,9 @@ func Timeline(ctx context.Context, tx *postgres.Tx, contact id.ID, types []strin
 	return all, nil
 }
 
-func timelineQuery(org, contact id.ID, types []string, before *id.ID, limit int) (string, []any) {
-	sql, args := timelineColumns, []any{org, contact, limit}
+// timelineQuery reads a page of each contact from its end of the index, and of these pages the newest.
+func timelineQuery(org id.ID, contacts []id.ID, types []string, before *id.ID, limit int) (string, []any) {
+	sql, args := timelineColumns, []any{org, contacts[0], limit}
 	if before != nil {
 		args = append(args, *before)
 		sql += fmt.Sprintf(" AND id < $%d", len(args))
@@ -195,7 +198,13 @@ func timelineQuery(org, contact id.ID, types []string, before *id.ID, limit int)
 		args = append(args, types)
 		sql += fmt.Sprintf(" AND type = ANY ($%d::text[])", len(args))
 	}
-	return sql + timelineOrder + "$3", args
+	sql += timelineOrder + "$3"
+	if len(contacts) == 1 {
+		return sql, args
+	}
+	args[1] = contacts
+	sql = strings.Replace(sql, "contact_id = $2", "contact_id = one", 1)
+	return `SELECT DISTINCT ON (t.id) t.* FROM unnest($2::uuid[]) one, LATERAL (` + sql + `) AS t ORDER BY t.id DESC LIMIT $3`, args
 }
 
 func scanEntry(row pgx.CollectableRow) (e TimelineEntry, err error) {

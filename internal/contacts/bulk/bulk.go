@@ -171,3 +171,11 @@ func (b *Bulk) end(tx *postgres.Tx, status string, why *string) {
 	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5 WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, status, why, now)
 	tx.Queue(`DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2`, tx.Org(), b.ID)
 }
+
+// Erase queues what takes a contact out of all changes: it is not worked, and named no more.
+func Erase(tx *postgres.Tx, contact id.ID) {
+	tx.Queue(`UPDATE contact_bulk_part SET ids = array_remove(ids, $2) WHERE org_id = $1 AND $2 = ANY (ids)`, tx.Org(), contact)
+	tx.Queue(`UPDATE contact_bulk SET sample_ids = array_remove(sample_ids, $2),
+			errors = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(errors) e WHERE e ->> 'contact_id' <> $2::uuid::text)
+		WHERE org_id = $1 AND ($2 = ANY (sample_ids) OR position($2::uuid::text IN errors::text) > 0)`, tx.Org(), contact)
+}

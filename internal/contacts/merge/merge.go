@@ -243,3 +243,16 @@ func Within(ctx context.Context, tx *postgres.Tx, i id.ID) ([]id.ID, error) {
 	}
 	return all, nil
 }
+
+// Of answers the merges that a contact survived or was folded in by, oldest first.
+func Of(ctx context.Context, tx *postgres.Tx, i id.ID) ([]Merge, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_merge WHERE org_id = $1 AND (survivor_id = $2 OR $2 = ANY (loser_ids)) ORDER BY id`, tx.Org(), i)
+	if err != nil {
+		return nil, fmt.Errorf("read merges: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("read merges: %w", err)
+	}
+	return all, nil
+}

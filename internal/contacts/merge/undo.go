@@ -113,6 +113,8 @@ func open(ctx context.Context, tx *postgres.Tx, m *Merge) (u undo, err error) {
 
 // Erase queues what takes a contact out of all merges: those that it survived go, and of the others it is named no more.
 func Erase(tx *postgres.Tx, i id.ID) {
+	tx.Queue(`DELETE FROM timeline t USING contact_merge m WHERE m.org_id = $1 AND (m.survivor_id = $2 OR $2 = ANY (m.loser_ids))
+		AND t.org_id = $1 AND t.contact_id = ANY (m.survivor_id || m.loser_ids) AND t.type = 'contact.merged' AND position($2::uuid::text IN t.data::text) > 0`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_merge WHERE org_id = $1 AND survivor_id = $2`, tx.Org(), i)
 	tx.Queue(`UPDATE contact_merge SET loser_ids = array_remove(loser_ids, $2), undo = undo #- ARRAY['losers', $2::uuid::text] WHERE org_id = $1 AND $2 = ANY (loser_ids)`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_merged WHERE org_id = $1 AND (survivor_id = $2 OR contact_id = $2)`, tx.Org(), i)

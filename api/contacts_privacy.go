@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// purgeContact takes along the contacts that are folded into this one: they are the same person.
+func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+		within, err := merge.Within(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		all := contacts.SortIDs(append(within, in.ID))
+		if _, err := contacts.LockAll(ctx, tx, all, contacts.LiveAndArchived); err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			row, err := contacts.Get(ctx, tx, one, true)
+			if one != in.ID && (err != nil || row.ArchivedAt == nil) { // somebody has brought it back: it is on its own again
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if err := erase(ctx, tx, one); err != nil {
+				return nil, err
+			}
+			if err := events.Announce(ctx, tx, events.ContactPurged{Purge: events.Purge{ID: one}}); err != nil {
+				return nil, err
+			}
+		}
+		return &noContact{}, nil
+	})
+}
+
+// erase takes a contact out of everything that holds it. A test holds this against the tables.
+func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
+	if err := contacts.Purge(ctx, tx, i); err != nil {
+		return err
+	}
+	bulk.Erase(tx, i)
+	merge.Erase(tx, i)
+	events.EraseTimeline(tx, i)
+	return nil
+}
+
+// contactHeld is everything held on a contact.
+type contactHeld struct {
+	contacts.Held
+	Timeline []shownEntry  `json:"timeline" doc:"Everything that happened to it, oldest first"`
+	Merges   []merge.Merge `json:"merges" doc:"That it survived, or was folded in by"`
+}
+
+type contactExport struct {
+	Body contactHeld
+}
+
+func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport, error) {
+	out := &contactExport{}
+	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		if out.Body.Held, err = contacts.Export(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		entries, err := events.HeldTimeline(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		out.Body.Timeline = make([]shownEntry, len(entries))
+		for i, e := range entries {
+			out.Body.Timeline[i] = shownEntry{e}
+		}
+		out.Body.Merges, err = merge.Of(ctx, tx, in.ID)
+		return err
+	})
+	return out, err
+}
