@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+)
+
+const dealsPath = "/api/v1/crm/deals"
+
+func (a *App) mountDeals() {
+	n := records[deals.Deal, deals.Patch]{
+		App: a, path: dealsPath, id: func(d *deals.Deal) id.ID { return d.ID },
+		create: deals.Create, get: deals.Get, update: deals.Update, archive: deals.Archive, restore: deals.Restore,
+		tell: tellDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
+	}
+	const tag = "Deals"
+	moves := []string{"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score"}
+	route(a, op{Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal", Status: http.StatusCreated, Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score"}}, posted(n, (*newDeal).patch))
+	route(a, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
+	route(a, op{Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag, Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true, Writes: append([]string{"deal.created"}, moves...)}, a.batchDeals)
+	route(a, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"}, n.shown)
+	route(a, op{Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Update a deal, win it, lose it or open it again", Writes: moves}, patched(n, (*dealPatch).patch))
+	route(a, op{Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Archive a deal", Status: http.StatusNoContent, Writes: []string{"deal.archived"}}, n.archived)
+	route(a, op{Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived deal", Writes: []string{"deal.restored"}}, n.restored)
+}
+
+// tellDeal announces a change and asks for the score of the contact that it bears on.
+func tellDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
+	if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
+		return err
+	}
+	if contact := deals.Scored(ch); contact != nil {
+		return askForScores(ctx, tx, *contact)
+	}
+	return nil
+}
+
+func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBatchBody] }) (*recordBatchAnswer, error) {
+	sent, wrong, err := rowsOf[dealRow](a, &in.Body)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]deals.Upsert, len(sent))
+	for i := range sent {
+		rows[i] = sent[i].upsert()
+		rows[i].Wrong = wrong[i]
+	}
+	// The contacts of all rows are scored by few jobs.
+	var score []id.ID
+	last := len(rows)
+	return batched(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []deals.Change, error) {
+		out, changed, err := deals.UpsertAll(ctx, tx, rows)
+		score, last = nil, len(changed)
+		return out, changed, err
+	}, func(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
+		if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
+			return err
+		}
+		if contact := deals.Scored(ch); contact != nil {
+			score = append(score, *contact)
+		}
+		if last--; last > 0 {
+			return nil
+		}
+		return askForScores(ctx, tx, unique(score)...)
+	})
+}
+
+// unique are the ids, each once, in their order.
+func unique(ids []id.ID) (out []id.ID) {
+	seen := map[id.ID]bool{}
+	for _, i := range ids {
+		if !seen[i] {
+			seen[i] = true
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+type dealQuery struct {
+	Page
+	CountQuery
+	PipelineID   string    `query:"pipeline_id" format:"uuid"`
+	StageID      string    `query:"stage_id" format:"uuid"`
+	Status       string    `query:"status" enum:"open,won,lost"`
+	ContactID    string    `query:"contact_id" format:"uuid"`
+	CompanyID    string    `query:"company_id" format:"uuid"`
+	OwnerID      string    `query:"owner_id" format:"uuid"`
+	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"At least this, in minor units whatever the currency"`
+	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992" doc:"At most this, in minor units whatever the currency"`
+	ClosedAfter  time.Time `query:"closed_after" doc:"Exclusive"`
+	ClosedBefore time.Time `query:"closed_before" doc:"Exclusive"`
+	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at" doc:"Deals without an expected day of closing come last"`
+	Archived     bool      `query:"archived" doc:"The archived deals instead of the live ones"`
+}
+
+func (q *dealQuery) filter() (*deals.Filter, error) {
+	f := &deals.Filter{Status: q.Status, Archived: q.Archived}
+	var errs []error
+	for _, p := range []struct {
+		name, in string
+		at       **id.ID
+	}{{"pipeline_id", q.PipelineID, &f.Pipeline}, {"stage_id", q.StageID, &f.Stage}, {"contact_id", q.ContactID, &f.Contact}, {"company_id", q.CompanyID, &f.Company}, {"owner_id", q.OwnerID, &f.Owner}} {
+		i, err := uuidParameter(p.name, p.in)
+		*p.at = i
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fault.Of(err)
+	}
+	if q.MinAmount > 0 {
+		f.MinAmount = &q.MinAmount
+	}
+	if q.MaxAmount < 1<<53 {
+		f.MaxAmount = &q.MaxAmount
+	}
+	f.ClosedAfter, f.ClosedBefore = boundary(q.ClosedAfter), boundary(q.ClosedBefore)
+	return f, nil
+}
+
+// boundary is a time that was given.
+func boundary(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (a *App) listDeals(ctx context.Context, in *dealQuery) (*recordList[deals.Deal], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	return listed(ctx, a, in.Page, in.Count, listing[deals.Deal]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.Row, error) {
+			return deals.List(ctx, tx, f, in.Sort, after, limit)
+		},
+		position: func(r *deals.Row) record.Position { return deals.Position(in.Sort, r) },
+		count:    func(ctx context.Context, tx *postgres.Tx) (int64, error) { return deals.Count(ctx, tx, f) },
+		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) { return deals.Estimate(ctx, tx, f) },
+	})
+}

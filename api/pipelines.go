@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const pipelinesPath = "/api/v1/crm/pipelines"
+
+// Pipelines are settings: everybody sees them, admins change them.
+func (a *App) mountPipelines() {
+	n := records[deals.Pipeline, deals.PipelinePatch]{
+		App: a, path: pipelinesPath, id: func(p *deals.Pipeline) id.ID { return p.ID },
+		create: deals.CreatePipeline, get: deals.GetPipeline, update: deals.UpdatePipeline, archive: deals.ArchivePipeline, restore: deals.RestorePipeline,
+		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
+	}
+	const tag = "Pipelines"
+	route(a, op{Method: http.MethodPost, Path: pipelinesPath, Need: admin, Tag: tag, Title: "Create a pipeline", Status: http.StatusCreated}, posted(n, (*newPipeline).patch))
+	route(a, op{Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag, Title: "List pipelines, the oldest first"}, a.listPipelines)
+	route(a, op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"}, n.shown)
+	route(a, op{Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: admin, Tag: tag, Title: "Update a pipeline and its stages"}, patched(n, (*pipelinePatch).patch))
+	route(a, op{Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: admin, Tag: tag, Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent}, n.archived)
+	route(a, op{Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: admin, Tag: tag, Title: "Restore an archived pipeline"}, n.restored)
+}
+
+// stageBody is one stage as it is sent.
+type stageBody struct {
+	ID          optional[string] `json:"id" required:"false" doc:"A stage that the pipeline has; a new one has none"`
+	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, once per pipeline; needed of a new one"`
+	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; needed of a new one"`
+	Probability optional[int64]  `json:"probability" required:"false" doc:"Percent, 50 if never given; a won stage has 100, a lost one 0"`
+}
+
+// PipelineFields are the members that every pipeline body may have.
+type PipelineFields struct {
+	Default optional[bool]        `json:"default" required:"false" doc:"true: deals that name no pipeline go here from now on"`
+	Stages  optional[[]stageBody] `json:"stages" required:"false" doc:"All of them, in their order, at most 50: at least one open, one won and one lost. Five usual ones if never given"`
+
+	ID         anything `json:"id" required:"false" readOnly:"true"`
+	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {
+	p := deals.PipelinePatch{Name: name.Field, Default: f.Default.Field, Stages: wire.Field[[]deals.StagePatch]{Set: f.Stages.Set, Null: f.Stages.Null}}
+	for _, s := range f.Stages.Value {
+		p.Stages.Value = append(p.Stages.Value, deals.StagePatch{ID: s.ID.Field, Name: s.Name.Field, Kind: s.Kind.Field, Probability: s.Probability.Field})
+	}
+	for name, sent := range map[string]anything{"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt} {
+		p.Refuse(name, json.RawMessage(sent))
+	}
+	return p
+}
+
+type newPipeline struct {
+	Name optional[string] `json:"name" doc:"1 to 200 characters"`
+	PipelineFields
+}
+
+func (b *newPipeline) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+
+type pipelinePatch struct {
+	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	PipelineFields
+}
+
+func (b *pipelinePatch) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+
+func (a *App) listPipelines(ctx context.Context, in *struct {
+	Page
+	Counted
+	Archived bool `query:"archived" doc:"The archived pipelines instead of the live ones"`
+},
+) (*recordList[deals.Pipeline], error) {
+	count := func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+		return deals.CountPipelines(ctx, tx, in.Archived)
+	}
+	return listed(ctx, a, in.Page, in.Count, listing[deals.Pipeline]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.PipelineRow, error) {
+			return deals.ListPipelines(ctx, tx, in.Archived, after, limit)
+		},
+		position: deals.PipelinePosition, count: count, estimate: count,
+	})
+}

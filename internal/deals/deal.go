@@ -1,0 +1,190 @@
+package deals
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Deal is a sale in progress or decided, as the API and the webhooks show it.
+type Deal = events.Deal
+
+// Row is a deal with its edit.
+type Row = record.Row[Deal]
+
+// Change is what a change of a deal came to.
+type Change = record.Change[Deal]
+
+var table = record.Table[Deal]{
+	Name: "deal", Absent: "There is no such deal.",
+	Columns: `id, name, contact_id, company_id, pipeline_id, stage_id, status, amount, currency, lost_reason, to_char(expected_close_on, 'YYYY-MM-DD'),
+		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id`,
+	Scan: func(d *Deal) []any {
+		return []any{
+			&d.ID, &d.Name, &d.ContactID, &d.CompanyID, &d.PipelineID, &d.StageID, &d.Status, &d.Amount, &d.Currency, &d.LostReason, &d.ExpectedCloseOn,
+			&d.OwnerID, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.LastOpen,
+		}
+	},
+	Stamps: func(d *Deal) (*wire.Time, **wire.Time) { return &d.UpdatedAt, &d.ArchivedAt },
+}
+
+// errMoved means that a pipeline's stages were changed between this transaction's reading and writing.
+var errMoved = errors.New("the pipeline was changed meanwhile")
+
+// Resolve makes a fault of what a failed transaction met.
+func Resolve(err error) error {
+	if errors.Is(err, errMoved) {
+		return fault.New(fault.Conflict, "The pipeline's stages were changed meanwhile. Read them and send it again.").Because(err)
+	}
+	return err
+}
+
+// Get answers one deal of the org, an archived one only if asked for; else a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return table.Get(ctx, tx, i, archivedToo)
+}
+
+// Create makes a deal from p: in the stage, the pipeline and the status that it names, else open in the first stage of
+// the default pipeline. A wrong p is a validation fault; see also Resolve.
+func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
+	ground, err := survey(ctx, tx, []*Patch{p}, nil, true)
+	if err != nil {
+		return Row{}, err
+	}
+	d, err := p.create("", wire.Now(), ground)
+	if err != nil {
+		return Row{}, err
+	}
+	insert(tx, &d)
+	return Row{Value: d, Edit: 1}, tx.Flush(ctx)
+}
+
+// Update applies p to the live deal i. An archived or unknown one is a not_found fault, an edit that match refuses is
+// match's error; see also Resolve. A patch that changes nothing writes nothing.
+func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
+	ch, err := table.Update(ctx, tx, i, match, func(was, now *Deal) error {
+		ground, err := survey(ctx, tx, []*Patch{p}, []id.ID{was.PipelineID}, false)
+		if err != nil {
+			return err
+		}
+		return p.apply(was, now, "", ground)
+	})
+	if err != nil || !ch.Changed() {
+		return ch, err
+	}
+	update(tx, &ch.Value)
+	return ch, tx.Flush(ctx)
+}
+
+// Archive hides the deal from lists and look-ups; see record.Table.Archive.
+func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (Change, error) {
+	return table.Archive(ctx, tx, i, match)
+}
+
+// Restore undoes Archive. A deal whose pipeline is archived is a conflict.
+func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
+	ch, _, err := table.Restore(ctx, tx, i)
+	if err != nil || !ch.Changed() {
+		return ch, err
+	}
+	all, _, err := into(ctx, tx, []id.ID{ch.Value.PipelineID}, nil)
+	if err == nil && all[ch.Value.PipelineID] == nil {
+		err = fault.New(fault.Conflict, "The deal's pipeline is archived. Restore the pipeline first.")
+	}
+	return ch, err
+}
+
+// Events are what the change is told as, in order: the move before what it came to, other fields last.
+func Events(ch *Change) []events.Event {
+	d := ch.Value
+	if ch.Before.ID.IsZero() {
+		return append([]events.Event{events.DealCreated{Deal: d}}, entered(Open, d)...)
+	}
+	if _, shelved := ch.Previous["archived_at"]; shelved {
+		if d.ArchivedAt != nil {
+			return []events.Event{events.DealArchived{Deal: d}}
+		}
+		return []events.Event{events.DealRestored{Deal: d}}
+	}
+	var told []events.Event
+	moved, others := map[string]any{}, map[string]any{}
+	for name, was := range ch.Previous {
+		switch name {
+		case "stage_id", "pipeline_id", "status", "closed_at":
+			moved[name] = was
+		default:
+			others[name] = was
+		}
+	}
+	if was, ok := others["lost_reason"]; ok && ch.Before.Status != d.Status { // it came or went with the status
+		moved["lost_reason"] = was
+		delete(others, "lost_reason")
+	}
+	if d.StageID != ch.Before.StageID {
+		told = append(told, events.DealStageChanged{Deal: d, Previous: moved})
+		told = append(told, entered(ch.Before.Status, d)...)
+	} else {
+		maps.Copy(others, moved) // closed_at alone, where history is brought in
+	}
+	if len(others) > 0 {
+		told = append(told, events.DealUpdated{Deal: d, Previous: others})
+	}
+	return told
+}
+
+// entered is what a deal that had a status is told as on its way into the one that it has.
+func entered(was string, d Deal) []events.Event {
+	switch {
+	case was == d.Status:
+		return nil
+	case d.Status == Won:
+		return []events.Event{events.DealWon{Deal: d}}
+	case d.Status == Lost:
+		return []events.Event{events.DealLost{Deal: d}}
+	}
+	return []events.Event{events.DealReopened{Deal: d}}
+}
+
+// Scored is the contact whose score the change bears on: one that has a new deal, or one that was won, lost or reopened.
+func Scored(ch *Change) *id.ID {
+	if ch.Before.ID.IsZero() || ch.Before.Status != ch.Value.Status {
+		return ch.Value.ContactID
+	}
+	return nil
+}
+
+// stayed turns the violation of deal_stage_kind by q into errMoved.
+func stayed(q *pgx.QueuedQuery) {
+	q.Fn = func(br pgx.BatchResults) error {
+		_, err := br.Exec()
+		if postgres.Violates(err, "deal_stage_kind") {
+			return errMoved
+		}
+		return err
+	}
+}
+
+func insert(tx *postgres.Tx, d *Deal) {
+	stayed(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status, open_stage_id, amount, currency, lost_reason,
+			expected_close_on, owner_id, closed_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount, d.Currency, d.LostReason,
+		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt))
+}
+
+func update(tx *postgres.Tx, d *Deal) {
+	stayed(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7, status = $8, open_stage_id = $9, amount = $10,
+			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15, updated_at = $16, edit = edit + 1
+		WHERE org_id = $1 AND id = $2`,
+		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
+		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt))
+}

@@ -1,0 +1,246 @@
+package deals
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/currency"
+
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Patch is a merge patch (RFC 7396) of a deal; the body of a creation is one too. The zero Patch changes nothing.
+type Patch struct {
+	Name            wire.Field[string]
+	ContactID       wire.Field[string]
+	CompanyID       wire.Field[string]
+	PipelineID      wire.Field[string]
+	StageID         wire.Field[string]
+	Status          wire.Field[string]
+	Amount          wire.Field[int64]
+	Currency        wire.Field[string]
+	LostReason      wire.Field[string]
+	ExpectedCloseOn wire.Field[string]
+	OwnerID         wire.Field[string]
+
+	// ClosedAt is taken where history is brought in, by a creation or a batch; CreatedAt by a batch that creates.
+	ClosedAt  wire.Field[string]
+	CreatedAt wire.Field[string]
+	form.Refused
+}
+
+const (
+	// Currency is that of a deal which was made without one.
+	Currency  = "USD"
+	maxReason = 500
+	maxAmount = 1 << 53
+)
+
+// ground is what a change of deals needs to know of the org.
+type ground struct {
+	pipelines map[id.ID]*Pipeline
+	standard  *Pipeline
+	contacts  map[id.ID]bool // those of the named ones that are live
+}
+
+// survey reads the ground of the patches, and of the pipelines at that their deals are in. Pipelines are read only where a
+// deal may move, or is made.
+func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, makes bool) (*ground, error) {
+	g := &ground{contacts: map[id.ID]bool{}}
+	contacts, stages, moves := []id.ID{}, []id.ID{}, makes
+	for _, p := range patches {
+		if i, err := id.Parse(p.ContactID.Value); err == nil {
+			contacts = append(contacts, i)
+		}
+		if i, err := id.Parse(p.PipelineID.Value); err == nil {
+			at = append(at, i)
+		}
+		if i, err := id.Parse(p.StageID.Value); err == nil {
+			stages = append(stages, i)
+		}
+		moves = moves || p.moves()
+	}
+	if len(contacts) > 0 {
+		tx.Queue(`SELECT id FROM contact WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`, tx.Org(), contacts).Query(func(rows pgx.Rows) error {
+			var i id.ID
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { g.contacts[i] = true; return nil })
+			return err
+		})
+	}
+	if !moves {
+		return g, tx.Flush(ctx)
+	}
+	if at == nil {
+		at = []id.ID{}
+	}
+	var err error
+	if g.pipelines, g.standard, err = into(ctx, tx, at, stages); err == nil && g.standard == nil {
+		err = fmt.Errorf("org %s has no default pipeline", tx.Org())
+	}
+	return g, err
+}
+
+// moves tells whether p may take its deal to another stage.
+func (p *Patch) moves() bool { return p.PipelineID.Set || p.StageID.Set || p.Status.Set }
+
+// apply writes p to now, which was holds as it is stored; path is the pointer to p's object.
+func (p *Patch) apply(was, now *Deal, path string, g *ground) error {
+	f := form.At(path)
+	f.ReadOnly(p.Sent, was)
+	p.fill(f, now, g)
+	if p.moves() {
+		p.move(f, was, now, g.pipelines[was.PipelineID], g)
+	}
+	p.close(f, was, now, wire.Now())
+	return f.Fault()
+}
+
+// create is the new deal that p makes.
+func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
+	f := form.At(path)
+	d := Deal{Currency: Currency, CreatedAt: now, UpdatedAt: now, Status: Open, PipelineID: g.standard.ID, StageID: g.standard.first(Open).ID}
+	f.ReadOnly(p.Sent, &d)
+	p.fill(f, &d, g)
+	form.Missing(f, "name", p.Name)
+	was := d
+	p.move(f, &Deal{Status: Open}, &d, g.standard, g)
+	if p.CreatedAt.Set && !p.CreatedAt.Null {
+		f.Past("created_at", p.CreatedAt, now, &d.CreatedAt)
+	}
+	p.close(f, &was, &d, now)
+	if d.ClosedAt != nil && p.CreatedAt.Set && p.ClosedAt.Set && d.ClosedAt.Before(d.CreatedAt.Time) {
+		f.Wrong("closed_at", "out_of_range", "A deal is closed after it was made.")
+	}
+	d.ID = id.New()
+	return d, f.Fault()
+}
+
+// fill takes the members that have nothing to do with the stage.
+func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
+	f.Required("name", p.Name, &d.Name, form.Name)
+	was := d.ContactID
+	f.ID("contact_id", p.ContactID, &d.ContactID)
+	if c := d.ContactID; c != nil && !g.contacts[*c] && (was == nil || *was != *c) {
+		f.Wrong("contact_id", "unknown_contact", "There is no such contact.")
+	}
+	f.ID("company_id", p.CompanyID, &d.CompanyID)
+	f.ID("owner_id", p.OwnerID, &d.OwnerID)
+	f.Date("expected_close_on", p.ExpectedCloseOn, &d.ExpectedCloseOn)
+	switch in := p.Amount; {
+	case !in.Set:
+	case in.Null:
+		f.Wrong("amount", "not_nullable", "This field cannot be null.")
+	case in.Value < 0 || in.Value > maxAmount:
+		f.Wrong("amount", "out_of_range", "An amount lies between 0 and 2^53.")
+	default:
+		d.Amount = in.Value
+	}
+	f.Required("currency", p.Currency, &d.Currency, 3)
+	if unit, err := currency.ParseISO(d.Currency); err != nil || unit.String() != d.Currency {
+		f.Wrong("currency", "invalid_currency", "This is not a currency code of ISO 4217, such as EUR.")
+	}
+}
+
+// move decides pipeline, stage and status together. here is the pipeline that the deal is in; nil where it is archived,
+// which no live deal's is.
+func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
+	var stageID, pipelineID *id.ID
+	status := was.Status
+	for _, m := range []struct {
+		name string
+		in   wire.Field[string]
+		at   **id.ID
+	}{{"pipeline_id", p.PipelineID, &pipelineID}, {"stage_id", p.StageID, &stageID}} {
+		if f.ID(m.name, m.in, m.at); m.in.Null {
+			f.Wrong(m.name, "not_nullable", "This field cannot be null.")
+		}
+	}
+	f.OneOf("status", p.Status, &status, Open, Won, Lost)
+	if !f.OK() {
+		return
+	}
+	to := here
+	if pipelineID != nil {
+		if to = g.pipelines[*pipelineID]; to == nil {
+			f.Wrong("pipeline_id", "unknown_pipeline", "There is no such pipeline.")
+			return
+		}
+	}
+	if stageID == nil {
+		if to != nil && (pipelineID != nil && *pipelineID != was.PipelineID || status != was.Status || was.StageID.IsZero()) {
+			enter(now, to, to.landing(status, was.LastOpen))
+		}
+		return
+	}
+	stage, of := g.find(*stageID)
+	switch {
+	case stage == nil || pipelineID != nil && of != to:
+		f.Wrong("stage_id", "unknown_stage", "The pipeline has no such stage.")
+	case p.Status.Set && stage.Kind != status:
+		f.Wrong("status", "contradicts_stage", "The stage is one of the kind "+stage.Kind+". Give either of them, or both alike.")
+	default:
+		enter(now, of, stage)
+	}
+}
+
+// close takes what belongs to the status: when the deal was closed, and why it was lost.
+func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
+	switch {
+	case now.Status == Open:
+		now.ClosedAt = nil
+	case was.Status != now.Status:
+		now.ClosedAt = &at
+	}
+	if now.Status != Lost {
+		now.LostReason = nil
+	}
+	if p.ClosedAt.Set && !p.ClosedAt.Null {
+		if now.Status == Open {
+			f.Wrong("closed_at", "contradicts_status", "An open deal is not closed.")
+		} else {
+			given := at
+			f.Past("closed_at", p.ClosedAt, at, &given)
+			now.ClosedAt = &given
+		}
+	}
+	reason := now.LostReason
+	if f.OptionalText("lost_reason", p.LostReason, &reason, maxReason); reason != nil && now.Status != Lost {
+		f.Wrong("lost_reason", "contradicts_status", "Only a lost deal has a reason for it.")
+		return
+	}
+	now.LostReason = reason
+}
+
+// landing is the stage where a deal of this status arrives: an open one at the open stage that it was in last, if it is
+// the pipeline's.
+func (p *Pipeline) landing(status string, lastOpen *id.ID) *Stage {
+	if status == Open && lastOpen != nil {
+		if s := p.stage(*lastOpen); s != nil && s.Kind == Open {
+			return s
+		}
+	}
+	return p.first(status)
+}
+
+// find is the stage, and the pipeline that has it; nil where none has.
+func (g *ground) find(stage id.ID) (*Stage, *Pipeline) {
+	for _, p := range g.pipelines {
+		if s := p.stage(stage); s != nil {
+			return s, p
+		}
+	}
+	return nil, nil
+}
+
+// enter brings d into a stage of p.
+func enter(d *Deal, p *Pipeline, s *Stage) {
+	d.PipelineID, d.StageID, d.Status = p.ID, s.ID, s.Kind
+	if s.Kind == Open {
+		open := s.ID
+		d.LastOpen = &open
+	}
+}

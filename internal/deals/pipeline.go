@@ -1,0 +1,361 @@
+package deals
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// The kinds of stages, which are the statuses of deals.
+const (
+	Open = "open"
+	Won  = "won"
+	Lost = "lost"
+)
+
+// Stage is one step of a pipeline.
+type Stage struct {
+	ID          id.ID  `json:"id" format:"uuid"`
+	Name        string `json:"name"`
+	Kind        string `json:"kind" enum:"open,won,lost"`
+	Probability int    `json:"probability" doc:"Of a deal there to be won, in percent; 100 of a won stage, 0 of a lost one"`
+}
+
+// Pipeline is the way of deals from the first stage to won or lost.
+type Pipeline struct {
+	ID         id.ID      `json:"id" format:"uuid"`
+	Name       string     `json:"name"`
+	Default    bool       `json:"default" doc:"Where a deal goes that names no pipeline; one per organization"`
+	Stages     []Stage    `json:"stages" doc:"In their order"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
+	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time"`
+	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
+}
+
+// PipelineRow is a pipeline with its edit.
+type PipelineRow = record.Row[Pipeline]
+
+// PipelineChange is what a change of a pipeline came to.
+type PipelineChange = record.Change[Pipeline]
+
+// The stages come with their pipeline's row, as JSON in their order.
+var pipelines = record.Table[Pipeline]{
+	Name: "pipeline", Absent: "There is no such pipeline.",
+	Columns: `id, name, is_default, created_at, updated_at, archived_at, (SELECT json_agg(json_build_object('id', s.id, 'name', s.name, 'kind', s.kind, 'probability', s.probability) ORDER BY s.place)
+		FROM pipeline_stage s WHERE s.org_id = $1 AND s.pipeline_id = pipeline.id)`,
+	Scan: func(p *Pipeline) []any {
+		return []any{&p.ID, &p.Name, &p.Default, &p.CreatedAt, &p.UpdatedAt, &p.ArchivedAt, &p.Stages}
+	},
+	Stamps: func(p *Pipeline) (*wire.Time, **wire.Time) { return &p.UpdatedAt, &p.ArchivedAt },
+}
+
+const (
+	maxStages    = 50
+	maxPipelines = 100
+)
+
+// first is the pipeline's first stage of a kind. Every pipeline has one of each.
+func (p *Pipeline) first(kind string) *Stage {
+	i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.Kind == kind })
+	return &p.Stages[i]
+}
+
+func (p *Pipeline) stage(i id.ID) *Stage {
+	at := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.ID == i })
+	if at < 0 {
+		return nil
+	}
+	return &p.Stages[at]
+}
+
+// StagePatch is one stage as it was sent. With an id it is that stage of the pipeline, else a new one.
+type StagePatch struct {
+	ID          wire.Field[string]
+	Name        wire.Field[string]
+	Kind        wire.Field[string]
+	Probability wire.Field[int64]
+}
+
+// PipelinePatch is a merge patch (RFC 7396) of a pipeline; the body of a creation is one too.
+type PipelinePatch struct {
+	Name    wire.Field[string]
+	Default wire.Field[bool]
+	Stages  wire.Field[[]StagePatch] // replaces all
+	form.Refused
+}
+
+// apply writes p to now, which was holds as it is stored.
+func (p *PipelinePatch) apply(was, now *Pipeline) error {
+	f := form.At("")
+	f.ReadOnly(p.Sent, was)
+	f.Required("name", p.Name, &now.Name, form.Name)
+	switch {
+	case !p.Default.Set:
+	case p.Default.Null || !p.Default.Value && was.Default:
+		f.Wrong("default", "not_allowed", "One pipeline is the default. Make another one the default instead.")
+	default:
+		now.Default = p.Default.Value
+	}
+	if p.Stages.Set {
+		now.Stages = stages(f, p.Stages, was)
+	}
+	return f.Fault()
+}
+
+// stages are those that were sent, checked: names once, ids of the pipeline, and each kind at least once.
+func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
+	switch n := len(in.Value); {
+	case in.Null:
+		f.Wrong("stages", "not_nullable", "This field cannot be null.")
+		return nil
+	case n > maxStages:
+		f.Wrong("stages", "too_many", "At most "+strconv.Itoa(maxStages)+" stages are allowed.")
+		return nil
+	}
+	out := make([]Stage, len(in.Value))
+	names, ids, kinds := map[string]bool{}, map[id.ID]bool{}, map[string]bool{}
+	for i, sent := range in.Value {
+		s, each := &out[i], "stages/"+strconv.Itoa(i)
+		known := &Stage{}
+		if sent.ID.Set && !sent.ID.Null {
+			given, err := id.Parse(sent.ID.Value)
+			if known = was.stage(given); err != nil || known == nil || ids[given] {
+				f.Wrong(each+"/id", "unknown_stage", "The pipeline has no such stage, or it was named before. A new stage has no id.")
+				continue
+			}
+			ids[given] = true
+		} else {
+			form.Missing(f, each+"/name", sent.Name)
+			form.Missing(f, each+"/kind", sent.Kind)
+			known.ID = id.New()
+		}
+		*s = *known
+		f.Required(each+"/name", sent.Name, &s.Name, form.Name)
+		f.OneOf(each+"/kind", sent.Kind, &s.Kind, Open, Won, Lost)
+		s.Probability = probability(f, each+"/probability", sent.Probability, known, s.Kind)
+		if names[s.Name] {
+			f.Wrong(each+"/name", "repeated", "Another stage has this name.")
+		}
+		names[s.Name], kinds[s.Kind] = true, true
+	}
+	for _, kind := range []string{Open, Won, Lost} {
+		if f.OK() && !kinds[kind] {
+			f.Wrong("stages", "missing_kind", "A pipeline has at least one open, one won and one lost stage.")
+		}
+	}
+	return out
+}
+
+// probability follows from the kind of a won or lost stage; an open one has 50 if it was never said.
+func probability(f *form.Form, field string, in wire.Field[int64], known *Stage, kind string) int {
+	fixed, ok := map[string]int{Won: 100, Lost: 0}[kind]
+	switch {
+	case in.Set && !in.Null && (in.Value < 0 || in.Value > 100):
+		f.Wrong(field, "out_of_range", "A probability lies between 0 and 100.")
+	case ok && in.Set && !in.Null && int(in.Value) != fixed:
+		f.Wrong(field, "not_allowed", "A won stage has 100, a lost one 0.")
+	case ok:
+		return fixed
+	case in.Set && !in.Null:
+		return int(in.Value)
+	case known.Kind == Open && !in.Null:
+		return known.Probability
+	}
+	return 50
+}
+
+// usual are the stages of a pipeline that was made without any.
+func usual() []Stage {
+	return []Stage{
+		{id.New(), "Qualification", Open, 10},
+		{id.New(), "Proposal", Open, 40},
+		{id.New(), "Negotiation", Open, 70},
+		{id.New(), "Won", Won, 100},
+		{id.New(), "Lost", Lost, 0},
+	}
+}
+
+// hold locks all pipelines of the org, archived ones too, and answers how many are live.
+func hold(ctx context.Context, tx *postgres.Tx) (live int, err error) {
+	all, err := pipelines.Select(ctx, tx, true, "true")
+	for _, p := range all {
+		if p.Value.ArchivedAt == nil {
+			live++
+		}
+	}
+	return live, err
+}
+
+// GetPipeline answers one pipeline of the org, an archived one only if asked for; else a not_found fault.
+func GetPipeline(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (PipelineRow, error) {
+	return pipelines.Get(ctx, tx, i, archivedToo)
+}
+
+// CreatePipeline makes a pipeline from p; without stages it gets the usual five. A wrong p is a validation fault, a 101st
+// pipeline a conflict.
+func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (PipelineRow, error) {
+	live, err := hold(ctx, tx)
+	if err != nil {
+		return PipelineRow{}, err
+	}
+	if live >= maxPipelines {
+		return PipelineRow{}, fault.New(fault.Conflict, "An organization has at most 100 pipelines.")
+	}
+	now := wire.Now()
+	made := Pipeline{ID: id.New(), Stages: usual(), CreatedAt: now, UpdatedAt: now}
+	if !p.Name.Set {
+		return PipelineRow{}, fault.Invalid("name", "required", "This field is required.")
+	}
+	was := made
+	if err := p.apply(&was, &made); err != nil {
+		return PipelineRow{}, err
+	}
+	if made.Default {
+		undefault(tx)
+	}
+	tx.Queue(`INSERT INTO pipeline (org_id, id, name, is_default, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`, tx.Org(), made.ID, made.Name, made.Default, now)
+	keepStages(tx, &made)
+	return PipelineRow{Value: made, Edit: 1}, nil
+}
+
+// UpdatePipeline applies p to the live pipeline i. A stage that has deals, archived ones too, can neither be left out nor
+// become of another kind: that is a stage_in_use fault.
+func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *PipelinePatch) (PipelineChange, error) {
+	if _, err := hold(ctx, tx); err != nil {
+		return PipelineChange{}, err
+	}
+	ch, err := pipelines.Update(ctx, tx, i, match, p.apply)
+	if err != nil || !ch.Changed() {
+		return ch, err
+	}
+	v := &ch.Value
+	if v.Default && !ch.Before.Default {
+		undefault(tx)
+	}
+	tx.Queue(`UPDATE pipeline SET name = $3, is_default = $4, updated_at = $5, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), v.ID, v.Name, v.Default, v.UpdatedAt)
+	if _, moved := ch.Previous["stages"]; !moved {
+		return ch, nil
+	}
+	keepStages(tx, v)
+	if err := tx.Flush(ctx); err != nil {
+		if postgres.Violates(err, "deal_stage_kind") {
+			return PipelineChange{}, fault.New(fault.StageInUse, "A stage that has deals can neither be taken away nor become of another kind. Move its deals first; archived ones count.").Because(err)
+		}
+		return PipelineChange{}, fmt.Errorf("write stages: %w", err)
+	}
+	return ch, nil
+}
+
+// undefault queues that no pipeline is the default; the caller makes one.
+func undefault(tx *postgres.Tx) {
+	tx.Queue(`UPDATE pipeline SET is_default = false, updated_at = $2, edit = edit + 1 WHERE org_id = $1 AND is_default`, tx.Org(), wire.Now())
+}
+
+// keepStages queues that the stored stages become p's.
+func keepStages(tx *postgres.Tx, p *Pipeline) {
+	var (
+		ids         = make([]id.ID, len(p.Stages))
+		names       = make([]string, len(p.Stages))
+		kinds       = make([]string, len(p.Stages))
+		probability = make([]int, len(p.Stages))
+	)
+	for i, s := range p.Stages {
+		ids[i], names[i], kinds[i], probability[i] = s.ID, s.Name, s.Kind, s.Probability
+	}
+	tx.Queue(`DELETE FROM pipeline_stage WHERE org_id = $1 AND pipeline_id = $2 AND id <> ALL ($3::uuid[])`, tx.Org(), p.ID, ids)
+	tx.Queue(`INSERT INTO pipeline_stage (org_id, id, pipeline_id, place, name, kind, probability)
+		SELECT $1, i, $2, place - 1, name, kind, chance FROM unnest($3::uuid[], $4::text[], $5::text[], $6::int[]) WITH ORDINALITY AS sent (i, name, kind, chance, place)
+		ON CONFLICT (org_id, id) DO UPDATE SET place = excluded.place, name = excluded.name, kind = excluded.kind, probability = excluded.probability`,
+		tx.Org(), p.ID, ids, names, kinds, probability)
+}
+
+// ArchivePipeline hides a pipeline. The default is a conflict, one with live deals a pipeline_in_use fault.
+func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (PipelineChange, error) {
+	if _, err := hold(ctx, tx); err != nil {
+		return PipelineChange{}, err
+	}
+	ch, err := pipelines.Archive(ctx, tx, i, match)
+	if err != nil || !ch.Changed() {
+		return ch, err
+	}
+	if ch.Value.Default {
+		return PipelineChange{}, fault.New(fault.Conflict, "The default pipeline stays. Make another one the default first.")
+	}
+	var busy bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM deal WHERE org_id = $1 AND pipeline_id = $2 AND archived_at IS NULL)`, []any{tx.Org(), i}, &busy); err != nil {
+		return PipelineChange{}, fmt.Errorf("look for deals: %w", err)
+	}
+	if busy {
+		return PipelineChange{}, fault.New(fault.PipelineInUse, "The pipeline has deals. Move or archive them first.")
+	}
+	return ch, nil
+}
+
+// RestorePipeline undoes ArchivePipeline.
+func RestorePipeline(ctx context.Context, tx *postgres.Tx, i id.ID) (PipelineChange, error) {
+	live, err := hold(ctx, tx)
+	if err != nil {
+		return PipelineChange{}, err
+	}
+	ch, _, err := pipelines.Restore(ctx, tx, i)
+	if err == nil && ch.Changed() && live >= maxPipelines {
+		return PipelineChange{}, fault.New(fault.Conflict, "An organization has at most 100 pipelines.")
+	}
+	return ch, err
+}
+
+// pipelineOrder is that of their making.
+var pipelineOrder = record.Order[Pipeline]{Column: "created_at", Type: "timestamptz", Key: func(p *Pipeline) string { return p.CreatedAt.UTC().Format(time.RFC3339Nano) }}
+
+// ListPipelines answers at most limit pipelines, the oldest first, live or archived, beginning after a position or, with
+// nil, at the start.
+func ListPipelines(ctx context.Context, tx *postgres.Tx, archived bool, after *record.Position, limit int) ([]PipelineRow, error) {
+	return pipelines.List(ctx, tx, record.Where(tx.Org(), archived), pipelineOrder, after, limit)
+}
+
+// PipelinePosition is where a pipeline stands in the list.
+func PipelinePosition(r *PipelineRow) record.Position {
+	return pipelineOrder.Position(&r.Value, r.Value.ID)
+}
+
+// CountPipelines answers how many there are.
+func CountPipelines(ctx context.Context, tx *postgres.Tx, archived bool) (int64, error) {
+	return pipelines.Count(ctx, tx, record.Where(tx.Org(), archived))
+}
+
+// into are the live pipelines that deals may go to, each held shared against being archived: those with the ids, those
+// that have the stages, and the default one.
+func into(ctx context.Context, tx *postgres.Tx, ids, stages []id.ID) (all map[id.ID]*Pipeline, standard *Pipeline, err error) {
+	rows, err := tx.Query(ctx, "SELECT edit, "+pipelines.Columns+` FROM pipeline WHERE org_id = $1 AND archived_at IS NULL AND (is_default OR id = ANY ($2::uuid[])
+		OR id IN (SELECT pipeline_id FROM pipeline_stage WHERE org_id = $1 AND id = ANY ($3::uuid[]))) ORDER BY id FOR SHARE OF pipeline`, tx.Org(), ids, stages)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read pipelines: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p *Pipeline, err error) {
+		p = &Pipeline{}
+		var edit int
+		return p, row.Scan(append([]any{&edit}, pipelines.Scan(p)...)...)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read pipelines: %w", err)
+	}
+	all = map[id.ID]*Pipeline{}
+	for _, p := range found {
+		all[p.ID] = p
+		if p.Default {
+			standard = p
+		}
+	}
+	return all, standard, nil
+}
