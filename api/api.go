@@ -106,7 +106,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountBulk, // before the contacts, whose GET of one would take "bulk" for an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
 		a.mountTags, a.mountMerges,
-		a.mountPipelines, a.mountDeals,
+		a.mountPipelines, a.mountDeals, a.mountNotes, a.mountTasks,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,

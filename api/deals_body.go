@@ -9,7 +9,7 @@ import (
 // DealFields are the members that every deal body may have.
 type DealFields struct {
 	ContactID       optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID       optional[string] `json:"company_id" required:"false" format:"uuid" doc:"Any UUID; it resolves when the organization has such a company"`
+	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; it resolves when the organization has such a company"`
 	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid" doc:"The default one if never given; the stage's if a stage is given"`
 	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid" doc:"Decides the status; without it the first stage of the status"`
 	Status          optional[string] `json:"status" required:"false" doc:"open, won or lost; moves the deal to the first stage of that kind, or back to the open stage that it was in last"`

@@ -384,7 +384,7 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	std := ada.standard()
-	if fmt.Sprint(std.Stages[0].Name, std.Stages[4].Kind, std.Stages[3].Probability, len(std.Stages)) != "Qualification lost 100 5" {
+	if fmt.Sprintf("%s %s %d %d", std.Stages[0].Name, std.Stages[4].Kind, std.Stages[3].Probability, len(std.Stages)) != "Qualification lost 100 5" {
 		t.Errorf("an org begins with %+v", std)
 	}
 	made := ada.do(http.MethodPost, pipelinesPath, `{"name":"Renewals","stages":[{"name":"Talk","kind":"open"},{"name":"Yes","kind":"won"},{"name":"No","kind":"lost"},{"name":"Late","kind":"lost","probability":0}]}`).want(t, 201, "")

@@ -80,7 +80,11 @@ func (s *service) example(r api.Route, n int) any {
 	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
 		return nil
 	}
-	return sample("", op.RequestBody.Value.Content["application/json"].Schema.Value, n, true)
+	body := sample("", op.RequestBody.Value.Content["application/json"].Schema.Value, n, true)
+	if o, ok := body.(map[string]any); ok && r.Method == "POST" && r.Path == "/api/v1/crm/notes" {
+		o["company_id"] = id.New().String() // a note is about something
+	}
+	return body
 }
 
 // wellKnown are values of fields whose rules a schema cannot say.

@@ -64,15 +64,15 @@ type Position struct {
 // Position is where a record stands in the order.
 func (o *Order[T]) Position(r *T, i id.ID) Position { return Position{Key: o.Key(r), ID: i} }
 
-// planning is set for the transaction of a list: a table holds every org's rows, so that reading all of it is never
+// Planning is set for the transaction of a list: a table holds every org's rows, so that reading all of it is never
 // right however cheap it looks beside one large org; pages are in memory more often than not; and a plan is made for
 // the values that were asked for.
-const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+const Planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // List answers at most limit records of q in the order o, beginning after a position or, with nil, at the start.
 func (t *Table[T]) List(ctx context.Context, tx *postgres.Tx, q *Query, o Order[T], after *Position, limit int) ([]Row[T], error) {
 	sql, args := t.Page(q, o, after, limit)
-	tx.Queue(planning)
+	tx.Queue(Planning)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", t.Name, err)
@@ -104,7 +104,7 @@ const counted = 1000
 
 // Count answers how many records q holds, exactly: its cost grows with the answer.
 func (t *Table[T]) Count(ctx context.Context, tx *postgres.Tx, q *Query) (n int64, err error) {
-	tx.Queue(planning)
+	tx.Queue(Planning)
 	if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+t.Name+" WHERE "+q.where.String(), q.args, &n); err != nil {
 		return 0, fmt.Errorf("count %s: %w", t.Name, err)
 	}
@@ -114,7 +114,7 @@ func (t *Table[T]) Count(ctx context.Context, tx *postgres.Tx, q *Query) (n int6
 // Estimate is exact up to 1,000; beyond, it is what the planner expects from its statistics, at least 1,001.
 func (t *Table[T]) Estimate(ctx context.Context, tx *postgres.Tx, q *Query) (n int64, err error) {
 	inner := "SELECT 1 FROM " + t.Name + " WHERE " + q.where.String()
-	tx.Queue(planning)
+	tx.Queue(Planning)
 	if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+inner+" LIMIT "+strconv.Itoa(counted+1)+") AS first", q.args, &n); err != nil {
 		return 0, fmt.Errorf("count %s: %w", t.Name, err)
 	}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/activities"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+)
+
+const notesPath = "/api/v1/crm/notes"
+
+func (a *App) mountNotes() {
+	n := records[activities.Note, activities.NotePatch]{
+		App: a, path: notesPath, id: func(n *activities.Note) id.ID { return n.ID },
+		create: func(ctx context.Context, tx *postgres.Tx, p *activities.NotePatch) (activities.NoteRow, error) {
+			return activities.CreateNote(ctx, tx, p, author(ctx))
+		},
+		get: activities.GetNote, update: activities.UpdateNote, archive: activities.ArchiveNote, restore: activities.RestoreNote,
+		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.NoteChange) error {
+			return announceAll(ctx, tx, activities.NoteEvents(ch))
+		},
+	}
+	const tag = "Notes"
+	route(a, op{Method: http.MethodPost, Path: notesPath, Need: member, Tag: tag, Title: "Write a note", Status: http.StatusCreated, Writes: []string{"activity.logged"}}, posted(n, (*newNote).patch))
+	route(a, op{Method: http.MethodGet, Path: notesPath, Need: viewer, Tag: tag, Title: "List notes"}, a.listNotes)
+	route(a, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"}, n.shown)
+	route(a, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"}, patched(n, (*notePatch).patch))
+	route(a, op{Method: http.MethodDelete, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a note", Status: http.StatusNoContent}, n.archived)
+	route(a, op{Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived note"}, n.restored)
+}
+
+// author is the person who asks; nil for an API key.
+func author(ctx context.Context) *id.ID {
+	w := who(ctx)
+	if w.IsKey() {
+		return nil
+	}
+	return &w.User
+}
+
+// SubjectFields are the members by which a note or a task says what it is about.
+type SubjectFields struct {
+	ContactID optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
+	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; it resolves when the organization has such a company"`
+	DealID    optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
+
+	ID         anything `json:"id" required:"false" readOnly:"true"`
+	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+func (f *SubjectFields) subjects() activities.Subjects {
+	return activities.Subjects{ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, DealID: f.DealID.Field}
+}
+
+// refuse hands the read-only members that were sent to a patch.
+func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
+	for name, sent := range map[string]anything{"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt} {
+		put(name, json.RawMessage(sent))
+	}
+}
+
+type newNote struct {
+	Body optional[string] `json:"body" doc:"Up to 64 KiB"`
+	SubjectFields
+	AuthorID anything `json:"author_id" required:"false" readOnly:"true"`
+}
+
+func (b *newNote) patch() activities.NotePatch {
+	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
+	b.refuse(p.Refuse)
+	p.Refuse("author_id", json.RawMessage(b.AuthorID))
+	return p
+}
+
+type notePatch struct {
+	Body optional[string] `json:"body" required:"false" doc:"Up to 64 KiB"`
+	SubjectFields
+	AuthorID anything `json:"author_id" required:"false" readOnly:"true"`
+}
+
+func (b *notePatch) patch() activities.NotePatch {
+	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
+	b.refuse(p.Refuse)
+	p.Refuse("author_id", json.RawMessage(b.AuthorID))
+	return p
+}
+
+// SubjectQuery is embedded by the input of a list of what is about something.
+type SubjectQuery struct {
+	ContactID string `query:"contact_id" format:"uuid"`
+	CompanyID string `query:"company_id" format:"uuid"`
+	DealID    string `query:"deal_id" format:"uuid"`
+}
+
+func (q *SubjectQuery) read(contact, company, deal **id.ID) (err error) {
+	if *contact, err = uuidParameter("contact_id", q.ContactID); err != nil {
+		return err
+	}
+	if *company, err = uuidParameter("company_id", q.CompanyID); err != nil {
+		return err
+	}
+	*deal, err = uuidParameter("deal_id", q.DealID)
+	return err
+}
+
+func (a *App) listNotes(ctx context.Context, in *struct {
+	Page
+	CountQuery
+	SubjectQuery
+	AuthorID string `query:"author_id" format:"uuid"`
+	Sort     string `query:"sort" enum:"-created_at,created_at" default:"-created_at"`
+	Archived bool   `query:"archived" doc:"The archived notes instead of the live ones"`
+},
+) (*recordList[activities.Note], error) {
+	f := &activities.NoteFilter{Archived: in.Archived}
+	if err := in.read(&f.Contact, &f.Company, &f.Deal); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.Author, err = uuidParameter("author_id", in.AuthorID); err != nil {
+		return nil, err
+	}
+	return listed(ctx, a, in.Page, in.Count, listing[activities.Note]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.NoteRow, error) {
+			return activities.ListNotes(ctx, tx, f, in.Sort, after, limit)
+		},
+		position: func(r *activities.NoteRow) record.Position { return activities.NotePosition(in.Sort, r) },
+		count:    func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.CountNotes(ctx, tx, f) },
+		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.EstimateNotes(ctx, tx, f) },
+	})
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/activities"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+)
+
+const tasksPath = "/api/v1/crm/tasks"
+
+func (a *App) mountTasks() {
+	n := records[activities.Task, activities.TaskPatch]{
+		App: a, path: tasksPath, id: func(t *activities.Task) id.ID { return t.ID },
+		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask, archive: activities.ArchiveTask, restore: activities.RestoreTask,
+		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
+			return announceAll(ctx, tx, activities.TaskEvents(ch))
+		},
+	}
+	const tag = "Tasks"
+	route(a, op{Method: http.MethodPost, Path: tasksPath, Need: member, Tag: tag, Title: "Create a task", Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"}}, posted(n, (*newTask).patch))
+	route(a, op{Method: http.MethodGet, Path: tasksPath, Need: viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
+	route(a, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"}, n.shown)
+	route(a, op{Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Update a task, or complete it", Writes: []string{"task.completed"}}, patched(n, (*taskPatch).patch))
+	route(a, op{Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Archive a task", Status: http.StatusNoContent}, n.archived)
+	route(a, op{Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived task"}, n.restored)
+}
+
+// TaskFields are the members that every task body may have.
+type TaskFields struct {
+	Description optional[string] `json:"description" required:"false" doc:"Up to 10000 characters"`
+	Status      optional[string] `json:"status" required:"false" doc:"open or done; open if never given"`
+	Priority    optional[string] `json:"priority" required:"false" doc:"low, normal or high; normal if never given"`
+	DueAt       optional[string] `json:"due_at" required:"false" doc:"RFC 3339"`
+	AssigneeID  optional[string] `json:"assignee_id" required:"false" doc:"UUID of the user who is to do it"`
+	SubjectFields
+	CompletedAt anything `json:"completed_at" required:"false" readOnly:"true"`
+}
+
+func (f *TaskFields) patch(title optional[string]) activities.TaskPatch {
+	p := activities.TaskPatch{
+		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field, DueAt: f.DueAt.Field,
+		AssigneeID: f.AssigneeID.Field, Subjects: f.subjects(),
+	}
+	f.refuse(p.Refuse)
+	p.Refuse("completed_at", json.RawMessage(f.CompletedAt))
+	return p
+}
+
+type newTask struct {
+	Title optional[string] `json:"title" doc:"1 to 200 characters"`
+	TaskFields
+}
+
+func (b *newTask) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+
+type taskPatch struct {
+	Title optional[string] `json:"title" required:"false" doc:"1 to 200 characters"`
+	TaskFields
+}
+
+func (b *taskPatch) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+
+func (a *App) listTasks(ctx context.Context, in *struct {
+	Page
+	CountQuery
+	SubjectQuery
+	AssigneeID string    `query:"assignee_id" format:"uuid"`
+	Status     string    `query:"status" enum:"open,done"`
+	DueAfter   time.Time `query:"due_after" doc:"Exclusive"`
+	DueBefore  time.Time `query:"due_before" doc:"Exclusive"`
+	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at" doc:"Tasks that are never due come last"`
+	Archived   bool      `query:"archived" doc:"The archived tasks instead of the live ones"`
+},
+) (*recordList[activities.Task], error) {
+	f := &activities.TaskFilter{Status: in.Status, DueAfter: boundary(in.DueAfter), DueBefore: boundary(in.DueBefore), Archived: in.Archived}
+	if err := in.read(&f.Contact, &f.Company, &f.Deal); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.Assignee, err = uuidParameter("assignee_id", in.AssigneeID); err != nil {
+		return nil, err
+	}
+	return listed(ctx, a, in.Page, in.Count, listing[activities.Task]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.TaskRow, error) {
+			return activities.ListTasks(ctx, tx, f, in.Sort, after, limit)
+		},
+		position: func(r *activities.TaskRow) record.Position { return activities.TaskPosition(in.Sort, r) },
+		count:    func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.CountTasks(ctx, tx, f) },
+		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.EstimateTasks(ctx, tx, f) },
+	})
+}

@@ -1,0 +1,176 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Note is what somebody wrote down.
+type Note struct {
+	ID         id.ID      `json:"id" format:"uuid"`
+	Body       string     `json:"body"`
+	AuthorID   *id.ID     `json:"author_id" format:"uuid" nullable:"true" doc:"The user who wrote it; null: an API key did"`
+	ContactID  *id.ID     `json:"contact_id" format:"uuid" nullable:"true"`
+	CompanyID  *id.ID     `json:"company_id" format:"uuid" nullable:"true"`
+	DealID     *id.ID     `json:"deal_id" format:"uuid" nullable:"true"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
+	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time"`
+	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
+}
+
+// NoteRow is a note with its edit.
+type NoteRow = record.Row[Note]
+
+// NoteChange is what a change of a note came to.
+type NoteChange = record.Change[Note]
+
+var notes = record.Table[Note]{
+	Name: "note", Absent: "There is no such note.",
+	Columns: "id, body, author_id, contact_id, company_id, deal_id, created_at, updated_at, archived_at",
+	Scan: func(n *Note) []any {
+		return []any{&n.ID, &n.Body, &n.AuthorID, &n.ContactID, &n.CompanyID, &n.DealID, &n.CreatedAt, &n.UpdatedAt, &n.ArchivedAt}
+	},
+	Stamps: func(n *Note) (*wire.Time, **wire.Time) { return &n.UpdatedAt, &n.ArchivedAt },
+}
+
+// maxText is how many characters a note, or a task's description, has at most; and how many bytes.
+const maxText = 64 << 10
+
+// NotePatch is a merge patch (RFC 7396) of a note; the body of a creation is one too.
+type NotePatch struct {
+	Body wire.Field[string]
+	Subjects
+	form.Refused
+}
+
+func (p *NotePatch) fill(f *form.Form, n *Note, live there) {
+	body(f, p.Body)
+	f.RequiredText("body", p.Body, &n.Body, maxText)
+	p.Subjects.fill(f, about{&n.ContactID, &n.CompanyID, &n.DealID}, live)
+	if f.OK() && n.ContactID == nil && n.CompanyID == nil && n.DealID == nil {
+		f.Wrong("contact_id", "required", "A note is about a contact, a company or a deal.")
+	}
+}
+
+// body refuses what is too long in bytes though not in characters.
+func body(f *form.Form, in wire.Field[string]) {
+	if len(in.Value) > maxText && len([]rune(in.Value)) <= maxText {
+		f.Wrong("body", "too_long", "At most 64 KiB are allowed.")
+	}
+}
+
+// CreateNote makes a note from p; by is the user who writes it, nil for an API key. A wrong p is a validation fault.
+func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (NoteRow, error) {
+	live, err := p.look(ctx, tx)
+	if err != nil {
+		return NoteRow{}, err
+	}
+	f, now := form.At(""), wire.Now()
+	n := Note{ID: id.New(), AuthorID: by, CreatedAt: now, UpdatedAt: now}
+	f.ReadOnly(p.Sent, &n)
+	form.Missing(f, "body", p.Body)
+	if p.fill(f, &n, live); !f.OK() {
+		return NoteRow{}, f.Fault()
+	}
+	tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+		tx.Org(), n.ID, n.Body, n.AuthorID, n.ContactID, n.CompanyID, n.DealID, now)
+	return NoteRow{Value: n, Edit: 1}, nil
+}
+
+// GetNote answers one note of the org, an archived one only if asked for; else a not_found fault.
+func GetNote(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (NoteRow, error) {
+	return notes.Get(ctx, tx, i, archivedToo)
+}
+
+// UpdateNote applies p to the live note i; see record.Table.Update.
+func UpdateNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *NotePatch) (NoteChange, error) {
+	ch, err := notes.Update(ctx, tx, i, match, func(was, now *Note) error {
+		live, err := p.look(ctx, tx)
+		if err != nil {
+			return err
+		}
+		f := form.At("")
+		f.ReadOnly(p.Sent, was)
+		p.fill(f, now, live)
+		return f.Fault()
+	})
+	if n := &ch.Value; err == nil && ch.Changed() {
+		tx.Queue(`UPDATE note SET body = $3, contact_id = $4, company_id = $5, deal_id = $6, updated_at = $7, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+			tx.Org(), n.ID, n.Body, n.ContactID, n.CompanyID, n.DealID, n.UpdatedAt)
+	}
+	return ch, err
+}
+
+// ArchiveNote hides the note; see record.Table.Archive.
+func ArchiveNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (NoteChange, error) {
+	return notes.Archive(ctx, tx, i, match)
+}
+
+// RestoreNote undoes ArchiveNote.
+func RestoreNote(ctx context.Context, tx *postgres.Tx, i id.ID) (NoteChange, error) {
+	ch, _, err := notes.Restore(ctx, tx, i)
+	return ch, err
+}
+
+// NoteEvents are what the change is told as: a note is told when it is written, and its edits are not.
+func NoteEvents(ch *NoteChange) []events.Event {
+	n := ch.Value
+	if !ch.Before.ID.IsZero() {
+		return nil
+	}
+	return []events.Event{events.ActivityLogged{Activity: events.Activity{
+		ID: n.ID, Kind: "note", ContactID: n.ContactID, CompanyID: n.CompanyID, DealID: n.DealID, Text: n.Body, At: n.CreatedAt,
+	}}}
+}
+
+// NoteFilter says which notes a list holds. The zero NoteFilter holds every live one.
+type NoteFilter struct {
+	Contact, Company, Deal, Author *id.ID
+	Archived                       bool // the archived ones instead of the live ones
+}
+
+var noteOrders = map[string]record.Order[Note]{
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(n *Note) string { return moment(n.CreatedAt) }},
+	"created_at":  {Column: "created_at", Type: "timestamptz", Key: func(n *Note) string { return moment(n.CreatedAt) }},
+}
+
+// moment is a time as an order's key has it.
+func moment(t wire.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func (f *NoteFilter) query(org id.ID) *record.Query {
+	q := record.Where(org, f.Archived)
+	q.Is("contact_id", f.Contact)
+	q.Is("company_id", f.Company)
+	q.Is("deal_id", f.Deal)
+	q.Is("author_id", f.Author)
+	return q
+}
+
+// ListNotes answers at most limit notes of f in an order (-created_at, created_at), beginning after a position or, with
+// nil, at the start.
+func ListNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter, order string, after *record.Position, limit int) ([]NoteRow, error) {
+	return notes.List(ctx, tx, f.query(tx.Org()), noteOrders[order], after, limit)
+}
+
+// NotePosition is where a note stands in an order.
+func NotePosition(order string, r *NoteRow) record.Position {
+	o := noteOrders[order]
+	return o.Position(&r.Value, r.Value.ID)
+}
+
+// CountNotes answers how many notes f holds, exactly.
+func CountNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
+	return notes.Count(ctx, tx, f.query(tx.Org()))
+}
+
+// EstimateNotes is exact up to 1,000, and beyond it what the planner expects.
+func EstimateNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
+	return notes.Estimate(ctx, tx, f.query(tx.Org()))
+}

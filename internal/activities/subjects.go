@@ -1,0 +1,63 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Subjects are the members by which a note or a task says what it is about.
+type Subjects struct {
+	ContactID wire.Field[string]
+	CompanyID wire.Field[string]
+	DealID    wire.Field[string]
+}
+
+// about are the places of the subjects in a record.
+type about struct{ contact, company, deal **id.ID }
+
+// there are the named contacts and deals that are live.
+type there map[id.ID]bool
+
+// look asks which of the named subjects are there; nothing is asked for none.
+func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
+	found, asks := there{}, false
+	for table, in := range map[string]wire.Field[string]{"contact": s.ContactID, "deal": s.DealID} {
+		i, err := id.Parse(in.Value)
+		if err != nil {
+			continue
+		}
+		asks = true
+		tx.Queue(`SELECT id FROM `+table+` WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(), i).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { found[i] = true; return nil })
+			return err
+		})
+	}
+	if !asks {
+		return found, nil
+	}
+	return found, tx.Flush(ctx)
+}
+
+// fill takes the subjects. One that the record has already need not be there any more.
+func (s *Subjects) fill(f *form.Form, at about, live there) {
+	contact, deal := *at.contact, *at.deal
+	f.ID("contact_id", s.ContactID, at.contact)
+	f.ID("company_id", s.CompanyID, at.company)
+	f.ID("deal_id", s.DealID, at.deal)
+	if missing(*at.contact, contact, live) {
+		f.Wrong("contact_id", "unknown_contact", "There is no such contact.")
+	}
+	if missing(*at.deal, deal, live) {
+		f.Wrong("deal_id", "unknown_deal", "There is no such deal.")
+	}
+}
+
+func missing(now, was *id.ID, live there) bool {
+	return now != nil && !live[*now] && (was == nil || *was != *now)
+}

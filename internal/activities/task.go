@@ -1,0 +1,197 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Task is something to do, as the API and the webhooks show it.
+type Task = events.Task
+
+// The statuses of tasks, and the priority of one that was made without.
+const (
+	open   = "open"
+	done   = "done"
+	normal = "normal"
+)
+
+// TaskRow is a task with its edit.
+type TaskRow = record.Row[Task]
+
+// TaskChange is what a change of a task came to.
+type TaskChange = record.Change[Task]
+
+var tasks = record.Table[Task]{
+	Name: "task", Absent: "There is no such task.",
+	Columns: "id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, completed_at, created_at, updated_at, archived_at",
+	Scan: func(t *Task) []any {
+		return []any{
+			&t.ID, &t.Title, &t.Description, &t.Status, &t.Priority, &t.DueAt, &t.AssigneeID, &t.ContactID, &t.CompanyID, &t.DealID,
+			&t.CompletedAt, &t.CreatedAt, &t.UpdatedAt, &t.ArchivedAt,
+		}
+	},
+	Stamps: func(t *Task) (*wire.Time, **wire.Time) { return &t.UpdatedAt, &t.ArchivedAt },
+}
+
+const maxDescription = 10_000
+
+// TaskPatch is a merge patch (RFC 7396) of a task; the body of a creation is one too.
+type TaskPatch struct {
+	Title       wire.Field[string]
+	Description wire.Field[string]
+	Status      wire.Field[string]
+	Priority    wire.Field[string]
+	DueAt       wire.Field[string]
+	AssigneeID  wire.Field[string]
+	Subjects
+	form.Refused
+}
+
+func (p *TaskPatch) fill(f *form.Form, t *Task, live there) {
+	f.Required("title", p.Title, &t.Title, form.Name)
+	f.OptionalText("description", p.Description, &t.Description, maxDescription)
+	f.OneOf("priority", p.Priority, &t.Priority, "low", normal, "high")
+	f.Time("due_at", p.DueAt, &t.DueAt)
+	f.ID("assignee_id", p.AssigneeID, &t.AssigneeID)
+	p.Subjects.fill(f, about{&t.ContactID, &t.CompanyID, &t.DealID}, live)
+	f.OneOf("status", p.Status, &t.Status, open, done)
+	switch {
+	case t.Status == open:
+		t.CompletedAt = nil
+	case t.CompletedAt == nil:
+		now := wire.Now()
+		t.CompletedAt = &now
+	}
+}
+
+// CreateTask makes a task from p. A wrong p is a validation fault.
+func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, error) {
+	live, err := p.look(ctx, tx)
+	if err != nil {
+		return TaskRow{}, err
+	}
+	f, now := form.At(""), wire.Now()
+	t := Task{ID: id.New(), Status: open, Priority: normal, CreatedAt: now, UpdatedAt: now}
+	f.ReadOnly(p.Sent, &t)
+	form.Missing(f, "title", p.Title)
+	if p.fill(f, &t, live); !f.OK() {
+		return TaskRow{}, f.Fault()
+	}
+	tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, completed_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`,
+		tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID, t.DealID, t.CompletedAt, now)
+	return TaskRow{Value: t, Edit: 1}, nil
+}
+
+// GetTask answers one task of the org, an archived one only if asked for; else a not_found fault.
+func GetTask(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (TaskRow, error) {
+	return tasks.Get(ctx, tx, i, archivedToo)
+}
+
+// UpdateTask applies p to the live task i; see record.Table.Update.
+func UpdateTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *TaskPatch) (TaskChange, error) {
+	ch, err := tasks.Update(ctx, tx, i, match, func(was, now *Task) error {
+		live, err := p.look(ctx, tx)
+		if err != nil {
+			return err
+		}
+		f := form.At("")
+		f.ReadOnly(p.Sent, was)
+		p.fill(f, now, live)
+		return f.Fault()
+	})
+	if t := &ch.Value; err == nil && ch.Changed() {
+		tx.Queue(`UPDATE task SET title = $3, description = $4, status = $5, priority = $6, due_at = $7, assignee_id = $8, contact_id = $9, company_id = $10,
+				deal_id = $11, completed_at = $12, updated_at = $13, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+			tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID, t.DealID, t.CompletedAt, t.UpdatedAt)
+	}
+	return ch, err
+}
+
+// ArchiveTask hides the task; see record.Table.Archive.
+func ArchiveTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (TaskChange, error) {
+	return tasks.Archive(ctx, tx, i, match)
+}
+
+// RestoreTask undoes ArchiveTask.
+func RestoreTask(ctx context.Context, tx *postgres.Tx, i id.ID) (TaskChange, error) {
+	ch, _, err := tasks.Restore(ctx, tx, i)
+	return ch, err
+}
+
+// TaskEvents are what the change is told as: a task is told when it is made and when it is done.
+func TaskEvents(ch *TaskChange) (told []events.Event) {
+	if ch.Before.ID.IsZero() {
+		told = append(told, events.TaskCreated{Task: ch.Value})
+	}
+	if ch.Value.Status == done && ch.Before.Status != done {
+		told = append(told, events.TaskCompleted{Task: ch.Value})
+	}
+	return told
+}
+
+// TaskFilter says which tasks a list holds. The zero TaskFilter holds every live one.
+type TaskFilter struct {
+	Contact, Company, Deal, Assignee *id.ID
+	Status                           string
+	DueAfter, DueBefore              *time.Time // exclusive
+	Archived                         bool       // the archived ones instead of the live ones
+}
+
+var taskOrders = map[string]record.Order[Task]{
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(t *Task) string { return moment(t.CreatedAt) }},
+	"created_at":  {Column: "created_at", Type: "timestamptz", Key: func(t *Task) string { return moment(t.CreatedAt) }},
+	"due_at": {Column: "due_order", Type: "timestamptz", Key: func(t *Task) string {
+		if t.DueAt == nil {
+			return "infinity"
+		}
+		return moment(*t.DueAt)
+	}},
+}
+
+func (f *TaskFilter) query(org id.ID) *record.Query {
+	q := record.Where(org, f.Archived)
+	q.Is("contact_id", f.Contact)
+	q.Is("company_id", f.Company)
+	q.Is("deal_id", f.Deal)
+	q.Is("assignee_id", f.Assignee)
+	if f.Status != "" {
+		q.And("status = " + q.Arg(f.Status))
+	}
+	if f.DueAfter != nil {
+		q.And("due_order > " + q.Arg(*f.DueAfter) + " AND due_order < 'infinity'")
+	}
+	if f.DueBefore != nil {
+		q.And("due_order < " + q.Arg(*f.DueBefore))
+	}
+	return q
+}
+
+// ListTasks answers at most limit tasks of f in an order (-created_at, created_at, due_at), beginning after a position or,
+// with nil, at the start.
+func ListTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter, order string, after *record.Position, limit int) ([]TaskRow, error) {
+	return tasks.List(ctx, tx, f.query(tx.Org()), taskOrders[order], after, limit)
+}
+
+// TaskPosition is where a task stands in an order.
+func TaskPosition(order string, r *TaskRow) record.Position {
+	o := taskOrders[order]
+	return o.Position(&r.Value, r.Value.ID)
+}
+
+// CountTasks answers how many tasks f holds, exactly.
+func CountTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
+	return tasks.Count(ctx, tx, f.query(tx.Org()))
+}
+
+// EstimateTasks is exact up to 1,000, and beyond it what the planner expects.
+func EstimateTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
+	return tasks.Estimate(ctx, tx, f.query(tx.Org()))
+}
