@@ -25,6 +25,7 @@ contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
+deal (org_id uuid not null, id uuid not null, name text not null, contact_id uuid, company_id uuid, pipeline_id uuid not null, stage_id uuid not null, status text not null, open_stage_id uuid, amount bigint not null, currency text not null, lost_reason text, expected_close_on date, expected_order date not null default COALESCE(expected_close_on, 'infinity'::date), owner_id uuid, closed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
 domain_feed (one boolean not null default true, version bigint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
@@ -39,6 +40,7 @@ job_pause (scope text not null, name text not null, paused_at timestamp with tim
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
+note (org_id uuid not null, id uuid not null, body text not null, author_id uuid, contact_id uuid, company_id uuid, deal_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, parent_org_id uuid, level smallint not null default 
 CASE
@@ -50,6 +52,8 @@ CASE
     ELSE NULL::integer
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 partitioned (name text not null, keep_days integer not null)
+pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
 plan_addon (org_id uuid not null, id uuid not null, feature text not null, amount bigint, created_at timestamp with time zone not null default now())
 plan_change (org_id uuid not null, id uuid not null, kind text not null, state text not null, from_plan text not null, from_interval text not null, to_plan text not null, to_interval text not null, params json not null, stripe_key text not null, keyed_at timestamp with time zone not null, preview_id uuid, amount_expected bigint not null, amount_due bigint not null default 0, currency text not null, subscription_id text not null default ''::text, invoice_id text not null default ''::text, failure text not null default ''::text, client_key text, fingerprint bytea, effective_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 plan_change_step (org_id uuid not null, change_id uuid not null, id uuid not null, event text not null, detail json not null, created_at timestamp with time zone not null)
@@ -93,6 +97,7 @@ stripe_event (org_id uuid not null, id text not null, connect boolean not null, 
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
+task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
 timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -170,6 +175,10 @@ contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['p
 contact_score: contact_score_pkey PRIMARY KEY (org_id, contact_id)
 contact_tag: contact_tag_pkey PRIMARY KEY (org_id, tag, archived, created_at, contact_id)
 contact_word: contact_word_pkey PRIMARY KEY (org_id, word, contact_id)
+deal: deal_check CHECK (((closed_at IS NULL) = (status = 'open'::text)))
+deal: deal_check1 CHECK (((lost_reason IS NULL) OR (status = 'lost'::text)))
+deal: deal_pkey PRIMARY KEY (org_id, id)
+deal: deal_stage_kind FOREIGN KEY (org_id, stage_id, pipeline_id, status) REFERENCES pipeline_stage(org_id, id, pipeline_id, kind)
 domain: domain_host_check CHECK ((host = lower(host)))
 domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
@@ -206,6 +215,8 @@ member: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+note: note_check CHECK (((contact_id IS NOT NULL) OR (company_id IS NOT NULL) OR (deal_id IS NOT NULL)))
+note: note_pkey PRIMARY KEY (org_id, id)
 oauth_state: oauth_state_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text])))
 oauth_state: oauth_state_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
 oauth_state: oauth_state_pkey PRIMARY KEY (org_id, hash)
@@ -213,6 +224,11 @@ org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
+pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
+pipeline_stage: pipeline_stage_kind_check CHECK ((kind = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text])))
+pipeline_stage: pipeline_stage_org_id_id_pipeline_id_kind_key UNIQUE (org_id, id, pipeline_id, kind)
+pipeline_stage: pipeline_stage_pkey PRIMARY KEY (org_id, id)
+pipeline_stage: pipeline_stage_probability_check CHECK (((probability >= 0) AND (probability <= 100)))
 plan_addon: plan_addon_pkey PRIMARY KEY (org_id, id)
 plan_change: plan_change_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'now'::text, 'period_end'::text, 'cancel'::text])))
 plan_change: plan_change_pkey PRIMARY KEY (org_id, id)
@@ -278,6 +294,10 @@ subscription: subscription_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 subscription: subscription_pkey PRIMARY KEY (org_id)
 subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::text, 'active'::text, 'past_due'::text, 'incomplete'::text, 'unpaid'::text, 'canceled'::text, 'paused'::text])))
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
+task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
+task: task_pkey PRIMARY KEY (org_id, id)
+task: task_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text])))
+task: task_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
 tick: tick_pkey PRIMARY KEY (entry, tick)
 timeline: timeline_pkey PRIMARY KEY (org_id, contact_id, id)
 user_token: user_token_pkey PRIMARY KEY (hash)
@@ -330,6 +350,19 @@ CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_time_zone ON public.contact USING btree (org_id, time_zone_folded, created_at, id) WHERE ((time_zone_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_updated ON public.contact USING btree (org_id, updated_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX deal_amount ON public.deal USING btree (org_id, amount, id) WHERE (archived_at IS NULL)
+CREATE INDEX deal_archived ON public.deal USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX deal_archived_amount ON public.deal USING btree (org_id, amount, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX deal_archived_expected ON public.deal USING btree (org_id, expected_order, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX deal_closed ON public.deal USING btree (org_id, closed_at, id) WHERE ((closed_at IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX deal_company ON public.deal USING btree (org_id, company_id, created_at, id) WHERE (company_id IS NOT NULL)
+CREATE INDEX deal_contact ON public.deal USING btree (org_id, contact_id, created_at, id) WHERE (contact_id IS NOT NULL)
+CREATE INDEX deal_created ON public.deal USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX deal_expected ON public.deal USING btree (org_id, expected_order, id) WHERE (archived_at IS NULL)
+CREATE INDEX deal_owner ON public.deal USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX deal_pipeline ON public.deal USING btree (org_id, pipeline_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX deal_stage ON public.deal USING btree (org_id, stage_id, created_at, id)
+CREATE INDEX deal_status ON public.deal USING btree (org_id, status, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
@@ -349,7 +382,15 @@ CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHE
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX member_user ON public.member USING btree (user_id)
+CREATE INDEX note_archived ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX note_author ON public.note USING btree (org_id, author_id, created_at, id) WHERE ((author_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX note_company ON public.note USING btree (org_id, company_id, created_at, id) WHERE (company_id IS NOT NULL)
+CREATE INDEX note_contact ON public.note USING btree (org_id, contact_id, created_at, id) WHERE (contact_id IS NOT NULL)
+CREATE INDEX note_created ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
+CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
+CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
@@ -373,6 +414,15 @@ CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
+CREATE INDEX task_archived ON public.task USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX task_archived_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX task_assignee ON public.task USING btree (org_id, assignee_id, due_order, id) WHERE ((assignee_id IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX task_company ON public.task USING btree (org_id, company_id, created_at, id) WHERE (company_id IS NOT NULL)
+CREATE INDEX task_contact ON public.task USING btree (org_id, contact_id, created_at, id) WHERE (contact_id IS NOT NULL)
+CREATE INDEX task_created ON public.task USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX task_deal ON public.task USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
+CREATE INDEX task_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NULL)
+CREATE INDEX task_status ON public.task USING btree (org_id, status, due_order, id) WHERE (archived_at IS NULL)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
@@ -415,6 +465,7 @@ CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_score_pkey ON public.contact_score USING btree (org_id, contact_id)
 CREATE UNIQUE INDEX contact_tag_pkey ON public.contact_tag USING btree (org_id, tag, archived, created_at, contact_id)
 CREATE UNIQUE INDEX contact_word_pkey ON public.contact_word USING btree (org_id, word, contact_id)
+CREATE UNIQUE INDEX deal_pkey ON public.deal USING btree (org_id, id)
 CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
 CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
@@ -434,10 +485,15 @@ CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
+CREATE UNIQUE INDEX note_pkey ON public.note USING btree (org_id, id)
 CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, hash)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
+CREATE UNIQUE INDEX pipeline_default ON public.pipeline USING btree (org_id) WHERE is_default
+CREATE UNIQUE INDEX pipeline_pkey ON public.pipeline USING btree (org_id, id)
+CREATE UNIQUE INDEX pipeline_stage_org_id_id_pipeline_id_kind_key ON public.pipeline_stage USING btree (org_id, id, pipeline_id, kind)
+CREATE UNIQUE INDEX pipeline_stage_pkey ON public.pipeline_stage USING btree (org_id, id)
 CREATE UNIQUE INDEX plan_addon_pkey ON public.plan_addon USING btree (org_id, id)
 CREATE UNIQUE INDEX plan_change_client_key ON public.plan_change USING btree (org_id, client_key) WHERE (client_key IS NOT NULL)
 CREATE UNIQUE INDEX plan_change_open ON public.plan_change USING btree (org_id) WHERE (state = ANY (ARRAY['in_flight'::text, 'action_required'::text]))
@@ -481,6 +537,7 @@ CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (st
 CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
+CREATE UNIQUE INDEX task_pkey ON public.task USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
@@ -525,6 +582,7 @@ contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+deal: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 domain: system for ALL to funnelwork_system using (true) check (true) forced
 domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -541,10 +599,15 @@ job_weight: system for ALL to funnelwork_system using (true) check (true) forced
 job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+note: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 oauth_state: system for ALL to funnelwork_system using (true) check (true) forced
 oauth_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+pipeline: system for ALL to funnelwork_system using (true) check (true) forced
+pipeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+pipeline_stage: system for ALL to funnelwork_system using (true) check (true) forced
+pipeline_stage: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_addon: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_change: system for ALL to funnelwork_system using (true) check (true) forced
 plan_change: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -583,6 +646,7 @@ subscription: system for ALL to funnelwork_system using (true) check (true) forc
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -653,6 +717,8 @@ contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCAT
 contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+deal: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+deal: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork_system may SELECT
@@ -692,6 +758,8 @@ job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+note: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+note: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 oauth_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 oauth_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 oauth_state: funnelwork_system may DELETE, SELECT
@@ -699,6 +767,12 @@ org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDAT
 org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+pipeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+pipeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+pipeline: funnelwork_system may INSERT, SELECT
+pipeline_stage: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+pipeline_stage: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+pipeline_stage: funnelwork_system may INSERT
 plan_addon: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 plan_addon: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 plan_change: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -778,6 +852,8 @@ subscription: funnelwork_system may INSERT, SELECT, UPDATE
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT
+task: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+task: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 tick: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 tick: funnelwork_system may DELETE, INSERT, SELECT
 timeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -802,6 +878,7 @@ webhook_replay: funnelwork_system may DELETE, SELECT
 
 -- functions
 counts(IN t regclass, IN what text, IN gone text) as its caller
+default_pipeline(org uuid) as its caller
 domain_changes() as its owner
 drop_partitions() as its owner
 event_horizon() as its caller
@@ -813,6 +890,7 @@ job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp wit
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
+org_sells() as its caller
 quota_count() as its caller
 quota_key(org uuid, what text) as its caller
 quota_level(used bigint, cap bigint) as its caller
