@@ -183,3 +183,29 @@ func TestListsOfNotesAndTasksFilterSortAndCount(t *testing.T) {
 		}
 	}
 }
+
+func TestDealsNotesAndTasksGoWithAMergeAndComeBack(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	keep, lose := ada.contact("keep@acme.example").ID, ada.contact("lose@acme.example").ID
+	about := `"contact_id":"` + lose + `"}`
+	for path, body := range map[string]string{dealsPath: `{"name":"a",`, notesPath: `{"body":"a",`, tasksPath: `{"title":"a",`} {
+		ada.do(http.MethodPost, path, body+about).want(t, 201, "")
+	}
+	hold := func(when string, has, lacks string) {
+		for _, path := range []string{dealsPath, notesPath, tasksPath} {
+			if got := ada.names(path, "contact_id="+has); got != "a" {
+				t.Errorf("%s: %s has %q", when, path, got)
+			}
+			if got := ada.names(path, "contact_id="+lacks); got != "" {
+				t.Errorf("%s: the other still has %q of %s", when, got, path)
+			}
+		}
+	}
+	hold("before", lose, keep)
+	var m struct{ ID string }
+	ada.do(http.MethodPost, contactsPath+"/"+keep+"/merge", `{"loser_ids":["`+lose+`"]}`).want(t, 200, "").into(t, &m)
+	hold("merged", keep, lose)
+	ada.do(http.MethodPost, mergesPath+"/"+m.ID+"/undo", nil).want(t, 200, "")
+	hold("undone", lose, keep)
+}

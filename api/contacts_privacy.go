@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -49,6 +51,8 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	bulk.Erase(tx, i)
 	merge.Erase(tx, i)
 	events.EraseTimeline(tx, i)
+	deals.Erase(tx, i)
+	activities.Erase(tx, i)
 	return nil
 }
 
@@ -57,6 +61,8 @@ type contactHeld struct {
 	contacts.Held
 	Timeline []shownEntry  `json:"timeline" doc:"Everything that happened to it, oldest first"`
 	Merges   []merge.Merge `json:"merges" doc:"That it survived, or was folded in by"`
+	Deals    []deals.Deal  `json:"deals" doc:"Archived ones too; so of notes and tasks"`
+	activities.About
 }
 
 type contactExport struct {
@@ -77,7 +83,13 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		for i, e := range entries {
 			out.Body.Timeline[i] = shownEntry{e}
 		}
-		out.Body.Merges, err = merge.Of(ctx, tx, in.ID)
+		if out.Body.Merges, err = merge.Of(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		if out.Body.Deals, err = deals.Held(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err
 	})
 	return out, err

@@ -16,6 +16,7 @@ import (
 var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased, "contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
+	"deal": erased, "note": erased, "task": erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased,
 	"segment_mark": "an id on its way to the job that finds the contact gone",
 }
@@ -92,6 +93,10 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	bulk := ada.asked(http.MethodPost, bulkPath, `{"filter":{"field":"tag","op":"eq","value":"hot"},"action":{"type":"tag","add":["x"]}}`)
 	ada.exec(`UPDATE contact_bulk SET errors = json_build_array(json_build_object('contact_id', $1::text, 'code', 'x', 'detail', 'x'))::jsonb`, c.ID)
 	ada.step(bulk) // fixes whom it is about
+	sold := ada.deal(`{"name":"Anvils","contact_id":"` + c.ID + `"}`)
+	kept := ada.activity(notesPath, `{"body":"about the deal","contact_id":"`+c.ID+`","deal_id":"`+sold.ID+`"}`)
+	ada.activity(notesPath, `{"body":"Ada secretive","contact_id":"`+c.ID+`"}`)
+	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
 	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT org_id, id, now(), 1, 0.01, 'x' FROM contact WHERE id = $1`, c.ID)
 
 	var held struct {
@@ -103,10 +108,12 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		ScoreHistory []any `json:"score_history"`
 		Timeline     []any
 		Merges       []any
+		Deals        []deal
+		Notes, Tasks []activity
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 200, "").into(t, &held)
 	if held.Contact.Email != "secretive@acme.example" || len(held.Events) < 5 || held.Events[0].Type != "contact.created" || held.Events[1].Data.Object.Stage != "sql" || len(held.ScoreHistory) != 1 ||
-		len(held.Timeline) < 5 || len(held.Merges) != 2 {
+		len(held.Timeline) < 5 || len(held.Merges) != 2 || len(held.Deals) != 1 || len(held.Notes) != 2 || len(held.Tasks) != 1 {
 		t.Errorf("%+v", held)
 	}
 	before := ada.traces(c.ID)
@@ -128,6 +135,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/purge", nil).want(t, 404, "not_found")
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 404, "not_found")
 	ada.do(http.MethodGet, contactsPath+"/"+other.ID, nil).want(t, 200, "")
+	ada.do(http.MethodGet, dealsPath+"/"+sold.ID, nil).want(t, 200, "")
+	ada.do(http.MethodGet, notesPath+"/"+kept.ID, nil).want(t, 200, "")
 	ada.do(http.MethodGet, contactsPath+"/"+survivor.ID, nil).want(t, 200, "")
 	if got := ada.do(http.MethodGet, contactsPath+"?tag=hot", nil); !strings.Contains(string(got.Body), other.ID) || strings.Contains(string(got.Body), c.ID) {
 		t.Errorf("%s", got.Body)

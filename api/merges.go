@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -24,7 +26,12 @@ func (a *App) mountMerges() {
 }
 
 // nouns are what hangs on contacts and goes with them.
-func nouns() []merge.Noun { return nil }
+func nouns() []merge.Noun {
+	return []merge.Noun{
+		{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
+		{Name: "activities", Repoint: activities.Repoint, Return: activities.Return},
+	}
+}
 
 // mergeBody is a merge with the contact that the others were folded into.
 type mergeBody struct {

@@ -42,12 +42,11 @@ func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 
 // Erase queues that notes and tasks about the contact alone are gone for good, and that the others, which are about a
 // company or a deal too, no longer name it.
-func Erase(_ context.Context, tx *postgres.Tx, contact id.ID) error {
+func Erase(tx *postgres.Tx, contact id.ID) {
 	for _, table := range []string{"note", "task"} {
 		tx.Queue(`DELETE FROM `+table+` WHERE org_id = $1 AND contact_id = $2 AND company_id IS NULL AND deal_id IS NULL`, tx.Org(), contact)
 		tx.Queue(`UPDATE `+table+` SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 	}
-	return nil
 }
 
 // About is what a data export has of a contact's notes and tasks, archived ones too.

@@ -29,9 +29,8 @@ func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 }
 
 // Erase queues that no deal names the contact any more. The deals stay: they are the org's own business.
-func Erase(_ context.Context, tx *postgres.Tx, contact id.ID) error {
+func Erase(tx *postgres.Tx, contact id.ID) {
 	tx.Queue(`UPDATE deal SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
-	return nil
 }
 
 // Held is every deal of a contact, archived ones too: what a data export has of them.
