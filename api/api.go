@@ -58,6 +58,7 @@ type App struct {
 	ops   []*op // every mounted operation, in order
 
 	presses chan struct{} // taken while a logo is decoded
+	uploads uploads       // of files
 }
 
 // Limits of one connection and one request.
@@ -102,6 +103,7 @@ func build(d Deps, more ...func(*App)) *App {
 	a.huma = humafiber.New(a.fiber, humaConfig())
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
+		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
 		a.mountBulk, // before the contacts, whose GET of one would take "bulk" for an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,

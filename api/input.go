@@ -22,6 +22,9 @@ const prefetched = 8 << 10
 // body reads and checks the body as far as the operation takes one. JSON has passed the strict scanner.
 func body(c *fiber.Ctx, r *request) ([]byte, error) {
 	o := r.op
+	if o.Form != nil {
+		return nil, uploaded(c, r)
+	}
 	if o.json && has(c) {
 		if err := contentType(c, o.merge); err != nil {
 			return nil, err
@@ -129,7 +132,7 @@ func (a *admitted) Context() context.Context { return a.ctx }
 // Header is huma's way to learn the body's format. What passed contentType is JSON, however it was spelled; a body that
 // is none is the handler's.
 func (a *admitted) Header(name string) string {
-	if name == "Content-Type" && requestOf(a.ctx).op.Takes == nil {
+	if name == "Content-Type" && requestOf(a.ctx).op.Takes == nil && requestOf(a.ctx).op.Form == nil {
 		return "application/json"
 	}
 	return a.humaContext.Header(name)

@@ -107,6 +107,9 @@ func (a *App) document(o *op, h *huma.Operation) {
 	if o.Takes != nil {
 		h.RequestBody.Content = rawContent(o.Takes)
 	}
+	if o.Form != nil {
+		h.RequestBody.Required, h.RequestBody.Content = true, map[string]*huma.MediaType{"multipart/form-data": {Schema: o.Form}}
+	}
 	if len(h.RequestBody.Content) == 0 {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {

@@ -26,7 +26,8 @@ type request struct {
 
 	asked *limits.Asked // the rate's decision, where it is still open
 
-	bodyRead bool // to its end
+	bodyRead bool    // to its end
+	upload   *upload // the body where the handler reads it, else nil
 
 	tag string // of a path below the tags, see namedTag
 

@@ -35,21 +35,22 @@ var (
 type op struct {
 	Method, Path string
 	Need         access
-	Tag          string   // the group in the document
-	Title        string   // one line
-	Status       int      // of success; 200 when 0
-	Also         []int    // further statuses of success with the same body
-	Writes       []string // event types and job kinds that it may write; see testdata/effects.golden
-	Secret       bool     // the answer bears a secret: its idempotency record is encrypted
-	MaxBody      int64    // bytes; 1 MiB when 0
-	Open         bool     // not refused though the org is only read from: it changes nothing of the org's
-	Feature      string   // a feature of the plan that the org must have; else 402 feature_not_in_plan
-	ByRow        bool     // the handler holds the body to the document, not huma
-	Signed       bool     // public, and its callers sign what they send: they are not counted by address
-	Takes        []string // the media types of a body that is no JSON
-	Gives        []string // the media types of an answer that is no JSON
-	Foreign      bool     // others send a browser to it, once: unknown parameters are ignored (RFC 6749, 4.1.2), and it has no HEAD
-	May          []int    // problems beside those that every operation may answer
+	Tag          string       // the group in the document
+	Title        string       // one line
+	Status       int          // of success; 200 when 0
+	Also         []int        // further statuses of success with the same body
+	Writes       []string     // event types and job kinds that it may write; see testdata/effects.golden
+	Secret       bool         // the answer bears a secret: its idempotency record is encrypted
+	MaxBody      int64        // bytes; 1 MiB when 0
+	Open         bool         // not refused though the org is only read from: it changes nothing of the org's
+	Feature      string       // a feature of the plan that the org must have; else 402 feature_not_in_plan
+	ByRow        bool         // the handler holds the body to the document, not huma
+	Signed       bool         // public, and its callers sign what they send: they are not counted by address
+	Takes        []string     // the media types of a body that is no JSON
+	Form         *huma.Schema // a body of multipart/form-data, which the handler reads as it arrives
+	Gives        []string     // the media types of an answer that is no JSON
+	Foreign      bool         // others send a browser to it, once: unknown parameters are ignored (RFC 6749, 4.1.2), and it has no HEAD
+	May          []int        // problems beside those that every operation may answer
 
 	queries map[string]bool   // known query parameters; true where an empty value is none
 	silent  map[string]string // the value of a query parameter that says what its absence says
@@ -126,6 +127,9 @@ func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 		if err != nil {
 			a.fail(c, err)
 			return
+		}
+		if r.upload != nil {
+			defer r.upload.end()
 		}
 		next(&admitted{humaContext: hc, body: body, ctx: c.UserContext()})
 		if r.replayed {

@@ -24,6 +24,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
+	"github.com/funnelwork/funnelwork/jobs/contactexport"
+	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
@@ -51,7 +53,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Box         *secret.Box
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox
-	PublicURL   string     // where logos in mails are found, without a slash at the end; "" leaves them out
+	PublicURL   string     // where logos in mails, and files in events, are found, without a slash at the end; "" leaves them out
 	Hooks       *webhooks.Service
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
@@ -67,14 +69,18 @@ func All(d Deps) []queue.Handler {
 	if d.Plans == nil {
 		d.Plans = plans.Standard()
 	}
-	return slices.Concat(tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
+	links := ""
+	if d.PublicURL != "" {
+		links = d.PublicURL + "/api/v1/files/"
+	}
+	return slices.Concat(leadscore.Job{Model: scoring.For}.Handlers(), contactimport.Job{Plans: d.Plans, Model: scoring.For, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
 			accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
 			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
 			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 			contactbulk.Job{App: d.App, Plans: d.Plans, Pace: contactbulk.Usual()}.Handler(),
+			contactexport.Job{Links: links, Log: d.Log}.Handler(),
 			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
-			leadscore.Job{Model: scoring.For}.Handler(),
 			plansettle.Job{Plans: d.Plans}.Handler(),
 			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 			quotaannounce.Handler(),

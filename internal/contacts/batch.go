@@ -65,18 +65,36 @@ type Room struct {
 
 // UpsertWithin is UpsertAll where there is no room for more than so many new contacts; nil is any number.
 func UpsertWithin(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate, room *Room) (out []Outcome, made, changed []Change, err error) {
+	return Batch{Rate: rate, Room: room}.Upsert(ctx, tx, in)
+}
+
+// Batch says how rows are upserted.
+type Batch struct {
+	Rate Rate
+	Room *Room // for new contacts; nil: any number
+	// Types are what fields become that the org has not defined and that a row has a value of. One that is not among
+	// them gets the type of its first value.
+	Types map[string]Type
+	// Plain faults point into their own row; else to its place among contacts.
+	Plain bool
+	// Dry answers what would be, and writes nothing. As are then contacts that are not stored as they are here.
+	Dry bool
+	As  []Row
+}
+
+// Upsert is UpsertAll under b.
+func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []Outcome, made, changed []Change, err error) {
 	for range 5 {
 		var b *batch
 		err = tx.Savepoint(ctx, func() error {
-			if b, err = load(ctx, tx, in, rate); err != nil {
+			if b, err = load(ctx, tx, in, how); err != nil {
 				return err
-			}
-			if room != nil {
-				left := *room
-				b.room = &left
 			}
 			for i := range in {
 				b.outcomes[i] = b.row(i, &in[i])
+			}
+			if how.Dry {
+				return nil
 			}
 			if err := b.write(); err != nil {
 				return err
@@ -99,6 +117,7 @@ type entry struct {
 	was   Row // as it is stored; zero where new
 	now   Row
 	isNew bool
+	seen  bool // it is in the order
 }
 
 type batch struct {
@@ -112,6 +131,8 @@ type batch struct {
 	stages   []string
 	types    map[string]Type
 	newTypes map[string]Type
+	hints    map[string]Type
+	plain    bool
 	dynamic  map[string]bool // keys of segments: dynamic ones, and archived ones
 	shelved  map[string]bool
 	newKeys  []string // of segments, each once
@@ -120,10 +141,12 @@ type batch struct {
 
 // load reads and locks what the rows may touch: contacts in the order of their ids, so that two batches wait for each
 // other in one direction only.
-func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch, error) {
-	b := &batch{
-		tx: tx, rate: rate, outcomes: make([]Outcome, len(in)), byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
-		types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{}, shelved: map[string]bool{}, isNewKey: map[string]bool{},
+func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch, error) {
+	b := newBatch(tx, how.Rate)
+	b.outcomes, b.hints, b.plain = make([]Outcome, len(in)), how.Types, how.Plain
+	if how.Room != nil {
+		left := *how.Room
+		b.room = &left
 	}
 	ids, emails, segments, attributes := []id.ID{}, []string{}, map[string]bool{}, false
 	for i := range in {
@@ -138,24 +161,7 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch,
 		}
 		attributes = attributes || in[i].Attributes.Set
 	}
-	tx.Queue(`SELECT stages FROM org WHERE org_id = $1`, tx.Org()).QueryRow(func(row pgx.Row) error { return row.Scan(&b.stages) })
-	if attributes {
-		tx.Queue(`SELECT key, type FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, tx.Org()).Query(func(rows pgx.Rows) error {
-			var key, typ string
-			_, err := pgx.ForEachRow(rows, []any{&key, &typ}, func() error { b.types[key] = Type(typ); return nil })
-			return err
-		})
-	}
-	if len(segments) > 0 {
-		tx.Queue(`SELECT key, kind = 'dynamic', archived_at IS NOT NULL FROM segment WHERE org_id = $1 AND (kind = 'dynamic' OR archived_at IS NOT NULL)`, tx.Org()).Query(func(rows pgx.Rows) error {
-			var (
-				key               string
-				dynamic, archived bool
-			)
-			_, err := pgx.ForEachRow(rows, []any{&key, &dynamic, &archived}, func() error { b.dynamic[key], b.shelved[key] = dynamic, archived; return nil })
-			return err
-		})
-	}
+	b.ask(attributes, len(segments) > 0)
 	rows, err := tx.Query(ctx, `SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
 			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = ANY ($3::text[]))
 		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)
@@ -170,15 +176,28 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (*batch,
 		return nil, err
 	}
 	for _, r := range found {
-		e := &entry{was: r, now: r}
-		b.byID[r.ID], b.byEmail[Fold(r.Email)] = e, e
+		b.know(r)
+	}
+	for _, r := range how.As {
+		if old := b.byID[r.ID]; old != nil {
+			delete(b.byEmail, Fold(old.now.Email))
+		}
+		b.know(r)
 	}
 	return b, nil
 }
 
+func (b *batch) know(r Row) {
+	e := &entry{was: r, now: r}
+	b.byID[r.ID], b.byEmail[Fold(r.Email)] = e, e
+}
+
 // row applies the i'th row in memory.
 func (b *batch) row(i int, u *Upsert) Outcome {
-	path := "contacts/" + strconv.Itoa(i) + "/"
+	path := ""
+	if !b.plain {
+		path = "contacts/" + strconv.Itoa(i) + "/"
+	}
 	if u.Wrong != nil {
 		return Outcome{Result: Failed, Fault: u.Wrong}
 	}
@@ -294,7 +313,9 @@ func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		t, ok := b.types[key]
 		if !ok {
-			t = TypeOf(values[key])
+			if t, ok = b.hints[key]; !ok {
+				t = TypeOf(values[key])
+			}
 			define[key] = t
 		}
 		if !t.Takes(values[key]) {
@@ -320,7 +341,8 @@ func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 }
 
 func (b *batch) touch(e *entry) {
-	if !slices.Contains(b.order, e) {
+	if !e.seen {
+		e.seen = true
 		b.order = append(b.order, e)
 	}
 }

@@ -28,26 +28,26 @@ func (b *batch) changes() (made, changed []Change) {
 func (b *batch) write() error {
 	makeSegments(b.tx, b.newKeys)
 	b.define()
-	var fresh []*entry
+	var fresh []*Contact
+	var known []Change
 	for _, e := range b.order {
-		if e.isNew {
-			fresh = append(fresh, e)
-			continue
-		}
-		if len(changes(&e.was.Contact, &e.now.Contact)) == 0 {
-			continue
-		}
-		if err := update(b.tx, &e.was, &e.now.Contact); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(fresh, func(x, y *entry) int { return strings.Compare(Fold(x.now.Email), Fold(y.now.Email)) })
-	for _, e := range fresh {
-		if err := insert(b.tx, &e.now.Contact); err != nil {
-			return err
+		switch {
+		case e.isNew:
+			fresh = append(fresh, &e.now.Contact)
+		case len(changes(&e.was.Contact, &e.now.Contact)) == 0:
+		case Fold(e.was.Email) == Fold(e.now.Email):
+			known = append(known, Change{Row: e.now, before: e.was.Contact})
+		default: // addresses may pass from one to the next, in this order alone
+			if err := update(b.tx, &e.was, &e.now.Contact); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	if err := rewrite(b.tx, known); err != nil {
+		return err
+	}
+	slices.SortFunc(fresh, func(x, y *Contact) int { return strings.Compare(Fold(x.Email), Fold(y.Email)) })
+	return insertAll(b.tx, fresh)
 }
 
 // define queues the new definitions and checks that nobody else made another of them.

@@ -50,6 +50,7 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM score_history WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+	eraseFromFiles(tx, &was.Contact)
 	tx.Queue(`DELETE FROM contact_score WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact WHERE org_id = $1 AND id = $2`, tx.Org(), i)
 	return tx.Flush(ctx)
@@ -102,4 +103,13 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 		return Held{}, fmt.Errorf("read events: %w", err)
 	}
 	return h, nil
+}
+
+// eraseFromFiles queues the erasure of what imports and exports hold of a contact: its image for an undo, failed rows that
+// name its address, and every file of the org.
+func eraseFromFiles(tx *postgres.Tx, c *Contact) {
+	tx.Queue(`DELETE FROM contact_import_effect e USING contact_import i WHERE i.org_id = $1 AND e.org_id = $1 AND e.import_id = i.id AND e.contact_id = $2`, tx.Org(), c.ID)
+	tx.Queue(`DELETE FROM contact_import_error WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN cells) > 0`, tx.Org(), c.Email)
+	tx.Queue(`DELETE FROM contact_export_part WHERE org_id = $1`, tx.Org())
+	tx.Queue(`UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE org_id = $1 AND status = 'completed'`, tx.Org())
 }

@@ -45,8 +45,8 @@ var (
 	sampleTask         = Task{ID: sampleID(14), Title: "Call back", Status: "open", Priority: "normal", ContactID: ptr(sampleID(2)), DueAt: ptr(sampleTime), CreatedAt: sampleTime, UpdatedAt: sampleTime}
 	doneTask           = func() Task { k := sampleTask; k.Status, k.CompletedAt = "done", ptr(sampleTime); return k }()
 	sampleActivity     = Activity{ID: sampleID(15), Kind: "note", ContactID: ptr(sampleID(2)), Text: "Asked for a quote", At: sampleTime}
-	sampleImport       = Import{ID: sampleID(16), Status: "completed", RowsTotal: 1000, RowsCreated: 900, RowsUpdated: 98, RowsFailed: 2}
-	sampleExport       = Export{ID: sampleID(17), Status: "completed", Rows: 1000}
+	sampleImport       = Import{ID: sampleID(16), Status: "completed", RowsTotal: 1000, RowsCreated: 900, RowsUpdated: 98, RowsFailed: 2, ErrorsURL: ptr("https://api.example.com/files/ZQ")}
+	sampleExport       = Export{ID: sampleID(17), Status: "completed", Rows: 1000, DownloadURL: ptr("https://api.example.com/files/Zg")}
 	sampleModel        = ScoreModel{Version: "7", Confidence: "learned", Metrics: map[string]float64{"log_loss": 0.41, "auc": 0.88}}
 	sampleMember       = Member{ID: sampleID(4), Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Role: "member", CreatedAt: sampleTime}
 	sampleOrganization = Organization{ID: sampleID(0), Name: "Example Ltd", Settings: map[string]any{}, CreatedAt: sampleTime, UpdatedAt: sampleTime}

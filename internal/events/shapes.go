@@ -98,20 +98,24 @@ type Membership struct {
 
 // Import is an ended import.
 type Import struct {
-	ID          id.ID   `json:"id" format:"uuid"`
-	Status      string  `json:"status" enum:"completed,failed"`
-	RowsTotal   int     `json:"rows_total"`
-	RowsCreated int     `json:"rows_created"`
-	RowsUpdated int     `json:"rows_updated"`
-	RowsFailed  int     `json:"rows_failed"`
-	ErrorsURL   *string `json:"errors_url"`
+	ID            id.ID   `json:"id" format:"uuid"`
+	Status        string  `json:"status" enum:"completed,failed"`
+	DryRun        bool    `json:"dry_run" doc:"nothing was written"`
+	RowsTotal     int     `json:"rows_total"`
+	RowsCreated   int     `json:"rows_created"`
+	RowsUpdated   int     `json:"rows_updated"`
+	RowsUnchanged int     `json:"rows_unchanged"`
+	RowsFailed    int     `json:"rows_failed"`
+	RowsRepeated  int     `json:"rows_repeated" doc:"of those created, updated or unchanged: about a contact that an earlier row was about"`
+	ErrorsURL     *string `json:"errors_url" doc:"signed link to the failed rows; the import itself has a fresh one"`
 }
 
 // Export is an ended export.
 type Export struct {
-	ID     id.ID  `json:"id" format:"uuid"`
-	Status string `json:"status" enum:"completed,failed"`
-	Rows   int    `json:"rows"`
+	ID          id.ID   `json:"id" format:"uuid"`
+	Status      string  `json:"status" enum:"completed,failed"`
+	Rows        int     `json:"rows"`
+	DownloadURL *string `json:"download_url" doc:"signed link to the file; the export itself has a fresh one; null where it failed"`
 }
 
 // ScoreModel is a promoted scoring model.

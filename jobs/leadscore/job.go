@@ -30,3 +30,6 @@ func (a Args) Split() []Args {
 // exactly once; run again it finds nothing to change. There is no dedupe key on purpose: an asker, who holds the
 // contact's row, would wait for the job's row while the job waits for the contact's.
 var Kind = queue.Define[Args]("lead.score", queue.Options{Lane: queue.Default})
+
+// Many is Kind for those who change contacts by the thousand: their scores wait behind nobody's single change.
+var Many = queue.Define[Args]("lead.score_many", queue.Options{Lane: queue.Bulk})

@@ -23,6 +23,9 @@ type Job struct {
 // Handler is the kind with its work.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
+// Handlers are Handler, and Many with the same work.
+func (j Job) Handlers() []queue.Handler { return []queue.Handler{j.Handler(), Many.HandleTx(j.Work)} }
+
 // Work scores the contacts, in the order of their ids, so that two jobs wait for each other in one direction only.
 // One that is archived or gone meanwhile needs no score.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {

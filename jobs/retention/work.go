@@ -41,6 +41,19 @@ var rules = []struct{ table, sql string }{
 	{"stripe_event", `DELETE FROM stripe_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM stripe_event WHERE received_at < now() - interval '90 days' LIMIT $1))`},
 	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days'
 		AND EXISTS (SELECT FROM tick AS later WHERE later.entry = tick.entry AND later.tick > tick.tick) LIMIT $1))`},
+	// What an import knows of contacts, for its undo, goes after 30 days; what became of it stays a year. Uploads that broke off go first.
+	{"contact_import_block", `DELETE FROM contact_import_block WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM contact_import i JOIN contact_import_block b ON b.org_id = i.org_id AND b.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' OR i.status = 'uploading' AND i.created_at < now() - interval '2 hours' LIMIT $1))`},
+	{"contact_import_effect", `DELETE FROM contact_import_effect WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM contact_import i JOIN contact_import_effect e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`},
+	{"contact_import_error", `DELETE FROM contact_import_error WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM contact_import i JOIN contact_import_error e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`},
+	{"contact_import", `DELETE FROM contact_import WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_import
+		WHERE created_at < now() - interval '365 days' OR status = 'uploading' AND created_at < now() - interval '2 hours' LIMIT $1))`},
+	{"contact_export_part", `DELETE FROM contact_export_part WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM contact_export e JOIN contact_export_part p ON p.org_id = e.org_id AND p.export_id = e.id
+		WHERE e.expires_at < now() AND e.status <> 'expired' LIMIT $1))`},
+	{"contact_export", `UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_export WHERE expires_at < now() AND status <> 'expired' LIMIT $1))`},
+	{"contact_export", `DELETE FROM contact_export WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_export WHERE created_at < now() - interval '365 days' LIMIT $1))`},
 	{"webhook_replay", `DELETE FROM webhook_replay WHERE ctid = ANY (ARRAY(SELECT ctid FROM webhook_replay WHERE created_at < now() - interval '31 days' LIMIT $1))`},
 }
 

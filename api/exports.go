@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/contactexport"
+)
+
+const exportsPath = contactsPath + "/exports"
+
+// mountExports comes before mountContacts, as mountImports does. What is asked for changes nothing of the org's, so that
+// an org whose trial has ended can take its contacts along.
+func (a *App) mountExports() {
+	const tag = "Exports"
+	route(a, op{
+		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file", Status: http.StatusAccepted, Open: true,
+		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
+	}, a.startExport)
+	route(a, op{Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first"}, a.listExports)
+	route(a, op{Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export"}, a.getExport)
+}
+
+type exportIn struct {
+	Body struct {
+		Format   string   `json:"format" enum:"csv,ndjson"`
+		Filter   anything `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
+		Archived bool     `json:"archived,omitempty" doc:"The archived contacts instead of the live ones"`
+		Fields   []string `json:"fields,omitempty" nullable:"false" maxItems:"300" doc:"The columns, in order: fields of a contact, attributes.KEY for custom ones; NDJSON also has attributes as a whole. If absent: all that an import takes, the score and the times"`
+	}
+}
+
+// shownExport is an export as it is shown.
+type shownExport struct {
+	exports.Export
+	Filter asAsked `json:"filter" doc:"As it was asked for; null: all contacts"`
+}
+
+// asAsked is a member of an answer that was sent by the caller once; null where it was not.
+type asAsked json.RawMessage
+
+// MarshalJSON writes it as it was sent.
+func (f asAsked) MarshalJSON() ([]byte, error) {
+	if f == nil {
+		return []byte("null"), nil
+	}
+	return f, nil
+}
+
+// UnmarshalJSON reads back what was written, for a stored answer.
+func (f *asAsked) UnmarshalJSON(b []byte) error { *f = append((*f)[:0], b...); return nil }
+
+// Schema is that of any value.
+func (asAsked) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+type exportStarted struct {
+	Location string `header:"Location" doc:"Where the progress is"`
+	Body     shownExport
+}
+
+type exportAnswer struct {
+	Tagged
+	Body shownExport
+}
+
+// showExport puts the hour into the tag, because the link is another after a while.
+func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
+	now := time.Now()
+	e.Show(a.PublicURL+filesPath, who(ctx).Org, now)
+	return &exportAnswer{Tagged: etag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)), Body: shownExport{e, asAsked(e.Filter)}}
+}
+
+func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*exportStarted, error) {
+		e, err := exports.Start(ctx, tx, exports.Wanted{Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter), Archived: in.Body.Archived, Fields: in.Body.Fields})
+		if err != nil {
+			return nil, filterInBody(err)
+		}
+		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: shownExport{e, asAsked(e.Filter)}}, contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
+	})
+}
+
+type exportList struct {
+	Body list[shownExport]
+}
+
+func (a *App) listExports(ctx context.Context, in *Page) (*exportList, error) {
+	before, err := after[id.ID](ctx, a, *in)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*exportList, error) {
+		rows, err := exports.List(ctx, tx, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &exportList{}
+		out.Body, err = listOf(ctx, a, *in, rows, func(e exports.Export) shownExport { return a.showExport(ctx, e).Body }, func(e exports.Export) id.ID { return e.ID })
+		return out, err
+	})
+}
+
+// ExportID is the path of one export.
+type ExportID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+func (a *App) getExport(ctx context.Context, in *ExportID) (*exportAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*exportAnswer, error) {
+		e, err := exports.Get(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return a.showExport(ctx, e), nil
+	})
+}
+
+// filterInBody is err; what is wrong with the filter points into the body.
+func filterInBody(err error) error {
+	if wrong, ok := errors.AsType[*filter.Error](err); ok {
+		return wrong.InBody("#/filter")
+	}
+	return err
+}

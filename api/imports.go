@@ -1,0 +1,150 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/contactimport"
+)
+
+const (
+	importsPath = contactsPath + "/imports"
+	importBytes = 512 << 20
+)
+
+// mountImports comes before mountContacts, whose GET of one contact would take "imports" for an id.
+func (a *App) mountImports() {
+	const tag = "Imports"
+	route(a, op{
+		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file", Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
+		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
+	}, a.startImport)
+	route(a, op{Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first"}, a.listImports)
+	route(a, op{Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import"}, a.getImport)
+	route(a, op{
+		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo an import, for 30 days", Status: http.StatusAccepted,
+		Writes: []string{contactimport.Undo.Name()},
+	}, a.undoImport)
+}
+
+// importForm is the body of an import, for the document; form reads it.
+func importForm() *huma.Schema {
+	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+	flag := func(doc string) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false"}, Default: "false", Description: doc}
+	}
+	file := text("A CSV with a header, in UTF-8, separated by commas, semicolons or tabs; at most 512 MiB")
+	file.Format = "binary"
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+		"file": file,
+		"mapping": text("A JSON object that gives columns, by their names in the header, a field of the contact, attributes.KEY for a custom field, or null: ignored. " +
+			"Columns that it does not name go by their own names; one that no field is called like becomes a custom field"),
+		"dry_run":         flag("Works everything and writes nothing"),
+		"suppress_events": flag("Contacts are changed without events of their own"),
+	}}
+}
+
+// shownImport is an import as it is shown.
+type shownImport struct {
+	imports.Import
+	Undo maybe[imports.Undo] `json:"undo" doc:"null until it is asked for"`
+}
+
+type importStarted struct {
+	Location string `header:"Location" doc:"Where the progress is"`
+	Body     shownImport
+}
+
+type importAnswer struct {
+	Tagged
+	Body shownImport
+}
+
+// showImport puts the hour into the tag, because the link to the failed rows is another after a while.
+func (a *App) showImport(ctx context.Context, i imports.Import) *importAnswer {
+	now := time.Now()
+	i.Show(a.PublicURL+filesPath, who(ctx).Org, now)
+	return &importAnswer{Tagged: etag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)), Body: shownImport{i, maybe[imports.Undo]{i.Undo}}}
+}
+
+// startImport keeps the file as it comes, in transactions of their own, and then makes an import of it in one with the
+// job and the answer to the key. A key is looked at when all has come: it belongs to the bytes.
+func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, error) {
+	r := requestOf(ctx)
+	done, err := a.uploads.begin(r.who.Org)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	staged, choices, err := a.form(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := write(ctx, a, func(tx *postgres.Tx) (*importStarted, error) {
+		i, err := imports.Queue(ctx, tx, staged, choices)
+		if err != nil {
+			return nil, err
+		}
+		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: shownImport{Import: i}}, contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
+	})
+	if err != nil || r.replayed {
+		staged.Drop(ctx, a.DB, r.who.Org)
+	}
+	return out, err
+}
+
+type importList struct {
+	Body list[shownImport]
+}
+
+func (a *App) listImports(ctx context.Context, in *Page) (*importList, error) {
+	before, err := after[id.ID](ctx, a, *in)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*importList, error) {
+		rows, err := imports.List(ctx, tx, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &importList{}
+		out.Body, err = listOf(ctx, a, *in, rows, func(i imports.Import) shownImport { return a.showImport(ctx, i).Body }, func(i imports.Import) id.ID { return i.ID })
+		return out, err
+	})
+}
+
+// ImportID is the path of one import.
+type ImportID struct {
+	ID id.ID `path:"id" format:"uuid"`
+}
+
+func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*importAnswer, error) {
+		i, err := imports.Get(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return a.showImport(ctx, i), nil
+	})
+}
+
+type importUndone struct{ Body shownImport }
+
+func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*importUndone, error) {
+		i, started, err := imports.Undoing(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if started {
+			err = contactimport.Undo.Add(ctx, tx, contactimport.Args{Import: i.ID})
+		}
+		return &importUndone{Body: a.showImport(ctx, i).Body}, err
+	})
+}

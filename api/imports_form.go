@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io"
+	"mime/multipart"
+	"path"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// mappingBytes is how long a mapping, or another part that is no file, may be.
+const mappingBytes = 256 << 10
+
+// form reads the parts of an import in whatever order they come. The file is kept as it is read; after an error it is not.
+// The request's fingerprint becomes that of its parts, since their boundary is another whenever it is sent.
+func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c imports.Choices, err error) {
+	defer func() {
+		if err != nil && staged != nil {
+			staged.Drop(ctx, a.DB, r.who.Org)
+			staged = nil
+		}
+	}()
+	sum := sha256.New()
+	sum.Write(r.fingerprint[:])
+	parts, seen := multipart.NewReader(r.upload, r.upload.boundary), map[string]bool{}
+	for {
+		p, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return staged, c, badForm(err)
+		}
+		name := p.FormName()
+		if seen[name] {
+			return staged, c, fault.Invalid(name, "duplicate", "The part is sent twice.")
+		}
+		seen[name] = true
+		in := &summed{from: p, sum: sum}
+		if name == "file" {
+			staged, err = imports.Stage(ctx, a.DB, r.who.Org, in)
+			if err == nil {
+				staged.FileName = fileName(p.FileName())
+				_, err = io.Copy(io.Discard, in)
+			}
+		} else {
+			err = choice(name, in, &c)
+		}
+		if err != nil {
+			return staged, c, badForm(err)
+		}
+		in.end(name)
+	}
+	if _, err := io.Copy(io.Discard, r.upload); err != nil {
+		return staged, c, err
+	}
+	if staged == nil {
+		return nil, c, fault.Invalid("file", "required", "This field is required.")
+	}
+	sum.Sum(r.fingerprint[:0])
+	return staged, c, nil
+}
+
+// choice reads a part that is no file.
+func choice(name string, in io.Reader, c *imports.Choices) error {
+	b, err := io.ReadAll(io.LimitReader(in, mappingBytes+1))
+	if err != nil {
+		return err
+	}
+	if len(b) > mappingBytes {
+		return fault.Invalid(name, "too_long", "At most 256 KiB are allowed.")
+	}
+	flag := func(at *bool) error {
+		switch text := strings.TrimSpace(string(b)); text {
+		case "true", "false":
+			*at = text == "true"
+			return nil
+		}
+		return fault.Invalid(name, "invalid_type", "This is true or false.")
+	}
+	switch name {
+	case "mapping":
+		if err := scanJSON(b); err != nil {
+			return fault.Invalid(name, "invalid_type", "The mapping is a JSON object of columns, each with a field's name or null.").Because(err)
+		}
+		c.Mapping = b
+		return nil
+	case "dry_run":
+		return flag(&c.DryRun)
+	case "suppress_events":
+		return flag(&c.SuppressEvents)
+	}
+	return fault.Invalid(name, "unknown_field", "An import has no such part.")
+}
+
+// badForm is the fault for an error in reading parts.
+func badForm(err error) error {
+	if f := fault.Of(err); f != nil {
+		return f
+	}
+	return fault.New(fault.BadRequest, "The body ended early, or is no multipart/form-data.").Because(err)
+}
+
+// fileName is the last part of a name as it was sent; "" where it is no text.
+func fileName(sent string) string {
+	name := path.Base(strings.ReplaceAll(sent, `\`, "/"))
+	if name == "." || name == "/" || len(name) > 255 || strings.ToValidUTF8(name, "") != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return ""
+	}
+	return name
+}
+
+// summed adds what is read to a sum.
+type summed struct {
+	from io.Reader
+	sum  hash.Hash
+	n    uint64
+}
+
+func (s *summed) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	s.sum.Write(p[:n])
+	s.n += uint64(n)
+	return n, err
+}
+
+// end closes the sum of a part: its length and its name.
+func (s *summed) end(name string) {
+	s.sum.Write(binary.BigEndian.AppendUint64(nil, s.n))
+	s.sum.Write(binary.BigEndian.AppendUint64([]byte(name), uint64(len(name))))
+}

@@ -1,0 +1,21 @@
+package contacts
+
+import "github.com/funnelwork/funnelwork/internal/postgres"
+
+// The two ways to write contacts, for a comparison.
+
+// InsertEach queues the rows of new contacts one by one, InsertAll all at once.
+func InsertEach(tx *postgres.Tx, all []*Contact) error {
+	for _, c := range all {
+		if err := insert(tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InsertAll is the other way.
+func InsertAll(tx *postgres.Tx, all []*Contact) error { return insertAll(tx, all) }
+
+// MakeSegments queues those of the keys.
+func MakeSegments(tx *postgres.Tx, keys []string) { makeSegments(tx, keys) }

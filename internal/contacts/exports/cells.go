@@ -1,0 +1,162 @@
+package exports
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+)
+
+// formula tells whether a spreadsheet may take s for one.
+func formula(s string) bool { return s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 }
+
+// harmless tells whether s has nothing that could be computed with more than digits.
+func harmless(s string) bool {
+	return s != "" && s[0] != '=' && strings.Trim(s, "0123456789 +-.()/") == ""
+}
+
+// Safe is the cell that a text becomes, Plain the text that a cell was: Plain(Safe(s)) is s.
+func Safe(s string) string {
+	if rest := strings.TrimLeft(s, "'"); formula(rest) && (rest != s || !harmless(s)) {
+		return "'" + s
+	}
+	return s
+}
+
+// Plain undoes Safe.
+func Plain(cell string) string {
+	if strings.HasPrefix(cell, "'") && formula(strings.TrimLeft(cell, "'")) {
+		return cell[1:]
+	}
+	return cell
+}
+
+// JoinKeys is the cell of tags or segments: separated by semicolons, or a JSON array where that would not be read back.
+// SplitKeys reads both, and bars between them.
+func JoinKeys(keys []string) string {
+	joined := strings.Join(keys, ";")
+	back := SplitKeys(joined)
+	same := len(back) == len(keys)
+	for i := range back {
+		same = same && back[i] == keys[i]
+	}
+	if same || len(keys) == 0 {
+		return joined
+	}
+	b, _ := json.Marshal(keys) // texts always encode
+	return string(b)
+}
+
+// SplitKeys reads a cell of tags or segments; blank ones between separators are none.
+func SplitKeys(cell string) []string {
+	var list []string
+	if strings.HasPrefix(cell, "[") && json.Unmarshal([]byte(cell), &list) == nil && list != nil {
+		return list
+	}
+	list = []string{}
+	for _, k := range strings.FieldsFunc(cell, func(r rune) bool { return r == ';' || r == '|' }) {
+		if k = strings.TrimSpace(k); k != "" {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+const attribute = "attributes."
+
+// cell is what a field of c is in a CSV.
+func cell(c *contacts.Contact, field string) string {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	switch field {
+	case "id":
+		return c.ID.String()
+	case "email":
+		return c.Email
+	case "first_name":
+		return c.FirstName
+	case "last_name":
+		return c.LastName
+	case "phone":
+		return text(c.Phone)
+	case "job_title":
+		return text(c.JobTitle)
+	case "source":
+		return text(c.Source)
+	case "time_zone":
+		return text(c.TimeZone)
+	case "company_id":
+		if c.CompanyID != nil {
+			return c.CompanyID.String()
+		}
+	case "owner_id":
+		if c.OwnerID != nil {
+			return c.OwnerID.String()
+		}
+	case "stage":
+		return c.Stage
+	case "tag":
+		return JoinKeys(c.Tag)
+	case "segment":
+		return JoinKeys(c.Segment)
+	case "lead_score":
+		return strconv.FormatFloat(c.LeadScore, 'f', -1, 64)
+	case "created_at":
+		return c.CreatedAt.String()
+	case "updated_at":
+		return c.UpdatedAt.String()
+	case "archived_at":
+		if c.ArchivedAt != nil {
+			return c.ArchivedAt.String()
+		}
+	default:
+		switch v := c.Attributes[strings.TrimPrefix(field, attribute)].(type) {
+		case string:
+			return v
+		case float64:
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		case bool:
+			return strconv.FormatBool(v)
+		}
+	}
+	return ""
+}
+
+// value is what a field of c is in NDJSON.
+func value(c *contacts.Contact, field string) any {
+	switch field {
+	case "id":
+		return c.ID
+	case "phone":
+		return c.Phone
+	case "job_title":
+		return c.JobTitle
+	case "source":
+		return c.Source
+	case "time_zone":
+		return c.TimeZone
+	case "company_id":
+		return c.CompanyID
+	case "owner_id":
+		return c.OwnerID
+	case "tag":
+		return c.Tag
+	case "segment":
+		return c.Segment
+	case "lead_score":
+		return c.LeadScore
+	case "archived_at":
+		return c.ArchivedAt
+	case "attributes":
+		return c.Attributes
+	}
+	if key, is := strings.CutPrefix(field, attribute); is {
+		return c.Attributes[key]
+	}
+	return cell(c, field)
+}

@@ -1,0 +1,189 @@
+package exports
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// partRows is how many contacts a step adds.
+const partRows = 2000
+
+var errEnd = io.EOF
+
+// Work is what a step needs of those who compose it.
+type Work struct {
+	Base string // begins the links of events; without one they have none
+}
+
+// Step adds the next part to an export's file, or ends it; more says that there is another step. An export that is over,
+// or unknown, needs none.
+func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool, err error) {
+	e, err := one(ctx, tx, which, " FOR UPDATE")
+	switch {
+	case fault.Is(err, fault.NotFound), err == nil && e.Status != "queued" && e.Status != "running":
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	ctx = events.WithOrigin(ctx, e.actor)
+	var out bytes.Buffer
+	if e.Status == "queued" {
+		if err := e.begin(ctx, tx, &out); err != nil {
+			return false, err
+		}
+	}
+	f, err := e.selection(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	var after *contacts.Position
+	if e.afterID != nil {
+		after = &contacts.Position{Key: strconv.FormatInt(e.afterAt.UnixMicro(), 10), ID: *e.afterID}
+	}
+	rows, err := contacts.List(ctx, tx, f, contacts.Oldest, after, partRows)
+	if err != nil {
+		return false, err
+	}
+	// What came into being since it was asked for is not in the file, or a busy org's would never end.
+	for len(rows) > 0 && rows[len(rows)-1].CreatedAt.After(e.CreatedAt.Time) {
+		rows = rows[:len(rows)-1]
+	}
+	if err := e.write(&out, rows); err != nil {
+		return false, err
+	}
+	if out.Len() > 0 {
+		tx.Queue(`INSERT INTO contact_export_part (org_id, export_id, part, data) VALUES ($1, $2, $3, $4)`, tx.Org(), which, e.parts, out.Bytes())
+		e.parts++
+		e.Bytes += int64(out.Len())
+	}
+	if e.Rows += len(rows); len(rows) > 0 {
+		last := &rows[len(rows)-1]
+		e.afterAt, e.afterID = &last.CreatedAt, &last.ID
+	}
+	if more = len(rows) == partRows; !more {
+		if err := w.end(ctx, tx, &e, "completed", nil); err != nil {
+			return false, err
+		}
+	}
+	e.save(tx)
+	return more, tx.Flush(ctx)
+}
+
+// Fail ends an export whose steps keep failing.
+func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
+	e, err := one(ctx, tx, which, " FOR UPDATE")
+	if err != nil || e.Status != "queued" && e.Status != "running" {
+		return err
+	}
+	why := "The export could not go on. Ask for it again."
+	if err := w.end(events.WithOrigin(ctx, e.actor), tx, &e, "failed", &why); err != nil {
+		return err
+	}
+	tx.Queue(`DELETE FROM contact_export_part WHERE org_id = $1 AND export_id = $2`, tx.Org(), which)
+	e.save(tx)
+	return nil
+}
+
+// begin settles the columns and writes the header.
+func (e *Export) begin(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
+	now := wire.Now()
+	e.Status, e.StartedAt = "running", &now
+	if len(e.Fields) == 0 {
+		e.Fields = append([]string{}, usual...)
+		if e.Format == NDJSON {
+			e.Fields = append(e.Fields, "attributes")
+		}
+		for after := ""; e.Format == CSV; {
+			defined, err := contacts.Fields(ctx, tx, after, 200)
+			if err != nil {
+				return err
+			}
+			for _, f := range defined {
+				e.Fields, after = append(e.Fields, attribute+f.Key), f.Key
+			}
+			if len(defined) < 200 {
+				break
+			}
+		}
+	}
+	if e.Format != CSV {
+		return nil
+	}
+	w := csv.NewWriter(out)
+	names := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		names[i] = Safe(f)
+	}
+	if err := w.Write(names); err != nil {
+		return err
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// write adds rows to the file.
+func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
+	if e.Format == CSV {
+		w, line := csv.NewWriter(out), make([]string, len(e.Fields))
+		for i := range rows {
+			for n, f := range e.Fields {
+				line[n] = Safe(cell(&rows[i].Contact, f))
+			}
+			if err := w.Write(line); err != nil {
+				return err
+			}
+		}
+		w.Flush()
+		return w.Error()
+	}
+	for i := range rows {
+		out.WriteByte('{')
+		for n, f := range e.Fields {
+			if n > 0 {
+				out.WriteByte(',')
+			}
+			name, err := json.Marshal(f)
+			if err != nil {
+				return err
+			}
+			v, err := json.Marshal(value(&rows[i].Contact, f))
+			if err != nil {
+				return fmt.Errorf("encode %s: %w", f, err)
+			}
+			out.Write(name)
+			out.WriteByte(':')
+			out.Write(v)
+		}
+		out.WriteString("}\n")
+	}
+	return nil
+}
+
+// end announces that the export is over.
+func (w Work) end(ctx context.Context, tx *postgres.Tx, e *Export, status string, why *string) error {
+	now := wire.Now()
+	e.Status, e.Error, e.CompletedAt = status, why, &now
+	if w.Base != "" {
+		e.Show(w.Base, tx.Org(), now.Time)
+	}
+	return events.Announce(ctx, tx, events.ExportCompleted{Export: events.Export{ID: e.ID, Status: status, Rows: e.Rows, DownloadURL: e.DownloadURL}})
+}
+
+// save queues what a step has moved.
+func (e *Export) save(tx *postgres.Tx) {
+	tx.Queue(`UPDATE contact_export SET status = $3, fields = $4, rows = $5, bytes = $6, parts = $7, after_at = $8, after_id = $9, error = $10, started_at = $11,
+		completed_at = $12, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), e.ID, e.Status, e.Fields, e.Rows, e.Bytes, e.parts, e.afterAt, e.afterID, e.Error, e.StartedAt, e.CompletedAt)
+}

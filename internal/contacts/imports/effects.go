@@ -1,0 +1,105 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// A contact that several rows are about has one effect: what it was before the first that changed it, and the edit that
+// the last one left. Where others have edited it between two of the import's own changes, no edit is the import's.
+const rememberSQL = `
+INSERT INTO contact_import_effect AS e (org_id, import_id, contact_id, act, was_edit, edit, before, after, email_folded)
+SELECT $1, $2, u.contact, u.act, u.was, u.edit, u.before::jsonb, u.after::jsonb, u.email
+FROM unnest($3::uuid[], $4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[]) AS u (contact, act, was, edit, before, after, email)
+ON CONFLICT (org_id, import_id, contact_id) DO UPDATE SET
+	act = CASE e.act WHEN 'unchanged' THEN excluded.act ELSE e.act END,
+	was_edit = CASE e.act WHEN 'unchanged' THEN excluded.was_edit ELSE e.was_edit END,
+	before = CASE e.act WHEN 'unchanged' THEN excluded.before ELSE e.before END,
+	edit = CASE WHEN excluded.act = 'unchanged' THEN e.edit WHEN e.act <> 'unchanged' AND excluded.was_edit <> e.edit THEN -1 ELSE excluded.edit END,
+	after = coalesce(excluded.after, e.after), email_folded = coalesce(excluded.email_folded, e.email_folded)
+RETURNING xmax = 0`
+
+// remember keeps what the rows did to each contact, and counts those that were about one that the import has met.
+func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []contacts.Outcome, made, changed []contacts.Change) error {
+	var (
+		ids                  []id.ID
+		acts                 []string
+		from, edits          []int
+		before, after, email []*string
+		met                  = map[id.ID]bool{}
+	)
+	add := func(contact id.ID, act string, wasEdit, edit int) {
+		met[contact] = true
+		ids, acts, from, edits = append(ids, contact), append(acts, act), append(from, wasEdit), append(edits, edit)
+		before, after, email = append(before, nil), append(after, nil), append(email, nil)
+	}
+	image := func(v any, at **string) error {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("encode contact: %w", err)
+		}
+		s := string(b)
+		*at = &s
+		return nil
+	}
+	note := func(ch *contacts.Change) error { // of a dry run
+		if !i.DryRun {
+			return nil
+		}
+		folded, last := contacts.Fold(ch.Email), len(ids)-1
+		email[last] = &folded
+		return image(&ch.Row, &after[last])
+	}
+	for n := range made {
+		add(made[n].ID, contacts.Created, 0, made[n].Edit)
+		if err := note(&made[n]); err != nil {
+			return err
+		}
+	}
+	for n := range changed {
+		add(changed[n].ID, contacts.Updated, changed[n].Edit-1, changed[n].Edit)
+		was := *changed[n].Before() // its dynamic segments are nobody's to give back
+		was.Segment = changed[n].StaticOf(was.Segment)
+		if err := image(&was, &before[len(ids)-1]); err != nil {
+			return err
+		}
+		if err := note(&changed[n]); err != nil {
+			return err
+		}
+	}
+	worked := 0
+	for n := range outcomes {
+		if outcomes[n].Result == contacts.Failed {
+			continue
+		}
+		if worked++; !met[outcomes[n].ID] {
+			add(outcomes[n].ID, contacts.Unchanged, 0, 0)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, rememberSQL, tx.Org(), i.ID, ids, acts, from, edits, before, after, email)
+	if err != nil {
+		return fmt.Errorf("keep effects: %w", err)
+	}
+	first := 0
+	var isNew bool
+	if _, err := pgx.ForEachRow(rows, []any{&isNew}, func() error {
+		if isNew {
+			first++
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("keep effects: %w", err)
+	}
+	i.RowsRepeated += worked - first
+	return nil
+}

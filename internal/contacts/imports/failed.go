@@ -1,0 +1,69 @@
+package imports
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// failedRows is how many failed rows are read at a time.
+const failedRows = 500
+
+// Failed answers a reader of an import's failed rows, a CSV: row, code, detail and the columns as they were sent. It reads
+// on as it is read, each time in a transaction of its own.
+func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte, error) {
+	after, begun := 0, false
+	return func(ctx context.Context) ([]byte, error) {
+		var out bytes.Buffer
+		w := csv.NewWriter(&out)
+		if !begun {
+			names := []string{"row", "code", "detail"}
+			for _, c := range i.columns {
+				names = append(names, exports.Safe(c.Name))
+			}
+			begun = true
+			_ = w.Write(names) // a buffer takes everything
+		}
+		n := 0
+		err := db.View(ctx, org, func(tx *postgres.Tx) error {
+			rows, err := tx.Query(ctx, `SELECT row, code, detail, cells FROM contact_import_error WHERE org_id = $1 AND import_id = $2 AND row > $3 ORDER BY row LIMIT $4`,
+				org, i.ID, after, failedRows)
+			if err != nil {
+				return err
+			}
+			var (
+				row          int
+				code, detail string
+				cells        []byte
+			)
+			_, err = pgx.ForEachRow(rows, []any{&row, &code, &detail, &cells}, func() error {
+				n++
+				after = row
+				line := []string{strconv.Itoa(row), code, exports.Safe(detail)}
+				sent, err := block(cells)
+				if err != nil || len(sent) != 1 {
+					return fmt.Errorf("row %d: %w", row, err)
+				}
+				for _, c := range sent[0].cells {
+					line = append(line, exports.Safe(exports.Plain(c)))
+				}
+				return w.Write(line)
+			})
+			return err
+		})
+		w.Flush()
+		if err == nil && n == 0 && out.Len() == 0 {
+			err = io.EOF
+		}
+		return out.Bytes(), err
+	}
+}

@@ -1,0 +1,157 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// Column is one of a file.
+type Column struct {
+	Name  string        `json:"name"`
+	Field *string       `json:"field"` // of the contact, attributes.KEY for a custom one; nil: ignored
+	Type  contacts.Type `json:"type"`  // that fits every value of it
+}
+
+const attribute = "attributes."
+
+// fields are those that a column can be mapped to, beside custom ones.
+var fields = []string{
+	"id", "email", "first_name", "last_name", "phone", "job_title", "source", "time_zone", "company_id", "owner_id", "stage", "tag", "segment", "created_at",
+}
+
+// ignored are columns of an export that nobody may set. The id of another org's contact is nobody's here, hence it is
+// one unless a mapping says otherwise.
+var ignored = []string{"id", "lead_score", "score", "probability", "confidence", "model_version", "updated_at", "archived_at"}
+
+// aliases are usual names of columns, plain.
+var aliases = map[string]string{
+	"e_mail": "email", "mail": "email", "email_address": "email", "e_mail_address": "email",
+	"firstname": "first_name", "given_name": "first_name", "lastname": "last_name", "surname": "last_name", "family_name": "last_name",
+	"phone_number": "phone", "telephone": "phone", "mobile": "phone", "title": "job_title", "jobtitle": "job_title", "position": "job_title",
+	"lead_source": "source", "timezone": "time_zone", "company_uuid": "company_id", "lifecycle_stage": "stage", "tags": "tag", "segments": "segment",
+	"created": "created_at",
+}
+
+// plain is a column's name in lower case with underscores.
+func plain(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" \t-_.", r) }), "_")
+}
+
+// guess is the field of a column that no mapping names; nil: none.
+func guess(name string) *string {
+	if name == "" || slices.Contains(ignored, plain(name)) {
+		return nil
+	}
+	if key, is := strings.CutPrefix(name, attribute); is && contacts.ValidKey(key) {
+		return &name
+	}
+	f := plain(name)
+	if known, is := aliases[f]; is {
+		f = known
+	}
+	if slices.Contains(fields, f) {
+		return &f
+	}
+	key := strings.ReplaceAll(name, "/", "_")
+	if !contacts.ValidKey(key) {
+		return nil
+	}
+	key = attribute + key
+	return &key
+}
+
+// header makes columns of the first record.
+func header(names []string) ([]Column, error) {
+	if len(names) > maxColumns {
+		return nil, wrongFile("too_many_columns", fmt.Sprintf("A file has at most %d columns.", maxColumns))
+	}
+	columns, seen := make([]Column, len(names)), map[string]bool{}
+	for i, name := range names {
+		if !strings.Contains(name, "\x00") && strings.ToValidUTF8(name, "") == name {
+			columns[i].Name = strings.TrimSpace(name)
+		} else {
+			return nil, wrongFile(badUTF8, "The header is not text in UTF-8.")
+		}
+		if name := columns[i].Name; name != "" && seen[name] {
+			return nil, wrongFile("duplicate_column", "The header names a column twice: "+name)
+		}
+		seen[columns[i].Name] = true
+	}
+	return columns, nil
+}
+
+func wrongFile(code, detail string) *fault.Fault { return fault.Invalid("file", code, detail) }
+
+// mapTo decides about each column's field: as the mapping says, a JSON object of column to field or null, else by its
+// name. A mapping that names no column of the file or no field is a validation fault, and so is a file without email
+// or id.
+func mapTo(columns []Column, mapping []byte) error {
+	given := map[string]*string{}
+	if len(bytes.TrimSpace(mapping)) > 0 {
+		if err := json.Unmarshal(mapping, &given); err != nil || given == nil {
+			return fault.Invalid("mapping", "invalid_type", "The mapping is a JSON object of columns, each with a field's name or null.")
+		}
+	}
+	var wrong []fault.Field
+	say := func(column, code, detail string) {
+		wrong = append(wrong, fault.Field{Pointer: "#/mapping/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(column), Code: code, Detail: detail})
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		f := given[name]
+		if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name && name != "" }) {
+			say(name, "unknown_column", "The file has no such column.")
+		}
+		if f == nil || slices.Contains(fields, *f) {
+			continue
+		}
+		if key, is := strings.CutPrefix(*f, attribute); !is || !contacts.ValidKey(key) {
+			say(name, "unknown_field", "A contact has no such field; a custom one is attributes.KEY.")
+		}
+	}
+	taken := map[string]bool{} // true where by the mapping
+	for i := range columns {
+		c := &columns[i]
+		f, is := given[c.Name]
+		if c.Field = nil; !is || c.Name == "" || f == nil {
+			continue
+		}
+		if c.Field = f; taken[*f] {
+			say(c.Name, "duplicate_field", "Another column is mapped to the same field.")
+		}
+		taken[*f] = true
+	}
+	for i := range columns {
+		c := &columns[i]
+		if _, is := given[c.Name]; is && c.Name != "" {
+			continue
+		}
+		f := guess(c.Name)
+		if f == nil || taken[*f] {
+			continue // the mapping has another column for it
+		}
+		c.Field = f
+	}
+	count := map[string]int{}
+	for _, c := range columns {
+		if c.Field == nil {
+			continue
+		}
+		if count[*c.Field]++; count[*c.Field] == 2 && !taken[*c.Field] {
+			say(c.Name, "duplicate_field", "Two columns have names of the same field: map one of them to null.")
+		}
+	}
+	if count["email"]+count["id"] == 0 {
+		wrong = append(wrong, fault.Field{Pointer: "#/mapping", Code: "required", Detail: "A column has to be mapped to email, or to id."})
+	}
+	if len(wrong) > 0 {
+		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The file cannot be imported like this.", Fields: wrong[:min(len(wrong), 100)]}
+	}
+	return nil
+}

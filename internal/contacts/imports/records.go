@@ -1,0 +1,202 @@
+package imports
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a file.
+const (
+	maxRecord  = 1 << 20 // bytes of one record
+	maxColumns = 500
+	peek       = 64 << 10 // how much of the file decides about its delimiter
+)
+
+// What is wrong with a record as it was sent; such a one is a failed row.
+const (
+	badUTF8   = "invalid_utf8"
+	badNUL    = "invalid_characters"
+	badQuotes = "malformed_row"
+	badCount  = "wrong_column_count"
+)
+
+var details = map[string]string{
+	badUTF8:   "The row is not in UTF-8.",
+	badNUL:    "The row has a NUL character.",
+	badQuotes: "A quotation mark is where none may be.",
+	badCount:  "The row has another number of cells than the header.",
+}
+
+// errLong ends a file in which a record, or a quoted cell that nobody closes, is longer than one may be.
+var errLong = errors.New("a record is too long")
+
+// records reads a CSV from the wire: comma, semicolon or tab, quotes after RFC 4180, CRLF or LF, with or without a byte
+// order mark.
+type records struct {
+	csv    *csv.Reader
+	source *bounded
+	width  int // cells of the header
+}
+
+// bounded ends the file where a record grows too long, so that csv.Reader, which holds one record, stays small.
+type bounded struct {
+	from io.Reader
+	read int64 // bytes handed on
+	end  int64 // where the last whole record ended
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.read-b.end > maxRecord {
+		return 0, errLong
+	}
+	n, err := b.from.Read(p)
+	b.read += int64(n)
+	return n, err
+}
+
+func newRecords(from io.Reader) (*records, error) {
+	in := bufio.NewReaderSize(from, peek)
+	start, err := in.Peek(peek)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.HasPrefix(start, []byte("\ufeff")) {
+		start = start[3:]
+		_, _ = in.Discard(3)
+	}
+	r := &records{source: &bounded{from: in}}
+	r.csv = csv.NewReader(r.source)
+	r.csv.Comma, r.csv.ReuseRecord = delimiter(start), true
+	return r, nil
+}
+
+// delimiter is the candidate that the first line has the most of, outside quotes.
+func delimiter(start []byte) rune {
+	quoted, counts := false, map[byte]int{}
+	for _, b := range start {
+		if b == '"' {
+			quoted = !quoted
+		}
+		if quoted {
+			continue
+		}
+		if b == '\n' && len(counts) > 0 {
+			break
+		}
+		counts[b]++
+	}
+	best := byte(',')
+	for _, candidate := range []byte{';', '\t'} {
+		if counts[candidate] > counts[best] {
+			best = candidate
+		}
+	}
+	return rune(best)
+}
+
+// header is the first record.
+func (r *records) header() ([]string, error) {
+	first, err := r.csv.Read()
+	if err != nil {
+		return nil, err
+	}
+	r.source.end = r.csv.InputOffset()
+	r.width = len(first)
+	return append([]string(nil), first...), nil
+}
+
+// next is the next record and what is wrong with it, if anything; its cells hold until the one after. io.EOF after the
+// last. Any other error is the connection's, or errLong.
+func (r *records) next() (cells []string, wrong string, err error) {
+	cells, err = r.csv.Read()
+	r.source.end = r.csv.InputOffset()
+	parse, is := errors.AsType[*csv.ParseError](err)
+	switch {
+	case is && errors.Is(parse.Err, csv.ErrFieldCount):
+		return cells, badCount, nil
+	case is:
+		return cells, badQuotes, nil
+	case err != nil:
+		return nil, "", err
+	}
+	for _, c := range cells {
+		switch {
+		case !utf8.ValidString(c):
+			return cells, badUTF8, nil
+		case strings.IndexByte(c, 0) >= 0:
+			return cells, badNUL, nil
+		}
+	}
+	return cells, "", nil
+}
+
+// A block is records one after the other: what is wrong, the number of cells, the cells, each as a length and its bytes.
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendRecord(b []byte, wrong string, cells []string) []byte {
+	b = binary.AppendUvarint(appendText(b, wrong), uint64(len(cells)))
+	for _, c := range cells {
+		b = appendText(b, c)
+	}
+	return b
+}
+
+// record is one of a block.
+type record struct {
+	wrong string
+	cells []string
+}
+
+var errBlock = errors.New("a block is not whole")
+
+// block reads the records of a block.
+func block(b []byte) (all []record, err error) {
+	for text := string(b); text != ""; {
+		var r record
+		var n uint64
+		if r.wrong, text, err = takeText(text); err != nil {
+			return nil, err
+		}
+		if n, text, err = takeNumber(text); err != nil || n > uint64(len(text)) {
+			return nil, fmt.Errorf("number of cells: %w", errBlock)
+		}
+		r.cells = make([]string, n)
+		for i := range r.cells {
+			if r.cells[i], text, err = takeText(text); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func takeText(s string) (text, rest string, err error) {
+	n, rest, err := takeNumber(s)
+	if err != nil || n > uint64(len(rest)) {
+		return "", "", errBlock
+	}
+	return rest[:n], rest[n:], nil
+}
+
+func takeNumber(s string) (n uint64, rest string, err error) {
+	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
+		n |= uint64(s[i]&0x7f) << (7 * i)
+		if s[i] < 0x80 {
+			return n, s[i+1:], nil
+		}
+	}
+	return 0, "", errBlock
+}
+
+func isParse(err error) bool { _, is := errors.AsType[*csv.ParseError](err); return is }

@@ -1,0 +1,138 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// A block ends with its thousandth record, or where it has grown this large.
+const (
+	blockRows  = 1000
+	blockBytes = 4 << 20
+)
+
+// Staged is a file that has arrived.
+type Staged struct {
+	ID       id.ID
+	FileName string
+	columns  []Column
+	blocks   int
+	rows     int
+}
+
+// Stage reads a file from the wire and keeps its records. What it holds in memory is one block, however large the file is.
+// A file that cannot be read as one, because it is empty, its header is not right or a record is too long, is a
+// validation fault; an error of from comes back as it is. After any error what was kept is gone, or goes within
+// hours.
+func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *Staged, err error) {
+	in, err := newRecords(from)
+	if err != nil {
+		return nil, err
+	}
+	names, err := in.header()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	s = &Staged{ID: id.New()}
+	if s.columns, err = header(names); err != nil {
+		return nil, err
+	}
+	if err := db.Tx(ctx, org, func(tx *postgres.Tx) error { begin(ctx, tx, s.ID); return nil }); err != nil {
+		return nil, fmt.Errorf("begin import: %w", err)
+	}
+	if err := s.take(ctx, db, org, in); err != nil {
+		s.Drop(ctx, db, org)
+		return nil, err
+	}
+	return s, nil
+}
+
+// take keeps the records below the header.
+func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *records) error {
+	types := make([]guessed, len(s.columns))
+	var data []byte
+	inBlock := 0
+	for {
+		cells, wrong, err := in.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		data = appendRecord(data, wrong, cells)
+		s.rows++
+		if wrong == "" {
+			for i, c := range cells {
+				types[i].see(c)
+			}
+		}
+		if inBlock++; inBlock == blockRows || len(data) >= blockBytes {
+			if err := s.keep(ctx, db, org, data); err != nil {
+				return err
+			}
+			data, inBlock = data[:0], 0
+		}
+	}
+	for i := range s.columns {
+		s.columns[i].Type = types[i].fits()
+	}
+	if inBlock == 0 {
+		return nil
+	}
+	return s.keep(ctx, db, org, data)
+}
+
+func (s *Staged) keep(ctx context.Context, db *postgres.DB, org id.ID, data []byte) error {
+	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO contact_import_block (org_id, import_id, block, data) VALUES ($1, $2, $3, $4)`, org, s.ID, s.blocks, data)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep block: %w", err)
+	}
+	s.blocks++
+	return nil
+}
+
+// Drop takes what was staged away again. It has a time of its own, because the caller's may be over; where it does not
+// come through, retention does it.
+func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = db.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2
+			AND EXISTS (SELECT FROM contact_import WHERE org_id = $1 AND id = $2 AND status = 'uploading')`, org, s.ID)
+		tx.Queue(`DELETE FROM contact_import WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, org, s.ID)
+		return nil
+	})
+}
+
+// unreadable is what the sender is told of an error in reading the file.
+func unreadable(err error) error {
+	switch {
+	case errors.Is(err, errLong):
+		return wrongFile("record_too_long", "A row is longer than 1 MiB; perhaps a quotation mark is never closed.")
+	case errors.Is(err, io.EOF):
+		return wrongFile("required", "The file is empty: it needs a header.")
+	}
+	if wrong := notCSV(err); wrong != nil {
+		return wrong
+	}
+	return err
+}
+
+// notCSV is the fault for a header that is no CSV; nil for any other error.
+func notCSV(err error) *fault.Fault {
+	if isParse(err) {
+		return wrongFile(badQuotes, details[badQuotes])
+	}
+	return nil
+}

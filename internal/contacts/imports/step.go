@@ -1,0 +1,296 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Work is what a step needs of those who compose it.
+type Work struct {
+	Rate contacts.Rate
+	// Room is how many contacts the org may still have; nil: any number.
+	Room func(context.Context, *postgres.Tx) (*contacts.Room, error)
+	// Base begins the links of events; without one they have none.
+	Base string
+}
+
+// Done is what a step came to.
+type Done struct {
+	More    bool
+	Changed []contacts.Change // contacts that were known before and are other now
+}
+
+// Step works the next block of an import, or ends it. An import that is over, or unknown, needs no more.
+func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, error) {
+	i, err := one(ctx, tx, which, " FOR UPDATE")
+	switch {
+	case fault.Is(err, fault.NotFound), err == nil && i.Status != "queued" && i.Status != "running":
+		return Done{}, nil
+	case err != nil:
+		return Done{}, err
+	}
+	ctx = events.WithOrigin(ctx, i.actor)
+	contacts.Planned(tx)
+	types, err := i.types(ctx, tx)
+	if err != nil {
+		return Done{}, err
+	}
+	if i.Status == "queued" {
+		i.begin(types)
+	}
+	var done Done
+	if i.next < i.blocks {
+		if done, err = w.block(ctx, tx, &i, types); err != nil {
+			return Done{}, fmt.Errorf("block %d: %w", i.next, err)
+		}
+		i.next++
+	}
+	if done.More = i.next < i.blocks; !done.More {
+		if err := w.end(ctx, tx, &i, "completed", nil); err != nil {
+			return Done{}, err
+		}
+	}
+	i.save(tx)
+	return done, nil
+}
+
+// Fail ends an import whose steps keep failing; what they have done stays, and can be undone.
+func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
+	i, err := one(ctx, tx, which, " FOR UPDATE")
+	if err != nil || i.Status != "queued" && i.Status != "running" {
+		return err
+	}
+	why := "The import could not go on. What was imported until then stays, and can be undone."
+	if err := w.end(events.WithOrigin(ctx, i.actor), tx, &i, "failed", &why); err != nil {
+		return err
+	}
+	tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2`, tx.Org(), which)
+	i.save(tx)
+	return nil
+}
+
+// types are the types of the custom fields that columns are mapped to, those that the org has defined.
+func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contacts.Type, error) {
+	keys := []string{}
+	for _, c := range i.columns {
+		if c.Field != nil && strings.HasPrefix(*c.Field, attribute) {
+			keys = append(keys, strings.TrimPrefix(*c.Field, attribute))
+		}
+	}
+	types := map[string]contacts.Type{}
+	if len(keys) == 0 {
+		return types, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT key, type FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[]) AND archived_at IS NULL`, tx.Org(), keys)
+	if err != nil {
+		return nil, fmt.Errorf("read fields: %w", err)
+	}
+	var key, t string
+	_, err = pgx.ForEachRow(rows, []any{&key, &t}, func() error { types[key] = contacts.Type(t); return nil })
+	return types, err
+}
+
+// begin notes what the import finds.
+func (i *Import) begin(types map[string]contacts.Type) {
+	now := wire.Now()
+	i.Status, i.StartedAt, i.fresh = "running", &now, []string{}
+	for _, c := range i.columns {
+		if c.Field == nil || !strings.HasPrefix(*c.Field, attribute) {
+			continue
+		}
+		if key := strings.TrimPrefix(*c.Field, attribute); types[key] == "" {
+			i.fresh = append(i.fresh, key)
+		}
+	}
+}
+
+// save queues what a step has moved.
+func (i *Import) save(tx *postgres.Tx) {
+	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6, rows_unchanged = $7, rows_failed = $8,
+		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated, i.Error, i.StartedAt, i.CompletedAt, i.fresh)
+}
+
+// end announces that the import is over.
+func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string, why *string) error {
+	now := wire.Now()
+	i.Status, i.Error, i.CompletedAt = status, why, &now
+	if w.Base != "" {
+		i.Show(w.Base, tx.Org(), now.Time)
+	}
+	return events.Announce(ctx, tx, events.ImportCompleted{Import: events.Import{
+		ID: i.ID, Status: status, DryRun: i.DryRun, RowsTotal: i.RowsTotal, RowsCreated: i.RowsCreated, RowsUpdated: i.RowsUpdated,
+		RowsUnchanged: i.RowsUnchanged, RowsFailed: i.RowsFailed, RowsRepeated: i.RowsRepeated, ErrorsURL: i.ErrorsURL,
+	}})
+}
+
+// block works the import's next block.
+func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[string]contacts.Type) (Done, error) {
+	var data []byte
+	if err := tx.QueryRow(ctx, `SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, []any{tx.Org(), i.ID, i.next}, &data); err != nil {
+		return Done{}, fmt.Errorf("read: %w", err)
+	}
+	all, err := block(data)
+	if err != nil {
+		return Done{}, err
+	}
+	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + 2 // the header is row 1
+	how, cells := i.reading(types)
+	var failed failures
+	var rows []contacts.Upsert
+	var places []int // of rows in all
+	for n := range all {
+		if r := &all[n]; r.wrong != "" {
+			failed.add(first+n, r.wrong, details[r.wrong], r.cells)
+			continue
+		}
+		rows, places = append(rows, cells.upsert(all[n].cells)), append(places, n)
+	}
+	how.Rate = w.Rate
+	if w.Room != nil {
+		if how.Room, err = w.Room(ctx, tx); err != nil {
+			return Done{}, err
+		}
+	}
+	if i.DryRun {
+		if err := i.pretend(ctx, tx, &how, rows); err != nil {
+			return Done{}, err
+		}
+	}
+	outcomes, made, changed, err := how.Upsert(ctx, tx, rows)
+	if err != nil {
+		return Done{}, err
+	}
+	for n := range outcomes {
+		switch o := &outcomes[n]; o.Result {
+		case contacts.Created:
+			i.RowsCreated++
+		case contacts.Updated:
+			i.RowsUpdated++
+		case contacts.Unchanged:
+			i.RowsUnchanged++
+		default:
+			code, detail := reason(o.Fault)
+			failed.add(first+places[n], code, detail, all[places[n]].cells)
+		}
+	}
+	i.RowsFailed += len(failed.rows)
+	failed.keep(tx, i.ID)
+	if err := i.remember(ctx, tx, outcomes, made, changed); err != nil {
+		return Done{}, err
+	}
+	tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, tx.Org(), i.ID, i.next)
+	if i.DryRun {
+		return Done{}, nil
+	}
+	contacts.RecordScores(tx, made)
+	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
+}
+
+// reading is how the import's cells are read, and how its rows are upserted.
+func (i *Import) reading(types map[string]contacts.Type) (contacts.Batch, *reader) {
+	how := contacts.Batch{Types: map[string]contacts.Type{}, Plain: true, Dry: i.DryRun}
+	r := &reader{columns: i.columns, types: types}
+	for _, c := range i.columns {
+		if c.Field == nil || !strings.HasPrefix(*c.Field, attribute) {
+			continue
+		}
+		if key := strings.TrimPrefix(*c.Field, attribute); types[key] == "" {
+			how.Types[key], types[key] = c.Type, c.Type
+		}
+	}
+	return how, r
+}
+
+// tell announces each contact once, as one request that made and changed them would, all by one statement.
+func (i *Import) tell(ctx context.Context, tx *postgres.Tx, made, changed []contacts.Change) error {
+	if i.SuppressEvents {
+		return nil
+	}
+	var all []events.Event
+	for n := range made {
+		all = append(all, made[n].Events()...)
+	}
+	for n := range changed {
+		all = append(all, changed[n].Events()...)
+	}
+	return events.AnnounceAll(ctx, tx, all)
+}
+
+// reason is a fault as an error file tells it: the first code, and every place with what is wrong there.
+func reason(f *fault.Fault) (code, detail string) {
+	if f == nil {
+		return string(fault.Internal), ""
+	}
+	if len(f.Fields) == 0 {
+		return string(f.Code), f.Detail
+	}
+	var parts []string
+	for _, w := range f.Fields {
+		parts = append(parts, strings.TrimPrefix(w.Pointer, "#/")+": "+w.Detail)
+	}
+	return f.Fields[0].Code, strings.Join(parts, " ")
+}
+
+// failures are failed rows in the making.
+type failures struct {
+	rows          []int
+	codes, detail []string
+	cells         [][]byte
+}
+
+func (f *failures) add(row int, code, detail string, cells []string) {
+	f.rows, f.codes, f.detail = append(f.rows, row), append(f.codes, code), append(f.detail, detail)
+	f.cells = append(f.cells, appendRecord(nil, "", cells))
+}
+
+func (f *failures) keep(tx *postgres.Tx, i id.ID) {
+	if len(f.rows) > 0 {
+		tx.Queue(`INSERT INTO contact_import_error (org_id, import_id, row, code, detail, cells)
+			SELECT $1, $2, u.row, u.code, u.detail, u.cells FROM unnest($3::int[], $4::text[], $5::text[], $6::bytea[]) AS u (row, code, detail, cells)`,
+			tx.Org(), i, f.rows, f.codes, f.detail, f.cells)
+	}
+}
+
+// pretend brings in what earlier rows of a dry run would have made of contacts.
+func (i *Import) pretend(ctx context.Context, tx *postgres.Tx, how *contacts.Batch, rows []contacts.Upsert) error {
+	if how.Room != nil {
+		how.Room.Left -= int64(i.RowsCreated)
+	}
+	var emails []string
+	ids := []id.ID{}
+	for n := range rows {
+		if rows[n].Email.Set {
+			emails = append(emails, contacts.Fold(rows[n].Email.Value))
+		}
+		if given, err := id.Parse(rows[n].ID.Value); err == nil {
+			ids = append(ids, given)
+		}
+	}
+	found, err := tx.Query(ctx, `SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2 AND email_folded = ANY ($3::text[])
+		UNION ALL SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2 AND contact_id = ANY ($4::uuid[]) AND email_folded <> ALL ($3::text[])`,
+		tx.Org(), i.ID, slices.Clip(append([]string{}, emails...)), ids)
+	if err != nil {
+		return fmt.Errorf("read effects: %w", err)
+	}
+	how.As, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (r contacts.Row, err error) {
+		var b []byte
+		if err = row.Scan(&b); err == nil {
+			err = json.Unmarshal(b, &r)
+		}
+		return r, err
+	})
+	return err
+}

@@ -1,0 +1,99 @@
+package contactimport
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
+)
+
+// Job is what the work needs.
+type Job struct {
+	Plans *plans.Catalogue
+	// Model is that of an org; scoring.For.
+	Model func(org id.ID) *scoring.Model
+	Links string // begins the links to an import's files
+	Log   *slog.Logger
+}
+
+// Handlers are the kinds with their work.
+func (j Job) Handlers() []queue.Handler {
+	return []queue.Handler{Kind.HandleTx(j.Work), Undo.HandleTx(j.WorkUndo)}
+}
+
+// Work makes one step and asks for the next, until the import is over.
+func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	w := j.steps(tx.Org())
+	return j.step(ctx, tx, run, Kind, func() (imports.Done, error) { return w.Step(ctx, tx, run.Args.Import) },
+		func() error { return w.Fail(ctx, tx, run.Args.Import) })
+}
+
+// WorkUndo is Work of an undoing.
+func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	w := j.steps(tx.Org())
+	return j.step(ctx, tx, run, Undo, func() (imports.Done, error) { return w.UndoStep(ctx, tx, run.Args.Import) },
+		func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
+}
+
+func (j Job) steps(org id.ID) imports.Work {
+	return imports.Work{
+		Rate: j.Model(org).Rate, Base: j.Links,
+		Room: func(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
+			space, err := j.Plans.Room(ctx, tx, plans.Contacts)
+			return &contacts.Room{Left: space.Left, Full: space.Full}, err
+		},
+	}
+}
+
+// step makes one, with the job that follows it. What keeps failing is told by the import, not by a dead job.
+func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args], work func() (imports.Done, error), fail func() error) error {
+	err := tx.Savepoint(ctx, func() error {
+		done, err := work()
+		if err != nil {
+			return err
+		}
+		if err := askForScores(ctx, tx, done.Changed); err != nil {
+			return err
+		}
+		if done.More {
+			if err := next.Add(ctx, tx, run.Args); err != nil {
+				return err
+			}
+		}
+		// The plan's limit is counted here rather than with the commit, where nothing could be done about a refusal.
+		tx.Queue(`SET CONSTRAINTS ALL IMMEDIATE`)
+		return tx.Flush(ctx)
+	})
+	if err == nil || !run.Last() {
+		return err
+	}
+	j.Log.ErrorContext(ctx, "import failed", "import", run.Args.Import.String(), "error", err)
+	if err := fail(); err != nil {
+		return fmt.Errorf("fail import: %w", err)
+	}
+	return nil
+}
+
+// askForScores asks for those of the known contacts whose score may have history to refine it from.
+func askForScores(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
+	var ids []id.ID
+	for i := range changed {
+		if scoring.Differs(changed[i].Before(), &changed[i].Contact) {
+			ids = append(ids, changed[i].ID)
+		}
+	}
+	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
+		if err := leadscore.Many.Add(ctx, tx, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}

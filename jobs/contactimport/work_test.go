@@ -1,0 +1,532 @@
+package contactimport_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/contactexport"
+	"github.com/funnelwork/funnelwork/jobs/contactimport"
+)
+
+// desk is one org with the jobs of its files.
+type desk struct {
+	*testkit.Database
+	t    *testing.T
+	org  id.ID
+	sql  *pgx.Conn
+	work map[string]queue.Handler
+}
+
+func open(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{Database: testkit.DB(t), t: t, org: id.New(), work: map[string]queue.Handler{}}
+	d.sql = testkit.Pgx(t, d.URL)
+	d.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, d.org)
+	job := contactimport.Job{Plans: plans.Standard(), Model: scoring.For, Links: "https://shop.test/files/", Log: testkit.Log(t)}
+	for _, h := range append(job.Handlers(), contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler()) {
+		d.work[h.Kind] = h
+	}
+	return d
+}
+
+func (d *desk) exec(sql string, args ...any) {
+	d.t.Helper()
+	if _, err := d.sql.Exec(d.t.Context(), sql, args...); err != nil {
+		d.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (d *desk) one(sql string, args ...any) (s string) {
+	d.t.Helper()
+	if err := d.sql.QueryRow(d.t.Context(), "SELECT ("+sql+")::text", args...).Scan(&s); err != nil {
+		d.t.Fatalf("%s: %v", sql, err)
+	}
+	return s
+}
+
+func (d *desk) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
+	d.t.Helper()
+	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) error { return fn(d.t.Context(), tx) }); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// send stages a file and makes an import of it.
+func (d *desk) send(file string, c imports.Choices) (i imports.Import) {
+	d.t.Helper()
+	s, err := imports.Stage(d.t.Context(), d.App, d.org, strings.NewReader(file))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		if i, err = imports.Queue(ctx, tx, s, c); err != nil {
+			return err
+		}
+		return contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
+	})
+	return i
+}
+
+// step runs the jobs of these kinds that are there, once; false where there were none.
+func (d *desk) step() bool {
+	d.t.Helper()
+	rows, _ := d.sql.Query(d.t.Context(), `DELETE FROM job WHERE kind = ANY ($1) RETURNING id, org_id, kind, args`, slices.Collect(maps.Keys(d.work)))
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c queue.Claimed, err error) {
+		c.Attempt, c.MaxAttempts = 1, 8
+		return c, row.Scan(&c.ID, &c.Org, &c.Kind, &c.Raw)
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for i := range all {
+		d.tx(func(ctx context.Context, tx *postgres.Tx) error { return d.work[all[i].Kind].Tx(ctx, tx, &all[i]) })
+	}
+	return len(all) > 0
+}
+
+func (d *desk) get(i id.ID) (out imports.Import) {
+	d.t.Helper()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) { out, err = imports.Get(ctx, tx, i); return err })
+	return out
+}
+
+// bring imports a file to its end.
+func (d *desk) bring(file string, c imports.Choices) imports.Import {
+	d.t.Helper()
+	i := d.send(file, c)
+	for d.step() {
+	}
+	i = d.get(i.ID)
+	if i.Status != "completed" {
+		d.t.Fatalf("%+v", i)
+	}
+	return i
+}
+
+func counts(i imports.Import) string {
+	return fmt.Sprintf("total %d created %d updated %d unchanged %d failed %d repeated %d", i.RowsTotal, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated)
+}
+
+// file is the export of the org's contacts.
+func (d *desk) file(w exports.Wanted) string {
+	d.t.Helper()
+	var e exports.Export
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		if e, err = exports.Start(ctx, tx, w); err != nil {
+			return err
+		}
+		return contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
+	})
+	for d.step() {
+	}
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		e, err = exports.Get(ctx, tx, e.ID)
+		return err
+	})
+	if e.Status != "completed" {
+		d.t.Fatalf("%+v", e)
+	}
+	b := d.all(exports.Parts(&e, d.App, d.org))
+	if int64(len(b)) != e.Bytes {
+		d.t.Errorf("%d bytes, %d told", len(b), e.Bytes)
+	}
+	return b
+}
+
+func (d *desk) all(next func(context.Context) ([]byte, error)) string {
+	d.t.Helper()
+	var b bytes.Buffer
+	for {
+		part, err := next(d.t.Context())
+		if errors.Is(err, io.EOF) {
+			return b.String()
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		b.Write(part)
+	}
+}
+
+func (d *desk) failed(i imports.Import) string {
+	d.t.Helper()
+	return d.all(imports.Failed(&i, d.App, d.org))
+}
+
+func (d *desk) undo(i id.ID) *imports.Undo {
+	d.t.Helper()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, started, err := imports.Undoing(ctx, tx, i)
+		if err == nil && started {
+			err = contactimport.Undo.Add(ctx, tx, contactimport.Args{Import: i})
+		}
+		return err
+	})
+	for d.step() {
+	}
+	return d.get(i).Undo
+}
+
+func TestAFileIsReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	i := d.bring("\ufeffE-Mail;First Name;Surname;Tags;Plan size;Active;Since;ZIP;Created;Ignored by name;lead_score\r\n"+
+		"Ada@Example.test;Ada;\"Love;lace\";vip|news;12.5;true;2024-02-03;01234;2020-01-02T03:04:05Z;x;99\r\n"+
+		"bob@example.test;Bob;\"O\"\"Hara\nJr\";;7;false;2024-02-04;99999;;;\r\n",
+		imports.Choices{Mapping: []byte(`{"Ignored by name": null}`)})
+	if got := counts(i); got != "total 2 created 1 updated 0 unchanged 0 failed 1 repeated 0" {
+		t.Error(got)
+	}
+	got := d.one(`SELECT concat_ws(' ', email, first_name, last_name, tags, attributes, stage, created_at AT TIME ZONE 'UTC') FROM contact`)
+	if want := `Ada@Example.test Ada Love;lace {vip,news} {"ZIP": "01234", "Since": "2024-02-03", "Active": true, "Plan size": 12.5} lead 2020-01-02 03:04:05`; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := d.one(`SELECT string_agg(key || ' ' || type, ',' ORDER BY key) FROM contact_field`); got != "Active boolean,Plan size number,Since date,ZIP string" {
+		t.Error(got)
+	}
+	if got := d.failed(i); got != "row,code,detail,E-Mail,First Name,Surname,Tags,Plan size,Active,Since,ZIP,Created,Ignored by name,lead_score\n"+
+		"3,invalid_characters,last_name: Control characters are not allowed.,bob@example.test,Bob,\"O\"\"Hara\nJr\",,7,false,2024-02-04,99999,,,\n" {
+		t.Error(got)
+	}
+}
+
+func TestWhatIsWrongWithARowFailsThatRowAlone(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.exec(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, 'size', 'size', 'number', now(), now())`, d.org)
+	rows := []struct{ row, code string }{
+		{"a@example.test,A,B,,", ""},
+		{"not an address,A,B,,", "invalid_email"},
+		{"b@example.test,,B,,", "required"},
+		{"c@example.test,A,B,nowhere,", "unknown_stage"},
+		{"d@example.test,A,B,,large", "wrong_type"},
+		{"e@example.test,A", "wrong_column_count"},
+		{"f@example.test,A,B,,,,", "wrong_column_count"},
+		{"g@example.test,A\xff,B,,", "invalid_utf8"},
+		{"h@example.test,A\x00,B,,", "invalid_characters"},
+		{`i@example.test,A"b,B,,`, "malformed_row"},
+		{",A,B,,", "required"},
+		{" j@example.test ,A,B,,7", ""},
+		{"k@example.test,'=A,B,,", ""},
+	}
+	file, want := "email,first_name,last_name,stage,size\n", ""
+	for n, r := range rows {
+		file += r.row + "\n"
+		if r.code != "" {
+			want += fmt.Sprintf("%d %s;", n+2, r.code)
+		}
+	}
+	i := d.bring(file, imports.Choices{})
+	if got := counts(i); got != "total 13 created 3 updated 0 unchanged 0 failed 10 repeated 0" {
+		t.Error(got)
+	}
+	if got := d.one(`SELECT string_agg(row || ' ' || code || ';', '' ORDER BY row) FROM contact_import_error`); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := d.one(`SELECT string_agg(email || first_name, ' ' ORDER BY email) FROM contact`); got != "a@example.testA j@example.testA k@example.test=A" {
+		t.Error(got)
+	}
+}
+
+func TestAFileThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	for file, code := range map[string]string{
+		"":                                       "required",
+		"\"":                                     "malformed_row",
+		"email,email\n":                          "duplicate_column",
+		"email,\xff\n":                           "invalid_utf8",
+		"email," + strings.Repeat("x,", 600):     "too_many_columns",
+		"email\n\"" + strings.Repeat("x", 2<<20): "record_too_long",
+	} {
+		if _, err := imports.Stage(t.Context(), d.App, d.org, strings.NewReader(file)); fault.Of(err) == nil || fault.Of(err).Fields[0].Code != code {
+			t.Errorf("%.20q: %v, want %s", file, err, code)
+		}
+	}
+	broken := io.MultiReader(strings.NewReader("email\n"+strings.Repeat("a@example.test\n", 2500)), brokenReader{})
+	if _, err := imports.Stage(t.Context(), d.App, d.org, broken); !errors.Is(err, errBroken) {
+		t.Errorf("%v", err)
+	}
+	if n := d.one(`SELECT count(*) FROM contact_import`) + d.one(`SELECT count(*) FROM contact_import_block`); n != "00" {
+		t.Errorf("%s imports and blocks are left", n)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
+
+// people is a file of n rows over a third as many contacts, in blocks of which none knows the others.
+func people(n int) string {
+	var b strings.Builder
+	b.WriteString("email,first_name,last_name,job_title,tag,attributes.size\n")
+	for i := range n {
+		k := i * 7919 % (n/3 + 1)
+		fmt.Fprintf(&b, "Person%d@example.test,First%d,Last%d,%s,%s,%d\n", k, k, k, []string{"", "CTO", "Clerk"}[i%3], []string{"", "a;b", "c"}[i%3], i%5)
+	}
+	return b.String()
+}
+
+func TestADryRunSaysWhatWouldBeAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.bring("email,first_name,last_name\nperson1@example.test,First1,Last1\nperson2@example.test,Else,Last2\n", imports.Choices{})
+	file := people(2500) + "wrong\n"
+	before := d.file(exports.Wanted{Format: exports.CSV})
+	dry := d.bring(file, imports.Choices{DryRun: true})
+	if after := d.file(exports.Wanted{Format: exports.CSV}); after != before {
+		t.Error("a dry run has written")
+	}
+	done := d.bring(file, imports.Choices{})
+	if counts(dry) != counts(done) || done.RowsCreated != 832 || done.RowsRepeated == 0 || done.RowsUpdated < 800 {
+		t.Errorf("dry:  %s\nreal: %s", counts(dry), counts(done))
+	}
+	if d.one(`SELECT count(*) FROM contact`) != "834" {
+		t.Error(d.one(`SELECT count(*) FROM contact`))
+	}
+}
+
+// TestAnImportWritesWhatTheBatchWrites sends the same rows both ways, one by one through the batch, and holds contacts, words,
+// tags, scores and the rest against each other.
+func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.bring(people(1500), imports.Choices{})
+	other := id.New()
+	d.exec(`INSERT INTO org (id, name) VALUES ($1, 'Other')`, other)
+	for n, line := range strings.Split(strings.TrimSpace(people(1500)), "\n") {
+		if n == 0 {
+			continue
+		}
+		f := strings.Split(line, ",")
+		u := contacts.Upsert{}
+		u.Email, u.FirstName, u.LastName = wire.Some(f[0]), wire.Some(f[1]), wire.Some(f[2])
+		if f[3] != "" {
+			u.JobTitle, u.Tag = wire.Some(f[3]), wire.Some(strings.Split(f[4], ";"))
+		}
+		u.Attributes = wire.Some(map[string]any{"size": float64(f[5][0] - '0')})
+		if err := d.App.Tx(t.Context(), other, func(tx *postgres.Tx) error {
+			out, made, _, err := contacts.UpsertAll(t.Context(), tx, []contacts.Upsert{u}, scoring.For(other).Rate)
+			if err == nil && out[0].Fault != nil {
+				err = out[0].Fault
+			}
+			contacts.RecordScores(tx, made)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range []string{"contact", "contact_score", "contact_word", "contact_tag", "contact_attribute", "score_history"} {
+		key := "contact_id"
+		if table == "contact" {
+			key = "id"
+		}
+		const sql = `SELECT string_agg(line, E'\n' ORDER BY line) FROM (SELECT c.email_folded || (to_jsonb(x) - ARRAY['org_id', 'id', 'contact_id', 'edit', 'created_at', 'updated_at', 'scored_at', 'recorded_at']::text[])::text AS line
+			FROM %s x JOIN contact c ON c.org_id = x.org_id AND c.id = x.%s WHERE x.org_id = $1) lines`
+		got, want := d.one(fmt.Sprintf(sql, table, key), d.org), d.one(fmt.Sprintf(sql, table, key), other)
+		if len(want) < 10_000 && table != "contact_tag" || got != want {
+			t.Errorf("%s differs: %d bytes, %d one by one", table, len(got), len(want))
+		}
+	}
+}
+
+func TestUndoRestoresTheSameBytes(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.bring(people(300), imports.Choices{})
+	d.exec(`UPDATE contact SET updated_at = updated_at - interval '1 day'`)
+	before := d.file(exports.Wanted{Format: exports.CSV})
+	file := people(2400) + "person3@example.test,Other,Name,CEO,z,9\n"
+	file = strings.Replace(file, "attributes.size", "attributes.size,attributes.new,segment", 1)
+	file = strings.ReplaceAll(file, "\n", ",x,friends\n")
+	file = strings.Replace(file, "attributes.new,segment,x,friends\n", "attributes.new,segment\n", 1)
+	i := d.bring(file, imports.Choices{})
+	if i.RowsCreated != 700 || i.RowsFailed != 0 || d.file(exports.Wanted{Format: exports.CSV}) == before {
+		t.Fatal(counts(i))
+	}
+	if u := d.undo(i.ID); u.Status != "completed" || u.Archived != 700 || u.Restored != 101 || u.Left != 0 {
+		t.Errorf("%+v", u)
+	}
+	if after := d.file(exports.Wanted{Format: exports.CSV}); after != before {
+		for n, line := range strings.Split(after, "\n") {
+			if was := strings.Split(before, "\n"); n >= len(was) || was[n] != line {
+				t.Fatalf("line %d: %s\nwas: %s", n, line, was[min(n, len(was)-1)])
+			}
+		}
+	}
+	if got := d.one(`SELECT string_agg(DISTINCT type, ' ') FROM event WHERE seq > (SELECT seq FROM event WHERE type = 'import.completed' ORDER BY seq DESC LIMIT 1)`); got != "contact.archived contact.tagged contact.updated export.completed" {
+		t.Error(got)
+	}
+	u := d.undo(i.ID) // again
+	if u.Archived != 700 || u.Restored != 101 {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.bring("email,first_name,last_name\na@example.test,A,A\nb@example.test,B,B\nc@example.test,C,C\n", imports.Choices{})
+	i := d.bring("email,first_name,last_name\na@example.test,A2,A\nb@example.test,B2,B\nd@example.test,D,D\ne@example.test,E,E\nc@example.test,C,C\n", imports.Choices{})
+	if got := counts(i); got != "total 5 created 2 updated 2 unchanged 1 failed 0 repeated 0" {
+		t.Error(got)
+	}
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		for _, email := range []string{"a@example.test", "d@example.test"} {
+			holder, err := contacts.Holder(ctx, tx, email)
+			if err != nil {
+				return err
+			}
+			if _, err := contacts.Update(ctx, tx, holder, nil, &contacts.Patch{JobTitle: wire.Some("CTO")}, scoring.For(d.org).Rate); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if u := d.undo(i.ID); u.Archived != 1 || u.Restored != 1 || u.Left != 2 {
+		t.Errorf("%+v", u)
+	}
+	if got := d.one(`SELECT string_agg(first_name, ' ' ORDER BY email) FROM contact WHERE archived_at IS NULL`); got != "A2 B C D" {
+		t.Error(got)
+	}
+}
+
+func TestAnExportImportedAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.bring(people(900), imports.Choices{})
+	company := id.New().String()
+	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		for n, odd := range []string{"=1+1", "'=1+1", "''+x", "+44 (20) 7946-0000", "-5", "-a", "@x", `"q", r`, "'", "['x']", `["x"]`} {
+			_, err := contacts.Create(tx, &contacts.Patch{
+				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some(odd), LastName: wire.Some(odd), Phone: wire.Some(odd), CompanyID: wire.Some(company),
+				Tag: wire.Some([]string{odd[:1] + "a;b", "c|d", odd[:1]}), Segment: wire.Some([]string{"s;t"}), TimeZone: wire.Some("Europe/Berlin"),
+				Attributes: wire.Some(map[string]any{"=k": odd, "n": -1.5e-7, "big": 9007199254740991.0, "yes": true, "day": "2024-01-02", "lines": "a\nb"}),
+			}, scoring.For(d.org).Rate)
+			if err != nil && !strings.Contains(err.Error(), "invalid") {
+				return err
+			}
+		}
+		return nil
+	})
+	before := d.file(exports.Wanted{Format: exports.CSV})
+	i := d.bring(before, imports.Choices{})
+	if got := counts(i); i.RowsUnchanged != i.RowsTotal || i.RowsTotal < 305 {
+		t.Errorf("%s\n%s", got, d.failed(i))
+	}
+	if after := d.file(exports.Wanted{Format: exports.CSV}); after != before {
+		t.Error("the file has changed")
+	}
+	// The values themselves, from the other format.
+	first := strings.SplitN(d.file(exports.Wanted{Format: exports.NDJSON, Filter: json.RawMessage(`{"field":"email","op":"eq","value":"odd0@example.test"}`), Fields: []string{"email", "first_name", "tag", "attributes"}}), "\n", 2)[0]
+	if want := `{"email":"odd0@example.test","first_name":"=1+1","tag":["=a;b","c|d","="],"attributes":{"=k":"=1+1","big":9007199254740991,"day":"2024-01-02","lines":"a\nb","n":-1.5e-7,"yes":true}}`; first != want {
+		t.Errorf("%s\nwant %s", first, want)
+	}
+	lines, err := csv.NewReader(strings.NewReader(before)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range slices.Concat(lines...) {
+		if cell != "" && strings.ContainsRune("=@\t\r", rune(cell[0])) || strings.HasPrefix(cell, "-a") || strings.HasPrefix(cell, "+x") {
+			t.Errorf("a spreadsheet computes %s", cell)
+		}
+	}
+}
+
+func TestEachContactIsToldOnceUnlessEventsAreSuppressed(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	hook := id.New()
+	d.exec(`INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at) VALUES ($1, $2, 'https://hook.test', '{*}', '', now(), now())`, d.org, hook)
+	d.bring(people(1500), imports.Choices{})
+	const told = `SELECT count(*) || ' ' || count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.created'`
+	if got := d.one(told); got != "501 501" {
+		t.Error(got)
+	}
+	if d.one(`SELECT count(*) FROM timeline WHERE type = 'contact.created'`) != "501" {
+		t.Error("timelines lack entries")
+	}
+	if x, y := d.one(`SELECT count(*) FROM event`), d.one(`SELECT count(*) FROM webhook_delivery WHERE endpoint_id = $1`, hook); x != y {
+		t.Errorf("%s events, %s deliveries", x, y)
+	}
+	// They wait in the endpoint's line for the feeder: not one has taken a slot from what happens meanwhile.
+	if got := d.one(`SELECT count(*) FROM job WHERE kind = 'webhook.deliver' AND (wake_at IS NOT NULL OR line IS DISTINCT FROM $1)`, hook); got != "0" {
+		t.Errorf("%s deliveries have a slot", got)
+	}
+	before := d.one(`SELECT count(*) FROM event`)
+	i := d.bring("email,first_name,last_name\nnew@example.test,A,B\nperson1@example.test,Else,B\n", imports.Choices{SuppressEvents: true})
+	if got := d.one(`SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT type, seq FROM event ORDER BY seq DESC LIMIT (SELECT count(*) FROM event) - $1::text::int) new`, before); got != "import.completed" {
+		t.Error(got)
+	}
+	if !i.SuppressEvents || i.RowsCreated != 1 || i.RowsUpdated != 1 {
+		t.Error(counts(i))
+	}
+	if d.one(`SELECT count(*) FROM score_history`) != "502" {
+		t.Error("scores are not recorded")
+	}
+	if got := d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score'`); got != "0" {
+		t.Errorf("%s jobs of the default lane", got)
+	}
+}
+
+func TestAFullPlanFailsTheRowsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.exec(`INSERT INTO quota (org_id, feature, cap, used) VALUES ($1, 'contacts', 1200, 0)`, d.org)
+	var b strings.Builder
+	b.WriteString("email,first_name,last_name\n")
+	for n := range 1500 {
+		fmt.Fprintf(&b, "p%d@example.test,A,B\n", n)
+	}
+	dry := d.bring(b.String(), imports.Choices{DryRun: true})
+	i := d.bring(b.String(), imports.Choices{})
+	if got := counts(i); got != "total 1500 created 1200 updated 0 unchanged 0 failed 300 repeated 0" || counts(dry) != got {
+		t.Errorf("%s; dry %s", got, counts(dry))
+	}
+	if got := d.one(`SELECT string_agg(DISTINCT code, ' ') FROM contact_import_error`) + d.one(`SELECT used FROM quota`); got != "plan_limit_reached1200" {
+		t.Error(got)
+	}
+}
+
+func TestAStepThatKeepsFailingEndsTheImport(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	i := d.send(people(10), imports.Choices{})
+	d.exec(`UPDATE contact_import_block SET data = '\x0501'`)
+	h, args := d.work[contactimport.Kind.Name()], []byte(`{"import":"`+i.ID.String()+`"}`)
+	for attempt := 1; attempt <= 8; attempt++ {
+		err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+			return h.Tx(t.Context(), tx, &queue.Claimed{ID: id.New(), Org: d.org, Kind: h.Kind, Raw: args, Attempt: attempt, MaxAttempts: 8})
+		})
+		if (err == nil) != (attempt == 8) {
+			t.Errorf("attempt %d: %v", attempt, err)
+		}
+	}
+	if i = d.get(i.ID); i.Status != "failed" || i.Error == nil || i.CompletedAt == nil || d.one(`SELECT count(*) FROM event WHERE type = 'import.completed'`) != "1" {
+		t.Errorf("%+v", i)
+	}
+}
