@@ -51,7 +51,7 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 		{"replays", "SELECT string_agg(events::text, ',') FROM webhook_replay", "30"},
 		{"imports", "SELECT string_agg(status || (now()::date - created_at::date), ',' ORDER BY created_at) FROM contact_import WHERE status <> 'uploading'", "completed31,running29"},
 		{"uploads", "SELECT count(*)::text FROM contact_import WHERE status = 'uploading'", "1"},
-		{"blocks, errors, effects", "SELECT concat((SELECT count(*) FROM contact_import_block), (SELECT count(*) FROM contact_import_error), (SELECT count(*) FROM contact_import_effect))", "669"},
+		{"blocks, errors, effects", "SELECT concat((SELECT count(*) FROM contact_import_block), (SELECT count(*) FROM contact_import_error), (SELECT count(*) FROM contact_import_effect))", "699"},
 		{"exports", "SELECT string_agg(status, ',' ORDER BY created_at) || (SELECT count(*) FROM contact_export_part) FROM contact_export", "expired,completed1"},
 		{"partitions", "SELECT count(*)::text || (to_regclass('big_20200101') IS NULL)::text FROM pg_inherits WHERE inhparent = 'big'::regclass", "9true"},
 	} {
