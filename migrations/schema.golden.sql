@@ -19,7 +19,13 @@ contact (org_id uuid not null, id uuid not null, email text not null, email_fold
 contact_attribute (org_id uuid not null, contact_id uuid not null, key text not null, archived boolean not null default false, text text, rest text, number double precision, flag boolean, created_at timestamp with time zone not null)
 contact_bulk (org_id uuid not null, id uuid not null, action jsonb not null, filter jsonb, dry_run boolean not null, status text not null default 'queued'::text, rows_total bigint not null default 0, rows_changed bigint not null default 0, rows_unchanged bigint not null default 0, rows_failed bigint not null default 0, sample_ids uuid[] not null default '{}'::uuid[], errors jsonb not null default '[]'::jsonb, error text, actor_type text not null, actor_id text not null, request_id text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
 contact_bulk_part (org_id uuid not null, bulk_id uuid not null, n integer not null, ids uuid[] not null, size integer not null)
+contact_export (org_id uuid not null, id uuid not null, status text not null, format text not null, filter json, archived boolean not null, fields text[] not null, rows integer not null default 0, bytes bigint not null default 0, parts integer not null default 0, after_at timestamp with time zone, after_id uuid, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, expires_at timestamp with time zone not null, computed integer not null default 0)
+contact_export_part (org_id uuid not null, export_id uuid not null, part integer not null, data bytea not null)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact_import (org_id uuid not null, id uuid not null, status text not null, dry_run boolean not null default false, suppress_events boolean not null default false, file_name text, columns jsonb not null default '[]'::jsonb, fields_new text[] not null default '{}'::text[], blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_created integer not null default 0, rows_updated integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, rows_repeated integer not null default 0, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, undo_status text, undo_act text not null default 'created'::text, undo_from uuid, undo_archived integer not null default 0, undo_restored integer not null default 0, undo_left integer not null default 0, undo_at timestamp with time zone, computed integer not null default 0)
+contact_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
+contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id uuid not null, act text not null, was_edit integer not null, edit integer not null, before jsonb, after jsonb, email_folded text)
+contact_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
 contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
@@ -167,8 +173,19 @@ contact_attribute: contact_attribute_pkey PRIMARY KEY (org_id, contact_id, key)
 contact_bulk: contact_bulk_pkey PRIMARY KEY (org_id, id)
 contact_bulk: contact_bulk_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 contact_bulk_part: contact_bulk_part_pkey PRIMARY KEY (org_id, bulk_id, n)
+contact_export: contact_export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text])))
+contact_export: contact_export_pkey PRIMARY KEY (org_id, id)
+contact_export: contact_export_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'expired'::text])))
+contact_export_part: contact_export_part_pkey PRIMARY KEY (org_id, export_id, part)
 contact_field: contact_field_pkey PRIMARY KEY (org_id, key)
 contact_field: contact_field_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text])))
+contact_import: contact_import_pkey PRIMARY KEY (org_id, id)
+contact_import: contact_import_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+contact_import: contact_import_undo_status_check CHECK ((undo_status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+contact_import_block: contact_import_block_pkey PRIMARY KEY (org_id, import_id, block)
+contact_import_effect: contact_import_effect_act_check CHECK ((act = ANY (ARRAY['created'::text, 'updated'::text, 'unchanged'::text])))
+contact_import_effect: contact_import_effect_pkey PRIMARY KEY (org_id, import_id, contact_id)
+contact_import_error: contact_import_error_pkey PRIMARY KEY (org_id, import_id, "row")
 contact_merge: contact_merge_pkey PRIMARY KEY (org_id, id)
 contact_merged: contact_merged_pkey PRIMARY KEY (org_id, survivor_id, contact_id)
 contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
@@ -337,7 +354,11 @@ CREATE INDEX contact_attribute_text ON public.contact_attribute USING btree (org
 CREATE INDEX contact_bulk_open ON public.contact_bulk USING btree (org_id, id) WHERE (completed_at IS NULL)
 CREATE INDEX contact_company ON public.contact USING btree (org_id, company_id, created_at, id) WHERE ((company_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_export_age ON public.contact_export USING btree (created_at)
+CREATE INDEX contact_export_expires ON public.contact_export USING btree (expires_at) WHERE (status <> 'expired'::text)
 CREATE INDEX contact_first_name ON public.contact USING btree (org_id, first_name_folded, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_import_age ON public.contact_import USING btree (created_at)
+CREATE INDEX contact_import_effect_dry ON public.contact_import_effect USING btree (org_id, import_id, email_folded) WHERE (email_folded IS NOT NULL)
 CREATE INDEX contact_job_title ON public.contact USING btree (org_id, job_title_folded, created_at, id) WHERE ((job_title_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_merge_old ON public.contact_merge USING btree (created_at) WHERE (undo IS NOT NULL)
@@ -458,7 +479,13 @@ CREATE UNIQUE INDEX contact_attribute_pkey ON public.contact_attribute USING btr
 CREATE UNIQUE INDEX contact_bulk_part_pkey ON public.contact_bulk_part USING btree (org_id, bulk_id, n)
 CREATE UNIQUE INDEX contact_bulk_pkey ON public.contact_bulk USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
+CREATE UNIQUE INDEX contact_export_part_pkey ON public.contact_export_part USING btree (org_id, export_id, part)
+CREATE UNIQUE INDEX contact_export_pkey ON public.contact_export USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
+CREATE UNIQUE INDEX contact_import_block_pkey ON public.contact_import_block USING btree (org_id, import_id, block)
+CREATE UNIQUE INDEX contact_import_effect_pkey ON public.contact_import_effect USING btree (org_id, import_id, contact_id)
+CREATE UNIQUE INDEX contact_import_error_pkey ON public.contact_import_error USING btree (org_id, import_id, "row")
+CREATE UNIQUE INDEX contact_import_pkey ON public.contact_import USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_merge_pkey ON public.contact_merge USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_merged_pkey ON public.contact_merged USING btree (org_id, survivor_id, contact_id)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -575,7 +602,19 @@ contact_bulk: system for ALL to funnelwork_system using (true) check (true) forc
 contact_bulk: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_bulk_part: system for ALL to funnelwork_system using (true) check (true) forced
 contact_bulk_part: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_export: system for ALL to funnelwork_system using (true) check (true) forced
+contact_export: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_export_part: system for ALL to funnelwork_system using (true) check (true) forced
+contact_export_part: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_field: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_import: system for ALL to funnelwork_system using (true) check (true) forced
+contact_import: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_import_block: system for ALL to funnelwork_system using (true) check (true) forced
+contact_import_block: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_import_effect: system for ALL to funnelwork_system using (true) check (true) forced
+contact_import_effect: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_import_error: system for ALL to funnelwork_system using (true) check (true) forced
+contact_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merge: system for ALL to funnelwork_system using (true) check (true) forced
 contact_merge: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -704,8 +743,26 @@ contact_bulk: funnelwork_system may DELETE, SELECT
 contact_bulk_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_bulk_part: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_bulk_part: funnelwork_system may DELETE, SELECT
+contact_export: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_export: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_export: funnelwork_system may DELETE, SELECT, UPDATE
+contact_export_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_export_part: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_export_part: funnelwork_system may DELETE, SELECT
 contact_field: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_field: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_import: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import: funnelwork_system may DELETE, SELECT
+contact_import_block: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_import_block: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import_block: funnelwork_system may DELETE, SELECT
+contact_import_effect: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_import_effect: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import_effect: funnelwork_system may DELETE, SELECT
+contact_import_error: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_import_error: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import_error: funnelwork_system may DELETE, SELECT
 contact_merge: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_merge: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_merge: funnelwork_system may SELECT, UPDATE
