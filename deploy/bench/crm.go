@@ -167,7 +167,11 @@ func (c *crm) openData(ctx context.Context, log *slog.Logger, home string) (err 
 		return errOtherWorld
 	}
 	if err := migrations.Up(ctx, server.URL, log); err != nil {
-		return err
+		if !done || ctx.Err() != nil {
+			return err
+		}
+		_ = admin.Close(ctx) // a file that is older than what the world has been brought up to, or one that it knows and we do not
+		return errors.Join(errOtherWorld, err, server.Stop(ctx))
 	}
 	if done {
 		return nil

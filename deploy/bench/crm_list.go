@@ -304,6 +304,8 @@ func (c *crm) lists(ctx context.Context) ([]*crmList, error) {
 	} {
 		add(80, "q: "+q[0], "q", q[1])
 	}
+	// Two words of which each is common and both together are nobody's have no bar: all who have one are looked at.
+	add(0, "q: two common words that nobody has both of", "q", "gmail example")
 	add(80, "q: frequent prefix by last_name", "q", "pu", "sort", "last_name")
 	add(80, "q + stage", "q", "balan", "stage", "customer")
 	for _, e := range [][]string{
@@ -345,7 +347,11 @@ func report(floor *crmList, lists []*crmList) error {
 		slices.Sort(l.took)
 		slices.Sort(l.tookFar)
 		p50, p95 := quantile(l.took, .5), quantile(l.took, .95)
-		line := fmt.Sprintf("%.70s\t%s\t%s\t%s\t%.1fx\t%s\t%s", l.name, percent(l.share), short(p50), short(p95), float64(p50)/float64(base), short(l.bar), word(p95 <= l.bar))
+		against := "-\tno bar"
+		if l.bar > 0 {
+			against = short(l.bar) + "\t" + word(p95 <= l.bar)
+		}
+		line := fmt.Sprintf("%.70s\t%s\t%s\t%s\t%.1fx\t%s", l.name, percent(l.share), short(p50), short(p95), float64(p50)/float64(base), against)
 		if len(l.tookFar) > 0 {
 			far, far95 := quantile(l.tookFar, .5), quantile(l.tookFar, .95)
 			// Of two lists that take less than 2 ms a ratio says nothing.

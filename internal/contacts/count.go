@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -26,7 +27,26 @@ func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	if len(f.Words) > 0 {
 		return estimateWords(ctx, tx, f)
 	}
-	return build(tx.Org(), f, Newest, false).estimate(ctx, tx, false)
+	set, err := rare(ctx, tx, f, Newest, usual().few)
+	if err != nil {
+		return 0, err
+	}
+	if set != nil && set.rows <= counted {
+		return countIn(ctx, tx, build(tx.Org(), f, Newest, false), set.once)
+	}
+	n, err := build(tx.Org(), f, Newest, false).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains), false)
+	if set != nil {
+		n = min(n, int64(set.rows))
+	}
+	return n, err
+}
+
+// countIn counts those of q that are in a set of few contacts.
+func countIn(ctx context.Context, tx *postgres.Tx, q *query, set func(q *query) string) (n int64, err error) {
+	q.from.WriteString(" JOIN (" + set(q) + ") AS found (contact_id) ON found.contact_id = c.id")
+	tx.Queue(planning)
+	err = tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
+	return n, err
 }
 
 // estimateWords counts where one of the words is rare: as many contacts as have it are looked at.
@@ -39,26 +59,27 @@ func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, erro
 	}
 	r := rarest(all, e.few)
 	if r < 0 {
-		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, true)
+		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, false, true)
 	}
-	q := build(tx.Org(), f.wordless(), Newest, false)
-	q.from.WriteString(" JOIN (" + q.only(all, r) + ") AS found (contact_id) ON found.contact_id = c.id")
-	var n int64
-	tx.Queue(planning)
-	err = tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
-	return n, err
+	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest, false), func(q *query) string { return q.only(all, r) })
 }
 
 // quick is what the planner may expect of a count that is made, in its units: a few milliseconds.
-const quick = 3000
+const quick = 1000
 
-// estimate counts to the bound, if that is quick and not known to lead beyond it, and else asks the planner alone.
-func (q *query) estimate(ctx context.Context, tx *postgres.Tx, beyond bool) (int64, error) {
+// estimate counts to the bound, if that is quick, and else asks the planner alone: also where the number is known to lie
+// beyond. Of blind conditions the planner knows nothing, so that only all that they look at tells whether it is quick.
+func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond bool) (int64, error) {
 	sql, args := "SELECT 1 "+q.from.String()+" WHERE "+q.where.String(), q.args
 	first := sql + " LIMIT " + q.arg(counted+1)
 	cost, rows, err := expected(ctx, tx, first, q.args)
 	if err != nil {
 		return 0, err
+	}
+	if blind {
+		if cost, rows, err = expected(ctx, tx, sql, args); err != nil {
+			return 0, err
+		}
 	}
 	least := int64(0)
 	if beyond {

@@ -57,3 +57,15 @@ func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []str
 	}
 	return sql, args, nil
 }
+
+// Gathered are the statements of a list that gathers one of f's sets, were it rare.
+func Gathered(org id.ID, f *Filter, s Sort, after *Position, limit int) (sql []string, args [][]any, err error) {
+	for _, set := range f.sets(s) {
+		q, text, err := gather(org, f, s, after, limit, func(q *query) string { return "SELECT DISTINCT * FROM (" + set(q) + ") AS rare" })
+		if err != nil {
+			return nil, nil, err
+		}
+		sql, args = append(sql, text), append(args, q.args)
+	}
+	return sql, args, nil
+}

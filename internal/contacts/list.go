@@ -76,12 +76,8 @@ func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 // whole is for a query that answers contacts with their scores; else the rows s are there only where f or the order
 // reads them.
 func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
-	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false", live: "IS NULL"}
-	q.arg(org)
+	q := start(org, f)
 	q.args = append(q.args, args...)
-	if f.Archived {
-		q.shelf, q.live = "true", "IS NOT NULL"
-	}
 	q.from.WriteString("FROM contact c")
 	q.where.WriteString("c.org_id = $1 AND c.archived_at " + q.live)
 	if whole || f.scored(s) {
@@ -115,6 +111,16 @@ func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
 	return q
 }
 
+// start is a query of which nothing is said yet but whose contacts it is about, and whether live ones.
+func start(org id.ID, f *Filter) *query {
+	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false", live: "IS NULL"}
+	q.arg(org)
+	if f.Archived {
+		q.shelf, q.live = "true", "IS NOT NULL"
+	}
+	return q
+}
+
 // parts are what must hold of each contact beside the list's own parameters.
 func (f *Filter) parts() []*filter.Filter {
 	if f.Where == nil {
@@ -126,16 +132,16 @@ func (f *Filter) parts() []*filter.Filter {
 // drive lets the rows of one tag, segment or custom field's value drive the list, if it asks for just one of any: they
 // lie in the order of creation. It answers what is left to ask.
 //
-// The rows hang on the contact by its id, and by its time as a range: as an equation the planner would take it for
-// another condition as rare as the first, and expect no rows at all.
+// The rows hang on the contact by its id alone, though they have its time as well: of two equations the planner would
+// take each for as rare as the other, and expect no rows at all.
 func (q *query) drive(tags, segments []string, parts []*filter.Filter) (restTags, restSegments []string, rest []*filter.Filter) {
 	tag := func(v any) {
-		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id AND t.created_at >= c.created_at AND t.created_at <= c.created_at")
+		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id")
 		q.and("t.org_id = $1 AND t.archived = " + q.shelf + " AND t.tag = " + q.arg(v))
 		q.sortKey, q.sortID = "t.created_at", "t.contact_id"
 	}
 	segment := func(v any) {
-		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id AND m.created_at >= c.created_at AND m.created_at <= c.created_at")
+		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id")
 		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " + q.arg(v) + ")")
 		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
 	}
@@ -239,15 +245,28 @@ func (f *Filter) scored(s Sort) bool {
 }
 
 // planning is set for the transaction of a list: contact holds every org's rows, so that reading a whole table is never
-// right however cheap it looks beside one large org; pages are in memory more often than not; and a plan made for no
-// value in particular suits neither a tag that everybody has nor one that nobody has.
-const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+// right however cheap it looks beside one large org; pages are in memory more often than not; a plan made for no
+// value in particular suits neither a tag that everybody has nor one that nobody has; and to start further processes
+// takes longer than a page may.
+const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true),
+	set_config('max_parallel_workers_per_gather', '0', true)`
 
 // List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
 // position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
 	if len(f.Words) > 0 {
 		return search(ctx, tx, f, s, after, limit, usual())
+	}
+	set, err := rare(ctx, tx, f, s, usual().few)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		q, sql, err := gather(tx.Org(), f, s, after, limit, set.once)
+		if err != nil {
+			return nil, err
+		}
+		return q.list(ctx, tx, sql)
 	}
 	q := build(tx.Org(), f, s, true)
 	sql, err := q.page(s, after, limit)

@@ -140,6 +140,15 @@ func TestNoListScansOrSortsAWholeOrg(t *testing.T) {
 				if bad := s.troubles(sql, args, gathers[name]); len(bad) > 0 {
 					t.Errorf("%s by %s (from the middle: %v): %s", name, order, from != nil, strings.Join(bad, ", "))
 				}
+				statements, sets, err := contacts.Gathered(s.org, &f, order, from, 51)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range statements {
+					if bad := s.troubles(statements[i], sets[i], true); len(bad) > 0 {
+						t.Errorf("%s by %s, gathered (from the middle: %v): %s", name, order, from != nil, strings.Join(bad, ", "))
+					}
+				}
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func usual() effort { return effort{few: 5000, companies: 200, stretch: 10_000} 
 type term struct {
 	word      string
 	contacts  int     // that have it themselves or work for one of companies; counted to just above the bound
-	companies []id.ID // live ones that it begins a word of
+	companies []id.ID // that it begins a word of
 	many      bool    // there are more such companies
 }
 
@@ -39,9 +39,9 @@ func (q *query) between(word string) string {
 	return " >= " + q.arg(word) + " AND w.word < " + q.arg(word+"\U0010FFFF")
 }
 
-// called selects the live companies of which a word begins with word.
+// called selects the companies of which a word begins with word, archived ones too.
 func (q *query) called(word string) string {
-	return "SELECT w.company_id FROM company_word w JOIN company k ON k.org_id = $1 AND k.id = w.company_id AND k.archived_at IS NULL WHERE w.org_id = $1 AND w.word" + q.between(word)
+	return "SELECT w.company_id FROM company_word w WHERE w.org_id = $1 AND w.word" + q.between(word)
 }
 
 // found selects contact_id of those who have the word or whose company has it; some twice, some archived.

@@ -156,9 +156,9 @@ func attributeColumn(t filter.Type) filter.Column {
 // rows selects the rows of a tag or segment field that hang on contact c, see drive.
 func (q *query) rows(field string) string {
 	if field == "tag" {
-		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id AND t.created_at >= c.created_at AND t.created_at <= c.created_at"
+		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id"
 	}
-	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id AND m.created_at >= c.created_at AND m.created_at <= c.created_at"
+	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id"
 }
 
 // column says how a field is asked of the rows c and s of a query whose $1 is the org.

@@ -96,6 +96,13 @@ func (f *Filter) Fields() []string {
 	return slices.Compact(out)
 }
 
+// Asks tells whether a leaf of the filter has the op.
+func (f *Filter) Asks(op Op) bool {
+	found := false
+	f.walk(func(l *leaf) { found = found || l.op == op })
+	return found
+}
+
 func (f *Filter) walk(visit func(*leaf)) {
 	if f.kind == isLeaf {
 		visit(&f.leaf)
