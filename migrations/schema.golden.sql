@@ -369,6 +369,7 @@ CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, 
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
 CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded, created_at, id) WHERE ((source_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_tag_contact ON public.contact_tag USING btree (org_id, contact_id, tag)
 CREATE INDEX contact_time_zone ON public.contact USING btree (org_id, time_zone_folded, created_at, id) WHERE ((time_zone_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_updated ON public.contact USING btree (org_id, updated_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX deal_amount ON public.deal USING btree (org_id, amount, id) WHERE (archived_at IS NULL)
