@@ -3,6 +3,7 @@ package segments_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -340,4 +342,10 @@ func raw(v any) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+// notThere tells a not_found fault, or an address that another contact took meanwhile.
+func notThere(err error) bool {
+	_, taken := errors.AsType[*contacts.TakenError](err)
+	return taken || fault.Is(err, fault.NotFound)
 }

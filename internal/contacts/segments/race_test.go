@@ -1,0 +1,225 @@
+package segments_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// Everything at once: edits of the same few contacts, archiving, purging, scoring, batches, builds and runs. A deadlock
+// is an error of some transaction, and fails it.
+func TestEditsAndRunsAtOnceEndRight(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.pace = segments.Pace{Marks: 30, Changes: 10, Piece: 7, For: 20 * time.Millisecond}
+	people := make([]contacts.Row, 12)
+	for i := range people {
+		people[i] = s.create(person(i, func(p *contacts.Patch) { p.Attributes = some(map[string]any{"size": 1.0}) }))
+	}
+	var segs []id.ID
+	first := dice{rand.New(rand.NewPCG(3, 3))}
+	for range 5 {
+		segs = append(segs, s.segment("One of five", raw(first.question(2))).ID)
+	}
+	s.drain()
+	var (
+		wg   sync.WaitGroup
+		busy atomic.Int32
+	)
+	for seed := range uint64(6) {
+		busy.Add(1)
+		wg.Go(func() {
+			defer busy.Add(-1)
+			d := dice{rand.New(rand.NewPCG(seed, 4))}
+			for n := range 40 {
+				if err := s.try(func(ctx context.Context, tx *postgres.Tx) error {
+					return s.random(ctx, tx, d, people, segs, 1000*int(seed)+n)
+				}); err != nil && !notThere(err) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for busy.Load() > 0 {
+		s.sync()
+	}
+	wg.Wait()
+	s.drain()
+	s.check()
+}
+
+// random is an edit that others may make at the same time; that what it is about is gone meanwhile is no error.
+func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []contacts.Row, segs []id.ID, n int) error {
+	i := one(d, people).ID
+	known := func(err error) error {
+		if notThere(err) {
+			return nil
+		}
+		return err
+	}
+	switch d.IntN(12) {
+	case 0:
+		_, err := contacts.Archive(ctx, tx, i, nil)
+		return known(err)
+	case 1:
+		_, err := contacts.Restore(ctx, tx, i)
+		return known(err)
+	case 2:
+		if n%7 != 0 { // most stay
+			return nil
+		}
+		return known(contacts.Purge(ctx, tx, i))
+	case 3:
+		v := float64(d.IntN(50))
+		_, err := contacts.Rescore(ctx, tx, i, func(*contacts.Contact) (float64, events.ContactScore) {
+			return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
+		}, func(float64, float64) bool { return false })
+		return known(err)
+	case 4:
+		rows := make([]contacts.Upsert, 6)
+		for j := range rows {
+			rows[j].Patch = *person(d.IntN(len(people)))
+			d.edit(&rows[j].Patch)
+		}
+		_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+		return err
+	case 5:
+		p := person(n + 100)
+		d.edit(p)
+		_, err := contacts.Create(tx, p, rate)
+		return err
+	case 6:
+		_, err := segments.Update(ctx, tx, one(d, segs), allow, segments.Patch{Filter: some([]byte(raw(d.question(2))))})
+		return err
+	default:
+		var p contacts.Patch
+		d.edit(&p)
+		_, err := contacts.Update(ctx, tx, i, nil, &p, rate)
+		return known(err)
+	}
+}
+
+func TestAHundredChangesAtOnceAreEachToldOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	people := make([]contacts.Row, 100)
+	for i := range people {
+		people[i] = s.create(person(i))
+	}
+	s.segment("Customers", customers)
+	s.drain()
+	var wg sync.WaitGroup
+	for _, c := range people {
+		wg.Go(func() {
+			if err := s.try(func(ctx context.Context, tx *postgres.Tx) error {
+				_, err := contacts.Update(ctx, tx, c.ID, nil, &contacts.Patch{Stage: some("customer")}, rate)
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s.drain()
+	s.check()
+	if n := len(s.told()); n != 100 {
+		t.Errorf("%d events, want 100", n)
+	}
+}
+
+// A transaction that wrote before the first dynamic segment was made leaves no mark; its contact is found all the same.
+func TestAWriteThatBeganBeforeTheFirstSegmentIsNotMissed(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	var row contacts.Row
+	s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		if row, err = contacts.Create(tx, person(1, stage("customer")), rate); err != nil {
+			return err
+		}
+		if err := tx.Flush(ctx); err != nil {
+			return err
+		}
+		seg := s.segment("Customers", customers)
+		for range 3 {
+			s.sync()
+		}
+		if now := s.get(seg.ID); now.Status != segments.Building {
+			t.Errorf("it is %s while a writer of before is at work", now.Status)
+		}
+		return nil
+	})
+	s.drain()
+	s.check()
+	if got := s.list("customers", false); len(got) != 1 || got[0] != row.ID {
+		t.Errorf("members %v", got)
+	}
+}
+
+// What the job's statements read is counted by the server itself, in its own transaction, as its own role.
+func TestNoStatementOfARunReadsAWholeTable(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.crowd(300)
+	other := s.beside()
+	other.crowd(300)
+	var seg segments.Row
+	for _, x := range []*shop{other, s} {
+		seg = x.segment("Customers", `{"all":[`+customers+`,{"field":"tag","op":"in","value":["a","b"]},{"field":"attributes.size","op":"gt","value":3}]}`)
+		x.drain()
+	}
+	s.refilter(seg.ID, `{"any":[`+customers+`,{"field":"lead_score","op":"gt","value":10}]}`)
+	for _, c := range s.everybody()[:20] {
+		s.patch(c.ID, stage("customer"))
+	}
+	s.archive(s.everybody()[30].ID)
+	// A session of its own, for a session counts what it has not reported yet.
+	if err := testkit.Open(t, s.URL, postgres.App).Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
+		ctx := t.Context()
+		if err := segments.Sync(ctx, tx, segments.Usual()); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `SELECT relname::text FROM pg_stat_xact_user_tables WHERE seq_scan > 0`)
+		if err != nil {
+			return err
+		}
+		whole, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if len(whole) > 0 {
+			t.Errorf("read as a whole: %v", whole)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.drain()
+	s.check()
+}
+
+// crowd makes n contacts.
+func (s *shop) crowd(n int) {
+	s.t.Helper()
+	d := dice{rand.New(rand.NewPCG(1, 9))}
+	rows := make([]contacts.Upsert, n)
+	for i := range rows {
+		rows[i].Patch = *person(i)
+		for range 3 {
+			d.edit(&rows[i].Patch)
+		}
+		rows[i].Attributes = some(map[string]any{"size": float64(d.IntN(10))})
+	}
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+		return err
+	})
+}
