@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+const segmentsPath = "/api/v1/crm/segments"
+
+// segment is what the API answers.
+type segment struct {
+	ID           string          `json:"id"`
+	Key          string          `json:"key"`
+	Name         string          `json:"name"`
+	Kind         string          `json:"kind"`
+	Filter       json.RawMessage `json:"filter"`
+	ContactCount int             `json:"contact_count"`
+	Status       string          `json:"status"`
+	ArchivedAt   *string         `json:"archived_at"`
+}
+
+// settle runs the job of every org that waits for one until none does.
+func settleSegments(t *testing.T, s *server) {
+	t.Helper()
+	for {
+		orgs, err := segments.Waiting(t.Context(), s.db.System, "segment.sync")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(orgs) == 0 {
+			return
+		}
+		for _, org := range orgs {
+			syncSegments(t, s, org)
+		}
+	}
+}
+
+func syncSegments(t *testing.T, s *server, org id.ID) {
+	t.Helper()
+	if err := s.db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+		return segments.Sync(context.WithoutCancel(t.Context()), tx, segments.Usual())
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSegments(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	c := ada.contact("ada@acme.example", `,"stage":"customer","segment":["by hand"]`)
+	made := ada.do(http.MethodPost, segmentsPath, `{"name":"All customers","filter":{"value":"customer","op":"eq","field":"stage"}}`).want(t, 201, "")
+	var seg segment
+	made.into(t, &seg)
+	want := segment{ID: seg.ID, Key: "all-customers", Name: "All customers", Kind: "dynamic", Filter: json.RawMessage(`{"field":"stage","op":"eq","value":"customer"}`), Status: "building"}
+	if diff := cmp.Diff(want, seg); diff != "" || made.Header.Get("Location") != segmentsPath+"/"+seg.ID || made.Header.Get("ETag") != `"1.0"` {
+		t.Errorf("%v %s", made.Header, diff)
+	}
+	path := segmentsPath + "/" + seg.ID
+	settleSegments(t, s)
+	read := ada.do(http.MethodGet, path, nil).want(t, 200, "")
+	read.into(t, &seg)
+	if seg.Status != "ready" || seg.ContactCount != 1 || !strings.HasPrefix(read.Header.Get("ETag"), `"1.`) || read.Header.Get("ETag") == `"1.0"` {
+		t.Errorf("%v %s", read.Header, read.Body)
+	}
+	ada.do(http.MethodGet, path, nil, "If-None-Match", read.Header.Get("ETag")).want(t, 304, "")
+	if back := ada.do(http.MethodPatch, path, string(read.Body)).want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != read.Header.Get("ETag") {
+		t.Errorf("sending back %s changed it: %s", read.Body, back.Body)
+	}
+	var shown contact
+	ada.do(http.MethodGet, contactsPath+"/"+c.ID, nil).want(t, 200, "").into(t, &shown)
+	if !slices.Equal(shown.Segment, []string{"by hand", "all-customers"}) {
+		t.Errorf("the contact is in %v", shown.Segment)
+	}
+	listed := func(query string) (n int) {
+		t.Helper()
+		var l struct{ Data []contact }
+		ada.do(http.MethodGet, contactsPath+"?"+query, nil).want(t, 200, "").into(t, &l)
+		return len(l.Data)
+	}
+	if n := listed("segment=all-customers"); n != 1 {
+		t.Errorf("its list has %d contacts", n)
+	}
+	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"segment":"all-customers"}`).want(t, 200, "")
+	ada.do(http.MethodPost, contactsPath, `{"email":"b@acme.example","first_name":"B","last_name":"B","segment":"all-customers"}`).want(t, 422, "validation_failed")
+
+	for body, code := range map[string]string{
+		`{"filter":{"field":"segment","op":"eq","value":"x"}}`: "invalid_filter", `{"filter":{"all":[{"field":"stage","op":"like","value":"x"}]}}`: "invalid_filter",
+	} {
+		problem := ada.do(http.MethodPatch, path, body).want(t, 400, code)
+		if !strings.Contains(string(problem.Body), `"pointer":"#/filter/`) {
+			t.Errorf("%s", problem.Body)
+		}
+	}
+	ada.do(http.MethodPost, segmentsPath, `{"name":"x","key":"all-customers"}`).want(t, 409, "conflict")
+	for _, body := range []string{`{"filter":null}`, `{"name":null}`, `{"name":" "}`, `{"key":"other"}`, `{"kind":"static"}`, `{"contact_count":7}`, `{"nose":1}`} {
+		ada.do(http.MethodPatch, path, body).want(t, 422, "validation_failed")
+	}
+	for _, body := range []string{`{}`, `{"name":"x","kind":"dynamic"}`, `{"name":"x","kind":"static","filter":{"field":"stage","op":"eq","value":"x"}}`, `{"name":"x","key":"a,b"}`, `{"name":"x","id":"` + seg.ID + `"}`} {
+		ada.do(http.MethodPost, segmentsPath, body).want(t, 422, "validation_failed")
+	}
+	ada.do(http.MethodPatch, path, `{"name":"Old"}`, "If-Match", `"7.0"`).want(t, 412, "precondition_failed")
+	ada.do(http.MethodPatch, path, `{"name":"Old","filter":{"field":"stage","op":"ne","value":"customer"}}`, "If-Match", `"1.77"`).want(t, 200, "").into(t, &seg)
+	if seg.Status != "building" || seg.Name != "Old" || seg.Key != "all-customers" {
+		t.Errorf("%+v", seg)
+	}
+	settleSegments(t, s)
+	if n := listed("segment=all-customers"); n != 0 {
+		t.Errorf("its list has %d contacts under another filter", n)
+	}
+
+	ada.do(http.MethodDelete, path, nil, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
+	ada.do(http.MethodDelete, path, nil).want(t, 204, "")
+	ada.do(http.MethodDelete, path, nil).want(t, 204, "")
+	ada.do(http.MethodGet, path, nil).want(t, 404, "not_found")
+	ada.do(http.MethodPatch, path, `{"name":"x"}`).want(t, 404, "not_found")
+	ada.do(http.MethodGet, path+"?include_archived=true", nil).want(t, 200, "").into(t, &seg)
+	if seg.ArchivedAt == nil {
+		t.Errorf("%+v", seg)
+	}
+	var l struct {
+		Data  []segment `json:"data"`
+		Total int       `json:"total"`
+	}
+	for query, keys := range map[string][]string{"": {"by hand"}, "?kind=dynamic": {}, "?archived=true&count=exact": {"all-customers"}} {
+		ada.do(http.MethodGet, segmentsPath+query, nil).want(t, 200, "").into(t, &l)
+		got := []string{}
+		for _, x := range l.Data {
+			got = append(got, x.Key)
+		}
+		if !slices.Equal(got, keys) {
+			t.Errorf("%q lists %v, want %v", query, got, keys)
+		}
+	}
+	if l.Total > 1 {
+		t.Errorf("total %d", l.Total)
+	}
+	ada.do(http.MethodPost, path+"/restore", nil).want(t, 200, "").into(t, &seg)
+	ada.do(http.MethodPost, path+"/restore", nil).want(t, 200, "")
+	if seg.ArchivedAt != nil || seg.Status != "building" {
+		t.Errorf("%+v", seg)
+	}
+}
