@@ -30,10 +30,10 @@ type segment struct {
 }
 
 // settle runs the job of every org that waits for one until none does.
-func settleSegments(t *testing.T, s *server) {
+func settleSegments(t *testing.T, s *service) {
 	t.Helper()
 	for {
-		orgs, err := segments.Waiting(t.Context(), s.db.System, "segment.sync")
+		orgs, err := segments.Waiting(t.Context(), s.DB.System, "segment.sync")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,9 +46,9 @@ func settleSegments(t *testing.T, s *server) {
 	}
 }
 
-func syncSegments(t *testing.T, s *server, org id.ID) {
+func syncSegments(t *testing.T, s *service, org id.ID) {
 	t.Helper()
-	if err := s.db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+	if err := s.DB.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
 		return segments.Sync(context.WithoutCancel(t.Context()), tx, segments.Usual())
 	}); err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func TestAWorkerKeepsMembersRight(t *testing.T) {
 func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	const people = 240
+	const people = 120
 	ids := h.crowd(people)
 	h.customers()
 	kill := func(progress string) {
@@ -131,9 +131,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 		}
 		_ = w.Wait()
 	}
-	for range 2 {
-		kill(`SELECT coalesce(extract(epoch FROM max(built_at)) * 1000000, 0)::bigint FROM segment`)
-	}
+	kill(`SELECT coalesce(extract(epoch FROM max(built_at)) * 1000000, 0)::bigint FROM segment`)
 	last := h.process()
 	h.until("ready", func() bool { return h.one(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1 })
 	if err := last.Process.Kill(); err != nil {
@@ -145,7 +143,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 			h.stage(c, "customer")
 		}
 	}
-	for range 3 {
+	for range 2 {
 		kill(`SELECT count(*) FROM segment_member`)
 	}
 	h.process()

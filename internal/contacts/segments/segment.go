@@ -33,16 +33,16 @@ const Max = 200
 
 // Segment is a set of contacts, as the API shows it.
 type Segment struct {
-	ID           id.ID           `json:"id" format:"uuid"`
-	Key          string          `json:"key" doc:"What contacts and lists name it by; never changes, and stays its own while it is archived"`
-	Name         string          `json:"name"`
-	Kind         Kind            `json:"kind" enum:"static,dynamic"`
-	Filter       json.RawMessage `json:"filter" doc:"Of a dynamic segment; null of a static one"`
-	ContactCount int64           `json:"contact_count" doc:"Live contacts in it"`
-	Status       string          `json:"status" enum:"building,ready" doc:"building: the contacts are being held against a new filter, and the members are not all there"`
-	CreatedAt    wire.Time       `json:"created_at" format:"date-time"`
-	UpdatedAt    wire.Time       `json:"updated_at" format:"date-time"`
-	ArchivedAt   *wire.Time      `json:"archived_at" format:"date-time"`
+	ID           id.ID          `json:"id" format:"uuid"`
+	Key          string         `json:"key" doc:"What contacts and lists name it by; never changes, and stays its own while it is archived"`
+	Name         string         `json:"name"`
+	Kind         Kind           `json:"kind" enum:"static,dynamic"`
+	Filter       map[string]any `json:"filter" nullable:"true" doc:"Of a dynamic segment, in its canonical form; null of a static one"`
+	ContactCount int64          `json:"contact_count" doc:"Live contacts in it"`
+	Status       string         `json:"status" enum:"building,ready" doc:"building: the contacts are being held against a new filter, and the members are not all there"`
+	CreatedAt    wire.Time      `json:"created_at" format:"date-time"`
+	UpdatedAt    wire.Time      `json:"updated_at" format:"date-time"`
+	ArchivedAt   *wire.Time     `json:"archived_at" format:"date-time"`
 }
 
 // Row is a segment with the two counters of its ETag.
@@ -50,6 +50,7 @@ type Row struct {
 	Segment
 	Edit     int // moved by every edit
 	Computed int // moved as members come and go
+	raw      []byte
 }
 
 // selecting is every segment g of the org $1, with what came and went since the last adding up.
@@ -59,10 +60,9 @@ FROM segment g CROSS JOIN LATERAL (
 WHERE g.org_id = $1`
 
 func scan(row pgx.CollectableRow) (r Row, err error) {
-	var filter []byte
-	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &filter, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Edit, &r.Computed)
-	if r.Filter = filter; filter == nil {
-		r.Filter = json.RawMessage("null")
+	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &r.raw, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Edit, &r.Computed)
+	if err == nil && r.raw != nil {
+		err = json.Unmarshal(r.raw, &r.Filter)
 	}
 	return r, err
 }

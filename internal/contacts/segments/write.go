@@ -178,7 +178,7 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) erro
 		if err != nil {
 			return Row{}, err
 		}
-		if refilter = string(f.JSON()) != string(r.Filter); refilter {
+		if refilter = string(f.JSON()) != string(r.raw); refilter {
 			tx.Queue(`UPDATE segment SET filter = $3, reads = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), i, string(f.JSON()), f.Fields())
 			rebuild(tx, i)
 		}
@@ -230,7 +230,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 		return Row{}, fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
 	}
 	if r.Kind == Dynamic {
-		if _, err := parse(ctx, tx, r.Filter); err != nil {
+		if _, err := parse(ctx, tx, r.raw); err != nil {
 			if fault.Is(err, fault.InvalidFilter) {
 				return Row{}, fault.New(fault.Conflict, "Its filter reads a custom field that is archived, or of another type now.").Because(err)
 			}
