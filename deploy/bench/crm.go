@@ -44,6 +44,7 @@ var crmSections = []struct {
 	run  func(context.Context, *crm) error
 }{
 	{"list", crmLists},
+	{"segments", crmSegments},
 }
 
 // crmBench opens the world and runs the sections that are named; all of them for none. n is the size of the big org.
