@@ -63,6 +63,13 @@ func playing(ctx context.Context, role string) error {
 	if err != nil {
 		return err
 	}
+	if role == syncing {
+		requests, err := redisx.Open(env("REDIS"), redisx.Request)
+		if err != nil {
+			return err
+		}
+		return keepSegments(ctx, o.URL, system, client, requests)
+	}
 	var handler queue.Handler
 	switch role {
 	case "worker that waits in work":

@@ -57,6 +57,9 @@ func crmSegments(ctx context.Context, c *crm) (err error) {
 		return err
 	}
 	fmt.Printf("\na new segment with no members: ready %s after the answer\n", short(time.Since(began)))
+	if _, err := m.change(ctx, 10*time.Second); err != nil { // into memory, before anything is measured
+		return err
+	}
 	idle, one, err := m.cost(ctx)
 	if err != nil {
 		return err

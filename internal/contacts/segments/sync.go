@@ -25,7 +25,7 @@ type Pace struct {
 
 // Usual keeps a run below a second.
 func Usual() Pace {
-	return Pace{Marks: 2000, Changes: 1500, Piece: 20_000, For: 500 * time.Millisecond}
+	return Pace{Marks: 2000, Changes: 1500, Piece: 5000, For: 500 * time.Millisecond}
 }
 
 // kept is a live dynamic segment as a run sees it.
