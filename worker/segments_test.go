@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,12 +30,10 @@ func keepSegments(ctx context.Context, db string, system *postgres.DB, client, r
 	log := slog.New(slog.DiscardHandler)
 	pusher := queue.NewPusher(queue.PusherOptions{Redis: requests, Log: log})
 	pushing, stop := context.WithCancel(ctx)
-	pushed := make(chan error, 1)
-	go func() { pushed <- pusher.Run(pushing) }()
-	defer func() {
-		stop()
-		_ = <-pushed
-	}()
+	var pushes sync.WaitGroup
+	pushes.Go(func() { _ = pusher.Run(pushing) })
+	defer pushes.Wait()
+	defer stop()
 	app, err := postgres.Open(ctx, postgres.Options{URL: db, Role: postgres.App, MaxConns: 6, AfterCommit: pusher.AfterCommit})
 	if err != nil {
 		return err
@@ -86,13 +85,12 @@ func (h crm) stage(i id.ID, stage string) {
 }
 
 // customers makes the segment of that stage.
-func (h crm) customers() (row segments.Row) {
+func (h crm) customers() {
 	h.t.Helper()
-	h.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
-		row, err = segments.Create(ctx, tx, segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
+	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := segments.Create(ctx, tx, segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
 		return err
 	})
-	return row
 }
 
 // crowd makes n contacts in one transaction.

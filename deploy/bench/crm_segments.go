@@ -196,9 +196,6 @@ func (m *memberships) hundred(ctx context.Context) error {
 func (m *memberships) change(ctx context.Context, length time.Duration) (int, error) {
 	bodies := [][]byte{[]byte(`{"stage":"sql"}`), []byte(`{"stage":"lead"}`)}
 	took, err := open(ctx, crmChanges, length, len(m.cl)-1, func(w, i int) error {
-		if ctx.Err() != nil {
-			return nil
-		}
 		which := m.crowd[i%len(m.crowd)]
 		return m.cl.call(1+w, m.big.key, fasthttp.MethodPatch, contactsPath+"/"+which.String(), bodies[i/len(m.crowd)%2], fasthttp.StatusOK, nil)
 	})
@@ -232,7 +229,7 @@ func (m *memberships) cost(ctx context.Context) (idle, each time.Duration, err e
 	if err := m.quiet(ctx); err != nil {
 		return 0, 0, err
 	}
-	return idle / time.Duration(length/time.Second), (used() - before - idle) / time.Duration(n), nil
+	return idle / (length / time.Second), (used() - before - idle) / time.Duration(n), nil
 }
 
 // quiet waits until no mark and no job is left.
