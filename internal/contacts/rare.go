@@ -15,17 +15,17 @@ import (
 // sets are, for each condition of f that must hold and whose rows an index gives, what selects contact_id of them.
 func (f *Filter) sets(s Sort) []func(q *query) string {
 	var out []func(q *query) string
-	add := func(table, where string, condition func(q *query) string) {
+	add := func(table string, condition func(q *query) string) {
 		out = append(out, func(q *query) string {
-			return "SELECT x.contact_id FROM " + table + " x WHERE x.org_id = $1 AND x.archived = " + q.shelf + where + " AND " + condition(q)
+			return "SELECT x.contact_id FROM " + table + " x WHERE x.org_id = $1 AND x.archived = " + q.shelf + " AND " + condition(q)
 		})
 	}
 	byCreation := s == Newest || s == Oldest
 	if len(f.Tags) > 1 || len(f.Tags) == 1 && !byCreation {
-		add("contact_tag", "", func(q *query) string { return "x.tag = ANY (" + q.arg(f.Tags) + "::text[])" })
+		add("contact_tag", func(q *query) string { return "x.tag = ANY (" + q.arg(f.Tags) + "::text[])" })
 	}
 	if f.MinScore != nil {
-		add("contact_score", "", func(q *query) string { return "x.score >= " + q.arg(*f.MinScore) })
+		add("contact_score", func(q *query) string { return "x.score >= " + q.arg(*f.MinScore) })
 	}
 	for _, part := range f.parts() {
 		field, op, _, ok := part.Term()
@@ -40,11 +40,11 @@ func (f *Filter) sets(s Sort) []func(q *query) string {
 		key, custom := strings.CutPrefix(field, attributePrefix)
 		switch {
 		case field == "tag":
-			add("contact_tag", "", column("x.tag"))
+			add("contact_tag", column("x.tag"))
 		case field == "lead_score":
-			add("contact_score", "", column("x.score"))
+			add("contact_score", column("x.score"))
 		case custom:
-			add("contact_attribute", "", func(q *query) string {
+			add("contact_attribute", func(q *query) string {
 				return "x.key = " + q.arg(key) + " AND " + part.SQL(func(_ string, t filter.Type) filter.Column {
 					return filter.Column{Value: "x" + strings.TrimPrefix(attributeColumn(t).Value, "a")}
 				}, q.arg)
