@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -71,6 +72,7 @@ func playing(ctx context.Context, role string) error {
 		return keepSegments(ctx, o.URL, system, client, requests)
 	}
 	var handler queue.Handler
+	var handlers []queue.Handler
 	switch role {
 	case "worker that waits in work":
 		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error { return waitInWork(ctx, app, run) })
@@ -82,11 +84,16 @@ func playing(ctx context.Context, role string) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})
+	case importing:
+		handlers = importers(contactimport.Job{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	default:
 		return errors.New("no such part")
 	}
+	if handlers == nil {
+		handlers = []queue.Handler{handler}
+	}
 	return worker.New(worker.Options{
-		App: app, System: system, Redis: client, Handlers: []queue.Handler{handler}, Concurrency: 4,
+		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: 4,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}).Run(ctx)
 }
