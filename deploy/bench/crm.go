@@ -45,6 +45,7 @@ var crmSections = []struct {
 }{
 	{"list", crmLists},
 	{"segments", crmSegments},
+	{"import", crmImports},
 }
 
 // crmBench opens the world and runs the sections that are named; all of them for none. n is the size of the big org.

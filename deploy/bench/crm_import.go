@@ -101,7 +101,7 @@ func (c *crm) importOnce(ctx context.Context, worker *process, file []byte) (rat
 		return 0, 0, err
 	}
 	undoing := time.Now()
-	if err := c.ask(ctx, key, http.MethodPost, at+"/undo", http.StatusAccepted, nil); err != nil {
+	if err := c.callAPI(ctx, key, http.MethodPost, at+"/undo", http.StatusAccepted, nil); err != nil {
 		return 0, 0, err
 	}
 	if i, err = c.importEnds(ctx, key, at, func(i *shownImport) bool { return i.Undo != nil && i.Undo.Status == "completed" }); err != nil {
@@ -153,8 +153,8 @@ func (c *crm) upload(ctx context.Context, key string, file []byte) (at string, e
 	return res.Header.Get("Location"), nil
 }
 
-// ask is one call of the API.
-func (c *crm) ask(ctx context.Context, key, method, path string, want int, into any) error {
+// callAPI is one call of the API.
+func (c *crm) callAPI(ctx context.Context, key, method, path string, want int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.api.addr+path, nil)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (c *crm) ask(ctx context.Context, key, method, path string, want int, into 
 func (c *crm) importEnds(ctx context.Context, key, at string, is func(*shownImport) bool) (*shownImport, error) {
 	for {
 		var i shownImport
-		if err := c.ask(ctx, key, http.MethodGet, at, http.StatusOK, &i); err != nil {
+		if err := c.callAPI(ctx, key, http.MethodGet, at, http.StatusOK, &i); err != nil {
 			return nil, err
 		}
 		if is(&i) {
