@@ -29,7 +29,7 @@ type crmList struct {
 	query   url.Values
 	bar     time.Duration
 	deep    int
-	share   float64 // of the org's contacts that it holds, as counted exactly
+	share   float64 // of the org's contacts that it holds: counted for pairs, else the service's own estimate
 	took    []time.Duration
 	tookFar []time.Duration
 	far     string // the cursor
@@ -130,9 +130,12 @@ type page struct {
 	Total   *int64
 }
 
-// locate counts the list and makes the cursor of its page 10,000, or of its middle where it is shorter.
+// locate asks how long the list is and makes the cursor of its page 10,000, or of its middle where it is shorter.
 func (c *crm) locate(ctx context.Context, cl clients, box *secret.Box, l *crmList) error {
-	query := url.Values{"count": {"exact"}, "limit": {"1"}}
+	query := url.Values{"count": {"estimate"}, "limit": {"1"}}
+	if strings.Contains(l.name, " + ") {
+		query.Set("count", "exact") // of two conditions together the planner's word is not enough
+	}
 	for k, v := range l.query {
 		if k != "count" {
 			query[k] = v
