@@ -1,0 +1,76 @@
+package companies_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/companies"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+func TestDomainsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"ACME.example": "acme.example", " acme.example. ": "acme.example", "bücher.example": "xn--bcher-kva.example", "a.b.c.example": "a.b.c.example",
+		"acme": "", "": "", "a..b": "", "-a.example": "", "1.2.3.4": "", "https://acme.example": "", "a_b.example": "", "acme.example/x": "",
+	} {
+		if got, ok := companies.Domain(in); ok != (want != "") || ok && got != want {
+			t.Errorf("%q is %q (%v), want %q", in, got, ok, want)
+		}
+	}
+}
+
+// TestParallelBatchesMakeOneCompanyPerDomainAndPerName: eight batches with the same rows in orders of their own.
+func TestParallelBatchesMakeOneCompanyPerDomainAndPerName(t *testing.T) {
+	t.Parallel()
+	db, org := testkit.DB(t), id.New()
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		total = map[string]int{}
+	)
+	for w := range 8 {
+		wg.Go(func() {
+			var rows []companies.Upsert
+			for n := range 40 {
+				n = (n*7 + w*13) % 40
+				p := companies.Patch{Name: wire.Some(fmt.Sprint("Firm ", n)), Phone: wire.Some(fmt.Sprint(w))}
+				if n%2 == 0 {
+					p.Domain = wire.Some(fmt.Sprintf("Firm%d.example", n))
+				}
+				rows = append(rows, companies.Upsert{Patch: p})
+			}
+			err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+				out, changed, err := companies.UpsertAll(context.WithoutCancel(t.Context()), tx, rows)
+				mu.Lock()
+				defer mu.Unlock()
+				for _, o := range out {
+					total[o.Result]++
+				}
+				for i := range changed {
+					for _, e := range companies.Events(&changed[i]) {
+						total[e.Type()]++
+					}
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	var n, words int
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT (SELECT count(*) FROM company WHERE org_id = $1), (SELECT count(DISTINCT company_id) FROM company_word WHERE org_id = $1)`, org).Scan(&n, &words); err != nil {
+		t.Fatal(err)
+	}
+	if n != 40 || words != 40 || total[record.Created] != 40 || total[record.Updated] != 7*40 || total["company.created"] != 40 || total["company.updated"] != 7*40 {
+		t.Errorf("%d companies, %d with words; %v", n, words, total)
+	}
+}
