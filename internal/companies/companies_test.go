@@ -1,7 +1,6 @@
 package companies_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -29,6 +28,16 @@ func TestDomainsHaveOneForm(t *testing.T) {
 // TestParallelBatchesMakeOneCompanyPerDomainAndPerName: eight batches with the same rows in orders of their own.
 func TestParallelBatchesMakeOneCompanyPerDomainAndPerName(t *testing.T) {
 	t.Parallel()
+	for _, domains := range []bool{true, false} {
+		t.Run(fmt.Sprint("domains: ", domains), func(t *testing.T) {
+			t.Parallel()
+			parallelBatches(t, domains)
+		})
+	}
+}
+
+func parallelBatches(t *testing.T, domains bool) {
+	t.Helper()
 	db, org := testkit.DB(t), id.New()
 	var (
 		wg    sync.WaitGroup
@@ -41,27 +50,31 @@ func TestParallelBatchesMakeOneCompanyPerDomainAndPerName(t *testing.T) {
 			for n := range 40 {
 				n = (n*7 + w*13) % 40
 				p := companies.Patch{Name: wire.Some(fmt.Sprint("Firm ", n)), Phone: wire.Some(fmt.Sprint(w))}
-				if n%2 == 0 {
+				if domains {
 					p.Domain = wire.Some(fmt.Sprintf("Firm%d.example", n))
 				}
 				rows = append(rows, companies.Upsert{Patch: p})
 			}
-			err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
-				out, changed, err := companies.UpsertAll(context.WithoutCancel(t.Context()), tx, rows)
-				mu.Lock()
-				defer mu.Unlock()
-				for _, o := range out {
-					total[o.Result]++
-				}
-				for i := range changed {
-					for _, e := range companies.Events(&changed[i]) {
-						total[e.Type()]++
-					}
-				}
+			var (
+				out     []record.Outcome
+				changed []companies.Change
+			)
+			err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) (err error) {
+				out, changed, err = companies.UpsertAll(t.Context(), tx, rows)
 				return err
 			})
 			if err != nil {
 				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, o := range out {
+				total[o.Result]++
+			}
+			for i := range changed {
+				for _, e := range companies.Events(&changed[i]) {
+					total[e.Type()]++
+				}
 			}
 		})
 	}

@@ -271,6 +271,7 @@ func TestAPipelineIsNotArchivedUnderADealOnItsWay(t *testing.T) {
 		p, err = deals.CreatePipeline(ctx, tx, &deals.PipelinePatch{Name: wire.Some("Second")})
 		return err
 	})
+	conn := testkit.Pgx(t, s.URL)
 	written, archived := make(chan struct{}), make(chan error, 1)
 	go func() {
 		<-written
@@ -282,6 +283,14 @@ func TestAPipelineIsNotArchivedUnderADealOnItsWay(t *testing.T) {
 	s.must(func(ctx context.Context, tx *postgres.Tx) error {
 		_, err := deals.Create(ctx, tx, &deals.Patch{Name: wire.Some("Deal"), PipelineID: wire.Some(p.Value.ID.String())})
 		close(written)
+		for waits := 0; err == nil && waits == 0; { // until the other waits, or has not
+			select {
+			case got := <-archived:
+				t.Fatalf("the pipeline's archiving did not wait: %v", got)
+			default:
+				err = conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waits)
+			}
+		}
 		return err
 	})
 	if err := <-archived; !fault.Is(err, fault.PipelineInUse) {
