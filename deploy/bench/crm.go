@@ -46,6 +46,7 @@ var crmSections = []struct {
 	{"list", crmLists},
 	{"segments", crmSegments},
 	{"import", crmImports},
+	{"bulk", crmBulk},
 }
 
 // crmBench opens the world and runs the sections that are named; all of them for none. n is the size of the big org.

@@ -161,7 +161,7 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 	b := d.ask(titled("Boss"), customers, false)
 	kills := 0
 	for _, until := range []int{1, want / 3, 2 * want / 3} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-child="+d.URL+" "+d.org.String()+" "+b.ID.String()) //nolint:gosec // it is this test itself
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-child="+d.URL+" "+d.org.String()+" "+b.ID.String())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

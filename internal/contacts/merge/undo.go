@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -83,7 +84,7 @@ func Undo(ctx context.Context, tx *postgres.Tx, i id.ID, rate contacts.Rate, nou
 	m.UndoneAt, m.UndoUntil = &now, nil
 	tx.Queue(`UPDATE contact_merge SET undone_at = $3, undo = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), i, now)
 	tx.Queue(`DELETE FROM contact_merged WHERE org_id = $1 AND survivor_id = $2 AND merge_id = $3`, tx.Org(), m.SurvivorID, i)
-	out.Merge, out.Changed = m, append(changed, restored...)
+	out.Merge, out.Changed = m, slices.Concat(changed, restored)
 	return out, contacts.TellAll(ctx, tx, out.Changed)
 }
 
