@@ -51,9 +51,20 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	bulk.Erase(tx, i)
 	merge.Erase(tx, i)
 	events.EraseTimeline(tx, i)
+	eraseFiles(tx, i)
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
 	return nil
+}
+
+// eraseFiles queues what takes a contact out of imports and exports: what undoing an import knows of it, the rows that ended
+// imports were sent, and the files of ended exports, any of which may hold it.
+func eraseFiles(tx *postgres.Tx, i id.ID) {
+	tx.Queue(`DELETE FROM contact_import_block b USING contact_import_effect e, contact_import m WHERE e.org_id = $1 AND e.contact_id = $2
+		AND m.org_id = $1 AND m.id = e.import_id AND m.completed_at IS NOT NULL AND b.org_id = $1 AND b.import_id = e.import_id`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_import_effect WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_export_part p USING contact_export x WHERE x.org_id = $1 AND x.status = 'completed' AND p.org_id = $1 AND p.export_id = x.id`, tx.Org())
+	tx.Queue(`UPDATE contact_export SET status = 'expired' WHERE org_id = $1 AND status = 'completed'`, tx.Org())
 }
 
 // contactHeld is everything held on a contact.

@@ -18,7 +18,8 @@ var holding = map[string]string{
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased,
-	"segment_mark": "an id on its way to the job that finds the contact gone",
+	"contact_import_effect": erased,
+	"segment_mark":          "an id on its way to the job that finds the contact gone",
 }
 
 const erased = "erased"
@@ -97,6 +98,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	kept := ada.activity(notesPath, `{"body":"about the deal","contact_id":"`+c.ID+`","deal_id":"`+sold.ID+`"}`)
 	ada.activity(notesPath, `{"body":"Ada secretive","contact_id":"`+c.ID+`"}`)
 	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
+	ada.exec(`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit, before) SELECT org_id, gen_random_uuid(), id, 'updated', 1, 2, to_jsonb(c) FROM contact c WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT org_id, id, now(), 1, 0.01, 'x' FROM contact WHERE id = $1`, c.ID)
 
 	var held struct {
