@@ -28,6 +28,7 @@ type Filter struct {
 	CreatedBefore *time.Time     // exclusive
 	Archived      bool           // the archived ones instead of the live ones
 	Where         *filter.Filter // and what it says of fields, see ParseFilter; nil says nothing
+	begun         Sort           // "" or the order of creation in which a page before has met the contacts up to some time
 }
 
 // Sort is an order of a list, as its parameter names it. Ties are broken by id.
@@ -126,7 +127,27 @@ func (f *Filter) parts() []*filter.Filter {
 	if f.Where == nil {
 		return nil
 	}
-	return f.Where.Conjuncts()
+	return slices.DeleteFunc(slices.Clone(f.Where.Conjuncts()), func(part *filter.Filter) bool {
+		field, op, _, ok := part.Term()
+		return ok && field == "created_at" &&
+			(f.begun == Newest && (op == filter.Lt || op == filter.Lte) || f.begun == Oldest && (op == filter.Gt || op == filter.Gte))
+	})
+}
+
+// onward is f for a page after a position: a bound that every contact beyond the position keeps is not asked again. A
+// scan of the index would begin at that bound, and not at the position.
+func (f *Filter) onward(s Sort, after *Position) *Filter {
+	if after == nil || s != Newest && s != Oldest {
+		return f
+	}
+	on := *f
+	on.begun = s
+	if s == Newest {
+		on.CreatedBefore = nil
+	} else {
+		on.CreatedAfter = nil
+	}
+	return &on
 }
 
 // drive lets the rows of one tag, segment or custom field's value drive the list, if it asks for just one of any: they
@@ -254,6 +275,7 @@ const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('
 // List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
 // position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
+	f = f.onward(s, after)
 	if len(f.Words) > 0 {
 		return search(ctx, tx, f, s, after, limit, usual())
 	}

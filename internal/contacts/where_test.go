@@ -517,3 +517,25 @@ func TestAFilterThatNamesAnUndefinedFieldIsRefusedWithItsPlace(t *testing.T) {
 		return nil
 	})
 }
+
+func TestABoundOnTheTimeHoldsOnEveryPage(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.crowd(dice{rand.New(rand.NewPCG(3, 4))}, 60, []id.ID{id.New()})
+	all := s.list(contacts.Filter{}, contacts.Newest)
+	upper, lower := all[10].CreatedAt.Time, all[len(all)-10].CreatedAt.Time
+	byWhere := contacts.Filter{Where: s.where(fmt.Sprintf(`{"all":[{"field":"created_at","op":"lt","value":%q},{"field":"created_at","op":"gt","value":%q}]}`, all[10].CreatedAt, all[len(all)-10].CreatedAt))}
+	want := 0
+	for _, r := range all {
+		if r.CreatedAt.Before(upper) && r.CreatedAt.After(lower) {
+			want++
+		}
+	}
+	for _, f := range []contacts.Filter{byWhere, {CreatedBefore: &upper, CreatedAfter: &lower}} {
+		for _, order := range []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Email} {
+			if got := len(s.walk(f, order, 5, func() {})); got != want || want < 20 {
+				t.Errorf("%s: %d, want %d", order, got, want)
+			}
+		}
+	}
+}
