@@ -13,7 +13,13 @@
 //
 // Under a row policy an index serves only leakproof operators. So each text has a folded column, and tags, segments,
 // words and the values of custom fields have rows of their own (contact_tag, segment_member, contact_word,
-// contact_attribute) in the order of lists. The functions of this package are their only writers. What a list may ask
+// contact_attribute) in the order of lists. The functions of this package are their only writers, dynamic segments apart. What a list may ask
 // beside its parameters is a filter, see ParseFilter; how words are looked for is in search.go. A company's words are
 // its own: a new name finds its contacts at once, and no contact is written for it.
+//
+// # Segments
+//
+// This package writes the memberships of static segments, with the contact; those of dynamic ones are written by package
+// segments below it, and read here (memberships.go). Who changes a contact tells nobody of it: triggers mark it where
+// the org has a dynamic segment, and rows are locked a contact first, then its score, in the order of ids.
 package contacts

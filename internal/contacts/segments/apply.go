@@ -12,6 +12,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
+// fewEvents are told one by one, so that their deliveries set out at once.
+const fewEvents = 20
+
 type act int
 
 const (
@@ -84,6 +87,9 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 			WHERE m.org_id = $1 AND m.contact_id = moved.c AND m.segment_id = moved.s`, r.tx.Org(), move.segs, move.contacts, move.archived)
 	}
 	r.left -= len(changes)
+	if len(tell) > fewEvents {
+		return events.AnnounceAll(ctx, r.tx, tell)
+	}
 	for _, e := range tell {
 		if err := events.Announce(ctx, r.tx, e); err != nil {
 			return err
