@@ -23,12 +23,26 @@ func (r *run) build(ctx context.Context, until time.Time) error {
 	}
 	for _, s := range r.all {
 		for s.building && r.left > 0 && time.Now().Before(until) {
+			began := time.Now()
 			if err := r.piece(ctx, s); err != nil {
 				return fmt.Errorf("build: %w", err)
 			}
+			s.size = r.pace.next(s.size, time.Since(began))
 		}
 	}
 	return nil
+}
+
+// next is the size of the piece after one of that size: what few contacts match is gone through in large steps, and no
+// step takes long.
+func (p Pace) next(size int, took time.Duration) int {
+	switch {
+	case took < p.For/10:
+		return min(2*size, 64*p.Piece)
+	case took > p.For/3:
+		return max(size/2, p.Piece)
+	}
+	return size
 }
 
 // settled tells whether every transaction that writes contacts knows that the org is watched. Those that hold the lock
@@ -76,7 +90,7 @@ func (r *run) piece(ctx context.Context, s *kept) error {
 	if s.at != nil {
 		from = place{*s.at, *s.after}
 	}
-	to, last, err := r.end(ctx, s.shelf, from)
+	to, last, err := r.end(ctx, s, from)
 	if err != nil {
 		return err
 	}
@@ -102,13 +116,13 @@ func (r *run) piece(ctx context.Context, s *kept) error {
 func forever() place { return place{at: time.Unix(0, 0).AddDate(5000, 0, 0)} }
 
 // end is the place of the last contact of the piece that begins after from.
-func (r *run) end(ctx context.Context, shelf bool, from place) (to place, last bool, err error) {
+func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool, err error) {
 	side := "IS NULL"
-	if shelf {
+	if s.shelf {
 		side = "IS NOT NULL"
 	}
 	err = r.tx.QueryRow(ctx, `SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+side+` AND (created_at, id) > ($2, $3) ORDER BY created_at, id OFFSET $4 LIMIT 1`,
-		[]any{r.tx.Org(), from.at, from.id, r.pace.Piece - 1}, &to.at, &to.id)
+		[]any{r.tx.Org(), from.at, from.id, s.size - 1}, &to.at, &to.id)
 	if postgres.None(err) {
 		return forever(), true, nil
 	}

@@ -19,7 +19,7 @@ import (
 type Pace struct {
 	Marks   int           // taken
 	Changes int           // memberships changed and told, at most but for those of one contact
-	Piece   int           // contacts of one piece of a build
+	Piece   int           // contacts of the first piece of a build; next says how it goes on
 	For     time.Duration // begin no further piece after so long
 }
 
@@ -41,6 +41,7 @@ type kept struct {
 	at         *time.Time
 	after      *id.ID // after this one
 	moved      bool   // by this run
+	size       int    // of its next piece
 }
 
 // run is one run of Sync.
@@ -89,7 +90,7 @@ func (r *run) load(ctx context.Context) error {
 	var filters [][]byte
 	r.all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*kept, error) {
 		var (
-			s   kept
+			s   = kept{size: r.pace.Piece}
 			raw []byte
 		)
 		err := row.Scan(&s.id, &s.key, &raw, &s.building, &s.generation, &s.quiet, &s.fresh, &s.shelf, &s.at, &s.after)
