@@ -49,12 +49,11 @@ func (c *Change) Events() []events.Event {
 // list is l, never nil.
 func list(l []string) []string { return append([]string{}, l...) }
 
-// TellAll is Tell of each.
+// TellAll is Tell of each, by one statement for all events.
 func TellAll(ctx context.Context, tx *postgres.Tx, all []Change) error {
+	var told []events.Event
 	for i := range all {
-		if err := Tell(ctx, tx, &all[i]); err != nil {
-			return err
-		}
+		told = append(told, all[i].Events()...)
 	}
-	return nil
+	return events.AnnounceAll(ctx, tx, told)
 }

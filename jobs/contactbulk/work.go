@@ -80,7 +80,7 @@ func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 		}
 	}
 	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
-		if err := leadscore.Kind.Add(ctx, tx, args); err != nil {
+		if err := leadscore.Many.Add(ctx, tx, args); err != nil {
 			return err
 		}
 	}

@@ -196,7 +196,7 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 		"told at all":        {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
 		"others":             {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
 		"left of the ids":    {d.one(`SELECT count(*) FROM contact_bulk_part`), 0},
-		"asked to be scored": {d.one(`SELECT count(DISTINCT c) FROM job, json_array_elements_text(args::json -> 'contacts') c WHERE kind = 'lead.score'`), want},
+		"asked to be scored": {d.one(`SELECT count(DISTINCT c) FROM job, json_array_elements_text(args::json -> 'contacts') c WHERE kind = 'lead.score_many'`), want},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %d, want %d", what, c[0], c[1])
@@ -251,7 +251,7 @@ func TestAnActionThatMovesItsOwnFilterWorksWhomItHeldAtTheStart(t *testing.T) {
 		"told of tags":              {d.one(`SELECT count(*) FROM event WHERE type = 'contact.tagged' AND data::jsonb -> 'object' -> 'added' ? 'c'`), a},
 		"told of the archiving":     {d.one(`SELECT count(*) FROM event WHERE type = 'contact.archived'`), live},
 		"told of the way back":      {d.one(`SELECT count(*) FROM event WHERE type = 'contact.restored'`), live + archived},
-		"jobs for scores, at least": {min(1, d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score'`)), 1},
+		"jobs for scores, at least": {min(1, d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score_many'`)), 1},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %d, want %d", what, c[0], c[1])
