@@ -176,7 +176,7 @@ func (c *crm) sweep(ctx context.Context, since time.Time, orgs []caller) error {
 	}
 	var tables string
 	if err := c.admin.QueryRow(ctx, `SELECT string_agg(DISTINCT c.relname, ' ') FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
-		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace`).Scan(&tables); err != nil {
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'org'`).Scan(&tables); err != nil {
 		return err
 	}
 	for table := range strings.FieldsSeq(tables) {
