@@ -35,6 +35,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -53,6 +54,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/model"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -95,6 +97,10 @@ type settings struct {
 	StripeHook   string    `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
 	StripeOthers string    `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
 	StripeURL    string    `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
+	AIKey        string    `name:"ai-key" env:"FUNNELWORK_AI_KEY" help:"Key of a provider of language models; without key and URL the AI endpoints are answered by a sandbox of ours."`
+	AIURL        string    `name:"ai-url" env:"FUNNELWORK_AI_URL" help:"Base of the provider's API, which is like OpenAI's; else OpenAI's own."`
+	AIModel      string    `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini" help:"The model that is asked."`
+	AIPerMinute  int64     `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000" help:"AI tokens that an organization may spend in a minute."`
 	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
 	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
 	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
@@ -542,7 +548,7 @@ func (p *process) serve(ln net.Listener) {
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
-		Domains: p.domains, Hosts: p.hosts,
+		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log), AIPerMinute: p.AIPerMinute,
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -556,6 +562,17 @@ func (p *process) serve(ln net.Listener) {
 	}
 	a := api.New(d)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
+}
+
+// models are the language models that answer: a provider's, or the sandbox's.
+func (p *process) models() ai.Provider {
+	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
+	if o.Key == "" && o.URL == "" {
+		s := &model.Sandbox{}
+		p.atEnd(func(context.Context) error { s.Close(); return nil })
+		o = ai.Options{Key: "sandbox", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Transport()}}
+	}
+	return ai.Open(o)
 }
 
 // work adds the worker.

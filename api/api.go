@@ -10,12 +10,14 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -42,6 +44,13 @@ type Deps struct {
 	Domains *branding.Domains // custom domains
 	// Hosts knows whose a host is. Nil: nobody has one, and every page shows the platform's brand.
 	Hosts branding.HostResolver
+	// AI answers the AI endpoints, Tokens holds their orgs' buckets of AIPerMinute tokens; nil and 0: nobody, who is
+	// unavailable; buckets of this process; 50,000.
+	AI          ai.Provider
+	Tokens      *limits.Tokens
+	AIPerMinute int64
+	// Scores knows the models that score contacts; nil: by the DB above.
+	Scores *models.Book
 
 	SignupOff bool // strangers may not sign up
 
@@ -85,6 +94,18 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Brands == nil {
 		d.Brands = branding.NewResolver(d.DB, branding.ByPlan(d.Plans.Of))
 	}
+	if d.AI == nil {
+		d.AI = ai.Nobody{}
+	}
+	if d.Tokens == nil {
+		d.Tokens = limits.NewTokens(nil, d.Log)
+	}
+	if d.AIPerMinute == 0 {
+		d.AIPerMinute = DefaultAIPerMinute
+	}
+	if d.Scores == nil {
+		d.Scores = models.NewBook(d.DB, d.Log)
+	}
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{
 		Immutable:                    true, // strings of a request may be kept; without it they change under their owner
@@ -106,7 +127,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
 		a.mountBulk, // before the contacts, whose GET of one would take "bulk" for an id
-		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
+		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel, a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountDeals, a.mountNotes, a.mountTasks,
 		a.mountWebhooks, a.mountEvents,

@@ -66,7 +66,7 @@ func (c *caller) step(which id.ID) {
 func (c *caller) settled(method, path string, body any) (b bulkBody) {
 	c.Helper()
 	which := c.asked(method, path, body)
-	job := contactbulk.Job{App: c.DB.App, Plans: plans.Standard(), Pace: contactbulk.Usual()}
+	job := contactbulk.Job{App: c.DB.App, Plans: plans.Standard(), Scores: c.App.Scores, Pace: contactbulk.Usual()}
 	if err := job.Work(c.Context(), &queue.Run[contactbulk.Args]{Claimed: &queue.Claimed{Org: c.Org, Attempt: 1, MaxAttempts: 50}, Args: contactbulk.Args{Bulk: which}}); err != nil {
 		c.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (c *caller) told() map[string]int {
 	c.Helper()
 	counts := c.effects(c.Org)
 	for what := range counts {
-		if strings.HasPrefix(what, "contact.") || !strings.Contains(what, ".") || what == "lead.score" || what == "quota.announce" {
+		if strings.HasPrefix(what, "contact.") || !strings.Contains(what, ".") || what == "lead.score" || what == "score.train" || what == "quota.announce" {
 			delete(counts, what)
 		}
 	}

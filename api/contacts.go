@@ -49,9 +49,9 @@ type contactCreated struct {
 }
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) (*contactCreated, error) {
-	patch := in.Body.patch()
+	patch, rate := in.Body.patch(), a.rate(ctx)
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactCreated, error) {
-		row, err := contacts.Create(tx, &patch, scoring.For(tx.Org()).Rate)
+		row, err := contacts.Create(tx, &patch, rate)
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +65,9 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
+
+// rate scores by the model that the caller's org uses now.
+func (a *App) rate(ctx context.Context) contacts.Rate { return a.Scores.For(ctx, who(ctx).Org).Rate }
 
 func (a *App) getContact(ctx context.Context, in *struct {
 	ContactID
@@ -84,9 +87,9 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 	Body contactPatch
 },
 ) (*contactAnswer, error) {
-	patch := in.Body.patch()
+	patch, rate := in.Body.patch(), a.rate(ctx)
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
-		ch, err := contacts.Update(ctx, tx, in.ID, in.check, &patch, scoring.For(tx.Org()).Rate)
+		ch, err := contacts.Update(ctx, tx, in.ID, in.check, &patch, rate)
 		if err != nil {
 			return nil, err
 		}

@@ -58,12 +58,13 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer
 const roomTries = 4
 
 func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
+	rate := a.rate(ctx)
 	return write(ctx, a, func(tx *postgres.Tx) (*batchAnswer, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err
 		}
-		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, scoring.For(tx.Org()).Rate, &contacts.Room{Left: space.Left, Full: space.Full})
+		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, rate, &contacts.Room{Left: space.Left, Full: space.Full})
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 )
 
 // purgeContact takes along the contacts that are folded into this one: they are the same person.
@@ -50,6 +51,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	}
 	bulk.Erase(tx, i)
 	merge.Erase(tx, i)
+	models.Erase(tx, i)
 	events.EraseTimeline(tx, i)
 	eraseFiles(tx, i)
 	deals.Erase(tx, i)

@@ -17,7 +17,7 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased, "contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased,
-	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased,
+	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_import_effect": erased,
 	"segment_mark":          "an id on its way to the job that finds the contact gone",
 }

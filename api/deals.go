@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 )
 
 const dealsPath = "/api/v1/crm/deals"
@@ -22,8 +25,8 @@ func (a *App) mountDeals() {
 		tell: tellDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
 	}
 	const tag = "Deals"
-	moves := []string{"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score"}
-	route(a, op{Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal", Status: http.StatusCreated, Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score"}}, posted(n, (*newDeal).patch))
+	moves := []string{"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score", scoretrain.Kind.Name()}
+	route(a, op{Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal", Status: http.StatusCreated, Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()}}, posted(n, (*newDeal).patch))
 	route(a, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
 	route(a, op{Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag, Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true, Writes: append([]string{"deal.created"}, moves...)}, a.batchDeals)
 	route(a, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"}, n.shown)
@@ -38,9 +41,24 @@ func tellDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 		return err
 	}
 	if contact := deals.Scored(ch); contact != nil {
-		return askForScores(ctx, tx, *contact)
+		if err := askForScores(ctx, tx, *contact); err != nil {
+			return err
+		}
 	}
-	return nil
+	return askForTraining(ctx, tx, ended(ch))
+}
+
+// ended tells whether the change brought an outcome.
+func ended(ch *deals.Change) bool {
+	return slices.ContainsFunc(deals.Events(ch), func(e events.Event) bool { return e.Type() == "deal.won" || e.Type() == "deal.lost" })
+}
+
+// askForTraining has the org's scoring model learn, some minutes from now, from what has ended. Ask last: it waits for others that ask.
+func askForTraining(ctx context.Context, tx *postgres.Tx, wanted bool) error {
+	if !wanted {
+		return nil
+	}
+	return scoretrain.Kind.Add(ctx, tx, scoretrain.Args{}, scoretrain.Soon()...)
 }
 
 func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBatchBody] }) (*recordBatchAnswer, error) {
@@ -54,11 +72,14 @@ func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBat
 		rows[i].Wrong = wrong[i]
 	}
 	// The contacts of all rows are scored by few jobs.
-	var score []id.ID
+	var (
+		score []id.ID
+		over  bool
+	)
 	last := len(rows)
 	return batched(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []deals.Change, error) {
 		out, changed, err := deals.UpsertAll(ctx, tx, rows)
-		score, last = nil, len(changed)
+		score, over, last = nil, false, len(changed)
 		return out, changed, err
 	}, func(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 		if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
@@ -67,10 +88,14 @@ func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBat
 		if contact := deals.Scored(ch); contact != nil {
 			score = append(score, *contact)
 		}
+		over = over || ended(ch)
 		if last--; last > 0 {
 			return nil
 		}
-		return askForScores(ctx, tx, unique(score)...)
+		if err := askForScores(ctx, tx, unique(score)...); err != nil {
+			return err
+		}
+		return askForTraining(ctx, tx, over)
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -29,6 +30,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sandbox/model"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -54,6 +56,8 @@ type service struct {
 	Stripe        *stripe.Sandbox
 	StripeSecret  string
 	ConnectSecret string // of the events of connected accounts
+	// Model stands in for the provider of language models.
+	Model *model.Sandbox
 	// OAuth stands in for the social networks and ad platforms.
 	OAuth *oauth.Sandbox
 
@@ -92,6 +96,10 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test", Hooks: &webhooks.Service{Box: box},
 		Auth: auth.New(auth.Options{System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test", Redis: client, Log: log, Unlimited: true}),
 	}
+	s.Model = &model.Sandbox{}
+	t.Cleanup(s.Model.Close)
+	s.Deps.AI = ai.Open(ai.Options{Key: "k", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Model.Transport()}})
+	s.Deps.Tokens = limits.NewTokens(client, log)
 	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log})
 	t.Cleanup(s.Stripe.Close)
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {

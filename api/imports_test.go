@@ -17,7 +17,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
@@ -61,7 +60,7 @@ func (c *caller) send(headers []string, parts ...string) answer {
 // workFiles runs the jobs of files until there are none.
 func (s *service) workFiles() {
 	s.Helper()
-	handlers := append(contactimport.Job{Plans: plans.Standard(), Model: scoring.For, Log: testkit.Log(s)}.Handlers(), contactexport.Job{Log: testkit.Log(s)}.Handler())
+	handlers := append(contactimport.Job{Plans: plans.Standard(), Model: s.App.Scores.In, Log: testkit.Log(s)}.Handlers(), contactexport.Job{Log: testkit.Log(s)}.Handler())
 	for ran := true; ran; {
 		ran = false
 		for _, h := range handlers {

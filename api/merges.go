@@ -48,18 +48,20 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 	}
 },
 ) (*mergeAnswer, error) {
+	rate := a.rate(ctx)
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Do(ctx, tx, in.ID, in.Body.LoserIDs, scoring.For(tx.Org()).Rate, nouns())
+			return merge.Do(ctx, tx, in.ID, in.Body.LoserIDs, rate, nouns())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
 
 func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) {
+	rate := a.rate(ctx)
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Undo(ctx, tx, in.ID, scoring.For(tx.Org()).Rate, nouns())
+			return merge.Undo(ctx, tx, in.ID, rate, nouns())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)

@@ -15,19 +15,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/aisweep"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
+	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansettle"
@@ -36,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
@@ -62,10 +65,14 @@ type Deps struct {
 	Social      *social.Service
 	Refresher   *social.Refresher
 	Domains     *branding.Domains
+	Scores      *models.Book // nil: by App
 }
 
 // All is every kind with its work: what a worker runs.
 func All(d Deps) []queue.Handler {
+	if d.Scores == nil {
+		d.Scores = models.NewBook(d.App, d.Log)
+	}
 	if d.Plans == nil {
 		d.Plans = plans.Standard()
 	}
@@ -73,14 +80,17 @@ func All(d Deps) []queue.Handler {
 	if d.PublicURL != "" {
 		links = d.PublicURL + "/api/v1/files/"
 	}
-	return slices.Concat(leadscore.Job{Model: scoring.For}.Handlers(), contactimport.Job{Plans: d.Plans, Model: scoring.For, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
+	return slices.Concat(leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
+		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
 			accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
 			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
 			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
-			contactbulk.Job{App: d.App, Plans: d.Plans, Pace: contactbulk.Usual()}.Handler(),
+			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
 			contactexport.Job{Links: links, Log: d.Log}.Handler(),
 			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
+			leadrescore.Job{}.Handler(),
+			aisweep.Job{App: d.App, System: d.System}.Handler(),
 			plansettle.Job{Plans: d.Plans}.Handler(),
 			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 			quotaannounce.Handler(),

@@ -1,6 +1,8 @@
 -- The whole schema, read from the catalogue by migrations_test.go; for review, never run.
 
 -- tables
+ai_quota (org_id uuid not null, period date not null, used bigint not null default 0, reserved bigint not null default 0)
+ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
@@ -72,7 +74,10 @@ sandbox_hook (id uuid not null, name text not null, headers json not null, body 
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
+score_current (org_id uuid not null, number integer not null default 0, trained integer not null default 0, trained_at timestamp with time zone)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
+score_model (org_id uuid not null, number integer not null, created_at timestamp with time zone not null, promoted_at timestamp with time zone, learned_to timestamp with time zone not null, outcomes integer not null, model json not null, report json not null)
+score_snapshot (org_id uuid not null, deal_id uuid not null, contact_id uuid not null, at timestamp with time zone not null, seen jsonb not null)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone)
 segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
@@ -114,6 +119,11 @@ webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since t
 webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not null, from_at timestamp with time zone not null, to_at timestamp with time zone not null, types text[] not null, only_failed boolean not null, to_disabled boolean not null, status text not null default 'queued'::text, events bigint not null, sent bigint not null default 0, walked uuid not null default '00000000-0000-0000-0000-000000000000'::uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
 
 -- constraints
+ai_quota: ai_quota_pkey PRIMARY KEY (org_id, period)
+ai_quota: ai_quota_reserved_check CHECK ((reserved >= 0))
+ai_reservation: ai_reservation_check CHECK (((state = 'open'::text) = (charged IS NULL)))
+ai_reservation: ai_reservation_pkey PRIMARY KEY (org_id, id)
+ai_reservation: ai_reservation_state_check CHECK ((state = ANY (ARRAY['open'::text, 'swept'::text, 'settled'::text])))
 api_key: api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 api_key: api_key_pkey PRIMARY KEY (org_id, id)
 api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -265,7 +275,10 @@ sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid':
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
 sandbox_oauth: sandbox_oauth_pkey PRIMARY KEY (kind, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
+score_current: score_current_pkey PRIMARY KEY (org_id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
+score_model: score_model_pkey PRIMARY KEY (org_id, number)
+score_snapshot: score_snapshot_pkey PRIMARY KEY (org_id, deal_id)
 sealing_key: sealing_key_pkey PRIMARY KEY (id)
 segment: segment_filter CHECK (((kind = 'dynamic'::text) = (filter IS NOT NULL)))
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
@@ -335,6 +348,8 @@ webhook_replay: webhook_replay_pkey PRIMARY KEY (org_id, id)
 webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'stopped'::text])))
 
 -- indexes
+CREATE INDEX ai_reservation_open ON public.ai_reservation USING btree (expires_at) WHERE (state = 'open'::text)
+CREATE INDEX ai_reservation_period ON public.ai_reservation USING btree (org_id, period, operation)
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
 CREATE INDEX company_archived_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
@@ -421,6 +436,8 @@ CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_oauth_newest ON public.sandbox_oauth USING btree (kind, seq)
 CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due, seq) WHERE (timer <> ''::text)
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
+CREATE INDEX score_snapshot_at ON public.score_snapshot USING btree (org_id, at, deal_id)
+CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id, contact_id)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
@@ -455,6 +472,9 @@ CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree
 CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
 CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
 CREATE INDEX webhook_replay_open ON public.webhook_replay USING btree (org_id, endpoint_id, id) WHERE (completed_at IS NULL)
+CREATE UNIQUE INDEX ai_quota_pkey ON public.ai_quota USING btree (org_id, period)
+CREATE UNIQUE INDEX ai_reservation_pkey ON public.ai_reservation USING btree (org_id, id)
+CREATE UNIQUE INDEX ai_reservation_twin ON public.ai_reservation USING btree (org_id, client_key) WHERE ((state = 'open'::text) AND (client_key IS NOT NULL))
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
 CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
@@ -540,7 +560,10 @@ CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id
 CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
+CREATE UNIQUE INDEX score_current_pkey ON public.score_current USING btree (org_id)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
+CREATE UNIQUE INDEX score_model_pkey ON public.score_model USING btree (org_id, number)
+CREATE UNIQUE INDEX score_snapshot_pkey ON public.score_snapshot USING btree (org_id, deal_id)
 CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_mark_pkey ON public.segment_mark USING btree (org_id, id)
@@ -576,6 +599,9 @@ CREATE UNIQUE INDEX webhook_health_pkey ON public.webhook_health USING btree (or
 CREATE UNIQUE INDEX webhook_replay_pkey ON public.webhook_replay USING btree (org_id, id)
 
 -- row policies
+ai_quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+ai_reservation: system for ALL to funnelwork_system using (true) check (true) forced
+ai_reservation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 api_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 app_user: colleagues for SELECT to funnelwork_app using ((EXISTS ( SELECT 1
    FROM member m
@@ -622,6 +648,7 @@ contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+deal: system for ALL to funnelwork_system using (true) check (true) forced
 deal: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 domain: system for ALL to funnelwork_system using (true) check (true) forced
 domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -659,7 +686,11 @@ refresh_token: system for ALL to funnelwork_system using (true) check (true) for
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+score_current: system for ALL to funnelwork_system using (true) check (true) forced
+score_current: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+score_model: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+score_snapshot: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment: system for ALL to funnelwork_system using (true) check (true) forced
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_mark: system for ALL to funnelwork_system using (true) check (true) forced
@@ -699,6 +730,11 @@ webhook_replay: system for ALL to funnelwork_system using (true) check (true) fo
 webhook_replay: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 
 -- grants
+ai_quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+ai_quota: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+ai_reservation: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+ai_reservation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+ai_reservation: funnelwork_system may SELECT
 api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 api_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 app_user: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -777,6 +813,7 @@ contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCA
 contact_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 deal: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 deal: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+deal: funnelwork_system may SELECT
 domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork_system may SELECT
@@ -860,8 +897,15 @@ sandbox_oauth: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNC
 sandbox_oauth: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+score_current: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+score_current: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+score_current: funnelwork_system may SELECT
 score_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+score_model: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+score_model: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+score_snapshot: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+score_snapshot: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sealing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sealing_key: funnelwork_system may INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -955,6 +999,7 @@ quota_level(used bigint, cap bigint) as its caller
 quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
+score_snapshots() as its caller
 sealed_key(sealed bytea) as its caller
 segment_marks() as its caller
 segment_marks_score() as its caller

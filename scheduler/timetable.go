@@ -9,11 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/aisweep"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 	"github.com/funnelwork/funnelwork/jobs/retention"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
@@ -56,6 +58,12 @@ func Timetable() []Entry {
 		}},
 		{Name: "domains", Every: 20 * time.Second, Past: 10 * time.Second, Missed: Skip, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return domainverify.Sweep.Add(ctx, tx, domainverify.SweepArgs{}, dedupe)
+		}},
+		{Name: "ai-tokens", Every: 20 * time.Second, Past: 15 * time.Second, Missed: Skip, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return aisweep.Kind.Add(ctx, tx, aisweep.Args{}, dedupe)
+		}},
+		{Name: "score-models", Every: 24 * time.Hour, Past: 2 * time.Hour, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return scoretrain.Night.Add(ctx, tx, scoretrain.NightArgs{}, dedupe)
 		}},
 		{Name: "webhook-health", Every: time.Minute, Missed: One, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return webhookhealth.Kind.Add(ctx, tx, webhookhealth.Args{}, dedupe)

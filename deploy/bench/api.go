@@ -64,7 +64,7 @@ func (h *house) capture(ctx context.Context) error {
 	var mark, contact string
 	for range 5 {
 		mark = newMark()
-		if contact, err = cl.post(0, who, mark); err != nil {
+		if contact, err = cl.post(who, mark); err != nil {
 			return err
 		}
 		if err = cl.call(0, who.key, fasthttp.MethodGet, contactsPath+"/"+contact, nil, fasthttp.StatusOK, nil); err != nil {

@@ -153,7 +153,7 @@ func (c *crm) bystanders(ctx context.Context) ([]caller, error) {
 	cl, made := newClients(c.api.addr, 1), c.orgs
 	for i := range made {
 		for range 30 {
-			text, err := cl.post(0, made[i], newMark())
+			text, err := cl.post(made[i], newMark())
 			if err != nil {
 				return made, err
 			}

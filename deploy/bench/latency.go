@@ -86,7 +86,7 @@ func (h *house) jobStart(ctx context.Context) error {
 	ids := make([]string, n)
 	for i := range ids {
 		var err error
-		if ids[i], err = cl.post(0, crowd.caller(0), newMark()); err != nil {
+		if ids[i], err = cl.post(crowd.caller(0), newMark()); err != nil {
 			return err
 		}
 		if err = pause(ctx, 15*time.Millisecond+rand.N(30*time.Millisecond)); err != nil {
@@ -152,7 +152,7 @@ func (h *house) webhook(ctx context.Context) error {
 		return err
 	}
 	for range n {
-		if _, err := cl.post(0, who, newMark()); err != nil {
+		if _, err := cl.post(who, newMark()); err != nil {
 			return err
 		}
 		if err := pause(ctx, 15*time.Millisecond+rand.N(30*time.Millisecond)); err != nil {

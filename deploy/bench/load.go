@@ -94,9 +94,9 @@ func contactBody(mark string) []byte {
 }
 
 // post creates a contact and answers its id.
-func (cl clients) post(worker int, c caller, mark string) (contactID string, err error) {
+func (cl clients) post(c caller, mark string) (contactID string, err error) {
 	var created struct{ ID string }
-	err = cl.call(worker, c.key, fasthttp.MethodPost, contactsPath, contactBody(mark), fasthttp.StatusCreated, func(b []byte) error { return json.Unmarshal(b, &created) })
+	err = cl.call(0, c.key, fasthttp.MethodPost, contactsPath, contactBody(mark), fasthttp.StatusCreated, func(b []byte) error { return json.Unmarshal(b, &created) })
 	return created.ID, err
 }
 

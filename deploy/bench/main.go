@@ -14,6 +14,7 @@
 //	go run ./deploy/bench ask        whether a certificate may be given, at 10,000 custom domains, also with Postgres stopped
 //	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
 //	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small try
+//	go run ./deploy/bench scorer -data FILE  what orgs learn from the outcomes in a file, by the product's own path
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
 // A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
@@ -51,9 +52,12 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer -data FILE|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
+	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
+		return timed(ctx, args[0], toBuild, scorer(args[2]))
+	}
 	if len(args) != 1 {
 		return errUsage
 	}
@@ -96,8 +100,13 @@ func run(ctx context.Context, args []string) error {
 	if !ok {
 		return errUsage
 	}
+	return timed(ctx, args[0], limit, bench)
+}
+
+// timed says what runs where, and runs it for at most so long.
+func timed(ctx context.Context, name string, limit time.Duration, bench func(context.Context, *slog.Logger) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", args[0], runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339))
+	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", name, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339))
 	return bench(ctx, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 }

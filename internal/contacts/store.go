@@ -20,15 +20,19 @@ const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title,
 // both joins a contact with its score.
 const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
 
-func scan(row pgx.CollectableRow) (Row, error) {
+func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
+
+// scanWith reads into more what was selected after the columns.
+func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 	var (
 		r            Row
 		attrs        []byte
 		stored, says []string
 	)
-	err := row.Scan(&r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle, &r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
+	var room [26]any
+	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle, &r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
 		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID, &r.CreatedAt, &r.UpdatedAt,
-		&r.ArchivedAt, &r.Edit, &r.Computed, &says)
+		&r.ArchivedAt, &r.Edit, &r.Computed, &says), more...)...)
 	if err != nil {
 		return r, err
 	}

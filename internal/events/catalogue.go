@@ -85,7 +85,7 @@ var catalogue = []Type{
 	of(live, "activity.logged", sampleActivity, "a note, call or meeting was recorded"),
 	of(live, "import.completed", sampleImport, "an import ended, with its counts"),
 	of(live, "export.completed", sampleExport, "an export ended; its file is ready, or it failed"),
-	of(reserved, "score_model.trained", sampleModel, "a new scoring model was promoted, with its metrics"),
+	of(live, "score_model.trained", sampleModel, "a new scoring model was promoted, with its metrics"),
 	of(live, "user.joined", sampleMember, "an invitation was accepted"),
 	of(live, "user.removed", sampleMember, "a membership ended"),
 	change(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),

@@ -270,3 +270,12 @@ func (e SegmentLeft) Data() (object, previous any) { return e.Membership, nil }
 
 // Concerns is the contact.
 func (e SegmentLeft) Concerns() []id.ID { return []id.ID{e.Membership.ContactID} }
+
+// ScoreModelTrained is score_model.trained: once per version that came into use.
+type ScoreModelTrained struct{ Model ScoreModel }
+
+// Type is the name on the wire.
+func (ScoreModelTrained) Type() string { return "score_model.trained" }
+
+// Data is the version with its metrics.
+func (e ScoreModelTrained) Data() (object, previous any) { return e.Model, nil }

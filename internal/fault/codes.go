@@ -59,16 +59,20 @@ const (
 	URLNotAllowed       Code = "url_not_allowed"
 	LinkExpired         Code = "link_expired"
 	ProviderRefused     Code = "provider_refused"
+	AIRequestTooLarge   Code = "ai_request_too_large"
 
 	Misdirected Code = "misdirected_request"
 
-	RateLimited    Code = "rate_limited"
-	HeaderTooLarge Code = "header_too_large"
+	RateLimited      Code = "rate_limited"
+	AIRateLimited    Code = "ai_rate_limited"
+	AIQuotaExhausted Code = "ai_quota_exhausted"
+	HeaderTooLarge   Code = "header_too_large"
 
 	Internal            Code = "internal"
 	NotImplemented      Code = "not_implemented"
 	Unavailable         Code = "unavailable"
 	ProviderUnavailable Code = "provider_unavailable"
+	AIUnavailable       Code = "ai_unavailable"
 )
 
 // statuses is total over the list above; a test walks it.
@@ -81,9 +85,9 @@ var statuses = map[Code]int{
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409, PipelineInUse: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
-	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
-	Misdirected: 421, RateLimited: 429, HeaderTooLarge: 431,
-	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503,
+	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422, AIRequestTooLarge: 422,
+	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
+	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503,
 }
 
 // Status is the HTTP status of c; 500 for a code that is not on the list.

@@ -15,6 +15,9 @@ var prior = sync.OnceValue(Prior)
 // It costs nothing and never fails, so that a contact is scored within its request.
 func For(_ id.ID) *Model { return prior() }
 
+// Shipped is the prior, made once.
+func Shipped() *Model { return prior() }
+
 // Of is what the scorer sees of c.
 func Of(c *events.Contact) Contact {
 	return Contact{

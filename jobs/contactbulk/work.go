@@ -12,15 +12,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 // Job is what the work needs.
 type Job struct {
-	App   *postgres.DB
-	Plans *plans.Catalogue
-	Pace  Pace
-	Part  int // contacts of a step; 0: the usual
+	App    *postgres.DB
+	Plans  *plans.Catalogue
+	Scores *models.Book
+	Pace   Pace
+	Part   int // contacts of a step; 0: the usual
 }
 
 // Handler is the kind with its work.
@@ -28,7 +30,7 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work steps until the change is over, resting between the steps.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	w := bulk.Worker{Rate: scoring.For(run.Org).Rate, Room: j.room, Score: score, Part: j.Part}
+	w := bulk.Worker{Rate: j.Scores.For(ctx, run.Org).Rate, Room: j.room, Score: score, Part: j.Part}
 	for end := time.Now().Add(j.Pace.Visit); ; {
 		var at bulk.Stage
 		began := time.Now()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
@@ -47,7 +49,7 @@ func TestMain(m *testing.M) {
 func job(db *postgres.DB, part int) contactbulk.Job {
 	pace := contactbulk.Usual()
 	pace.Rest = 0
-	return contactbulk.Job{App: db, Plans: plans.Standard(), Pace: pace, Part: part}
+	return contactbulk.Job{App: db, Plans: plans.Standard(), Scores: models.NewBook(db, slog.New(slog.DiscardHandler)), Pace: pace, Part: part}
 }
 
 func run(org, which id.ID, attempt int) *queue.Run[contactbulk.Args] {

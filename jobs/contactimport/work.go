@@ -18,8 +18,8 @@ import (
 // Job is what the work needs.
 type Job struct {
 	Plans *plans.Catalogue
-	// Model is that of an org; scoring.For.
-	Model func(org id.ID) *scoring.Model
+	// Model is the one in use in tx's org; models.Book's In.
+	Model func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
 	Links string // begins the links to an import's files
 	Log   *slog.Logger
 }
@@ -31,26 +31,36 @@ func (j Job) Handlers() []queue.Handler {
 
 // Work makes one step and asks for the next, until the import is over.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	w := j.steps(tx.Org())
+	w, err := j.steps(ctx, tx)
+	if err != nil {
+		return err
+	}
 	return j.step(ctx, tx, run, Kind, func() (imports.Done, error) { return w.Step(ctx, tx, run.Args.Import) },
 		func() error { return w.Fail(ctx, tx, run.Args.Import) })
 }
 
 // WorkUndo is Work of an undoing.
 func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	w := j.steps(tx.Org())
+	w, err := j.steps(ctx, tx)
+	if err != nil {
+		return err
+	}
 	return j.step(ctx, tx, run, Undo, func() (imports.Done, error) { return w.UndoStep(ctx, tx, run.Args.Import) },
 		func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
 }
 
-func (j Job) steps(org id.ID) imports.Work {
+func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
+	model, err := j.Model(ctx, tx)
+	if err != nil {
+		return imports.Work{}, err
+	}
 	return imports.Work{
-		Rate: j.Model(org).Rate, Base: j.Links,
+		Rate: model.Rate, Base: j.Links,
 		Room: func(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
 			space, err := j.Plans.Room(ctx, tx, plans.Contacts)
 			return &contacts.Room{Left: space.Left, Full: space.Full}, err
 		},
-	}
+	}, nil
 }
 
 // step makes one, with the job that follows it. What keeps failing is told by the import, not by a dead job.

@@ -44,7 +44,7 @@ func open(t *testing.T) *desk {
 	d := &desk{Database: testkit.DB(t), t: t, org: id.New(), work: map[string]queue.Handler{}}
 	d.sql = testkit.Pgx(t, d.URL)
 	d.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, d.org)
-	job := contactimport.Job{Plans: plans.Standard(), Model: scoring.For, Links: "https://shop.test/files/", Log: testkit.Log(t)}
+	job := contactimport.Job{Plans: plans.Standard(), Model: func(context.Context, *postgres.Tx) (*scoring.Model, error) { return scoring.Shipped(), nil }, Links: "https://shop.test/files/", Log: testkit.Log(t)}
 	for _, h := range append(job.Handlers(), contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler()) {
 		d.work[h.Kind] = h
 	}

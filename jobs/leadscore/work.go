@@ -16,8 +16,8 @@ import (
 
 // Job scores with the org's current model.
 type Job struct {
-	// Model is that of an org; scoring.For.
-	Model func(org id.ID) *scoring.Model
+	// Model is the one in use in tx's org; models.Book's In.
+	Model func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
 }
 
 // Handler is the kind with its work.
@@ -29,7 +29,10 @@ func (j Job) Handlers() []queue.Handler { return []queue.Handler{j.Handler(), Ma
 // Work scores the contacts, in the order of their ids, so that two jobs wait for each other in one direction only.
 // One that is archived or gone meanwhile needs no score.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	model := j.Model(tx.Org())
+	model, err := j.Model(ctx, tx)
+	if err != nil {
+		return err
+	}
 	ids := slices.Clone(run.Args.Contacts)
 	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
 	for _, i := range slices.Compact(ids) {

@@ -46,7 +46,7 @@ func (d *desk) create(email string) (row contacts.Row) {
 
 func (d *desk) run(m *scoring.Model, ids ...id.ID) {
 	d.t.Helper()
-	j := leadscore.Job{Model: func(id.ID) *scoring.Model { return m }}
+	j := leadscore.Job{Model: func(context.Context, *postgres.Tx) (*scoring.Model, error) { return m, nil }}
 	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) error {
 		return j.Work(d.t.Context(), tx, &queue.Run[leadscore.Args]{Claimed: &queue.Claimed{}, Args: leadscore.Args{Contacts: ids}})
 	}); err != nil {

@@ -78,7 +78,7 @@ func judge(m *scoring.Model, ex []learn.Example) learn.Metrics {
 
 func train(t *testing.T, ex []learn.Example) (*scoring.Model, *learn.Report) {
 	t.Helper()
-	m, r, err := learn.Train(t.Context(), "v", ex, scoring.Prior())
+	m, r, err := learn.Train(t.Context(), "v", ex, scoring.Prior(), learn.Rival{Model: scoring.Prior()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestOutcomesOfOneKindTeachNothing(t *testing.T) {
 		ex[i].Won = true
 	}
 	for _, some := range [][]learn.Example{nil, ex} {
-		if _, _, err := learn.Train(t.Context(), "v", some, scoring.Prior()); !errors.Is(err, learn.ErrTooFew) {
+		if _, _, err := learn.Train(t.Context(), "v", some, scoring.Prior(), learn.Rival{Model: scoring.Prior()}); !errors.Is(err, learn.ErrTooFew) {
 			t.Errorf("%d outcomes: %v", len(some), err)
 		}
 	}
@@ -272,5 +272,35 @@ func TestTheAreaUnderTheCurveCountsTiesHalf(t *testing.T) {
 		if got := learn.AUC(c.p, c.won); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("AUC of %v, %v is %v, want %v", c.p, c.won, got, c.want)
 		}
+	}
+}
+
+func TestAModelThatForetellsWorseLosesTheContest(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(10, 10))
+	ex := market(r, 1500)
+	first, rep := train(t, ex[:800])
+	if !rep.Contest.Won() {
+		t.Fatalf("against the prior: %+v", rep.Contest)
+	}
+	inUse := learn.Rival{Model: first, Seen: ex[799].At}
+	again := func(ex []learn.Example) learn.Contest {
+		_, rep, err := learn.Train(t.Context(), "w", ex, scoring.Prior(), inUse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep.Contest
+	}
+	if c := again(ex); !c.Won() && c.LogLoss > c.InUse+0.005 {
+		t.Errorf("with twice the outcomes: %+v", c)
+	}
+	// Half a year of outcomes that were entered at random: what is learned from them is worse for the honest ones that follow.
+	broken := append([]learn.Example(nil), ex...)
+	for i := 100; i < 1380; i++ {
+		broken[i].Won = r.IntN(2) == 0
+	}
+	inUse.Seen = broken[1379].At
+	if c := again(broken); c.Won() || c.Outcomes != 120 {
+		t.Errorf("after broken outcomes: %+v", c)
 	}
 }

@@ -48,17 +48,34 @@ type Report struct {
 	Won         int           `json:"won"`
 	From        time.Time     `json:"from"` // of the oldest snapshot
 	To          time.Time     `json:"to"`
-	Metrics     *Metrics      `json:"metrics"` // on outcomes later than what was learned from; nil for too few
-	Reliability []Bin         `json:"reliability"`
-	Slope       float64       `json:"slope"` // of the calibration; 1 is none
+	Metrics     *Metrics      `json:"metrics"`     // on outcomes later than what was learned from; nil below 200
+	Reliability []Bin         `json:"reliability"` // of the same
+	Slope       float64       `json:"slope"`       // of the calibration; 1 is none
 	Shift       float64       `json:"shift"`
 	Weights     []Weight      `json:"weights"`
 	Quarantined []Quarantined `json:"quarantined"`
+	Contest     Contest       `json:"contest"` // what decided on its promotion
 }
 
-// Train learns a model from the examples, of which it takes the latest 100,000. It is deterministic. With outcomes of one
-// kind alone it is ErrTooFew.
-func Train(ctx context.Context, version string, ex []Example, prior *scoring.Model) (*scoring.Model, *Report, error) {
+// Rival is the model in use, and the last snapshot that it has seen.
+type Rival struct {
+	Model *scoring.Model
+	Seen  time.Time
+}
+
+// Contest is how the new model and the one in use foretold the same later outcomes.
+type Contest struct {
+	Outcomes int     `json:"outcomes"`
+	LogLoss  float64 `json:"log_loss"` // of the new one
+	InUse    float64 `json:"in_use"`   // of the one in use
+}
+
+// Won tells whether the new model did not worsen.
+func (c *Contest) Won() bool { return c.LogLoss <= c.InUse }
+
+// Train learns a model from the examples, of which it takes the latest 100,000, and holds it against the one in use. It is
+// deterministic. With outcomes of one kind alone it is ErrTooFew.
+func Train(ctx context.Context, version string, ex []Example, prior *scoring.Model, inUse Rival) (*scoring.Model, *Report, error) {
 	ex = slices.Clone(ex)
 	slices.SortStableFunc(ex, func(a, b Example) int { return a.At.Compare(b.At) })
 	ex = ex[max(0, len(ex)-mostSeen):]
@@ -81,34 +98,58 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 	if err != nil {
 		return nil, nil, fmt.Errorf("fit: %w", err)
 	}
-	if len(ex) >= calibrate {
-		if err := r.judge(ctx, f); err != nil {
-			return nil, nil, fmt.Errorf("judge: %w", err)
-		}
+	if err := r.judge(ctx, f, ex, inUse); err != nil {
+		return nil, nil, fmt.Errorf("judge: %w", err)
 	}
 	r.Weights = f.weights()
 	m, err := f.model(version, confidence(len(ex)))
 	return m, r, err
 }
 
-// judge calibrates f and fills in how well outcomes are foretold from those before them.
-func (r *Report) judge(ctx context.Context, f *fitted) error {
-	o, err := f.cross(ctx)
-	if err != nil {
-		return err
+// judge calibrates f, and fills in how well the later half of the outcomes is foretold from those before them.
+func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, inUse Rival) error {
+	if len(ex) >= calibrate {
+		o, err := f.cross(ctx)
+		if err != nil {
+			return err
+		}
+		if f.slope, f.shift, err = o.platt(); err != nil {
+			return err
+		}
+		r.Slope, r.Shift = f.slope, f.shift
 	}
-	if f.slope, f.shift, err = o.platt(); err != nil {
-		return err
-	}
-	r.Slope, r.Shift = f.slope, f.shift
 	late, err := f.walk(ctx)
 	if err != nil {
 		return err
 	}
 	p := late.said(r.Slope, r.Shift)
-	m := Measure(p, late.won)
-	r.Metrics, r.Reliability = &m, Reliability(p, late.won, 10)
+	r.Contest = contest(p, ex[len(ex)-len(p):], inUse)
+	if len(ex) >= calibrate {
+		m := Measure(p, late.won)
+		r.Metrics, r.Reliability = &m, Reliability(p, late.won, 10)
+	}
 	return nil
+}
+
+// fair is how many outcomes newer than all that the model in use has seen decide alone.
+const fair = 20
+
+// contest holds p, what was foretold of ex, against the model in use: on outcomes that it has not seen where there are enough, else
+// on all, which favours it.
+func contest(p []float64, ex []Example, inUse Rival) Contest {
+	from := 0
+	for from < len(ex) && !ex[from].At.After(inUse.Seen) {
+		from++
+	}
+	if len(ex)-from < fair {
+		from = 0
+	}
+	won, other := make([]bool, 0, len(ex)), make([]float64, 0, len(ex))
+	for i := range ex[from:] {
+		e := &ex[from+i]
+		won, other = append(won, e.Won), append(other, inUse.Model.Score(&e.Contact).Probability)
+	}
+	return Contest{Outcomes: len(won), LogLoss: Measure(p[from:], won).LogLoss, InUse: Measure(other, won).LogLoss}
 }
 
 func confidence(outcomes int) scoring.Confidence {

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/ai"
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// aiSource is a record that an answer was made from.
+type aiSource struct {
+	Type string `json:"type" enum:"contact,event"`
+	ID   id.ID  `json:"id" format:"uuid"`
+}
+
+type draftAnswer struct {
+	Spending
+	Body struct {
+		ai.Draft
+		Sources []aiSource `json:"sources"`
+		Usage   ai.Usage   `json:"usage"`
+	}
+}
+
+func (a *App) draftEmail(ctx context.Context, in *struct {
+	Body struct {
+		ContactID id.ID  `json:"contact_id" format:"uuid"`
+		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"What the mail is to achieve; the one place from which a link may come"`
+		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly"`
+		Language  string `json:"language,omitempty" maxLength:"40" default:"English"`
+	}
+},
+) (*draftAnswer, error) {
+	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	ask := ai.Ask{Task: "Goal: " + in.Body.Goal + "\nTone: " + in.Body.Tone + "\nLanguage: " + in.Body.Language, Record: record}
+	return consult(ctx, a, ai.DraftEmail, ask, func(c *consulted[ai.Draft]) *draftAnswer {
+		out := &draftAnswer{Spending: c.spent}
+		out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+		return out
+	})
+}
+
+// aboutContact is the body of a question about one contact.
+type aboutContact struct {
+	Body struct {
+		ContactID id.ID `json:"contact_id" format:"uuid"`
+	}
+}
+
+type summaryAnswer struct {
+	Spending
+	Body struct {
+		ai.Summary
+		Sources []aiSource `json:"sources"`
+		Usage   ai.Usage   `json:"usage"`
+	}
+}
+
+func (a *App) summarizeContact(ctx context.Context, in *aboutContact) (*summaryAnswer, error) {
+	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: record}, func(c *consulted[ai.Summary]) *summaryAnswer {
+		out := &summaryAnswer{Spending: c.spent}
+		out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+		return out
+	})
+}
+
+type nextAnswer struct {
+	Spending
+	Body struct {
+		ai.NextAction
+		Sources []aiSource `json:"sources"`
+		Usage   ai.Usage   `json:"usage"`
+	}
+}
+
+func (a *App) nextAction(ctx context.Context, in *aboutContact) (*nextAnswer, error) {
+	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: record}, func(c *consulted[ai.NextAction]) *nextAnswer {
+		out := &nextAnswer{Spending: c.spent}
+		out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+		return out
+	})
+}
+
+type classifyAnswer struct {
+	Spending
+	Body struct {
+		ai.Classified
+		Usage ai.Usage `json:"usage"`
+	}
+}
+
+func (a *App) classifyReply(ctx context.Context, in *struct {
+	Body struct {
+		Subject string `json:"subject,omitempty" maxLength:"1000"`
+		Text    string `json:"text" minLength:"1" maxLength:"20000" doc:"The mail as plain text"`
+	}
+},
+) (*classifyAnswer, error) {
+	ask := ai.Ask{Task: "Classify the reply.", Text: "Subject: " + in.Body.Subject + "\n\n" + in.Body.Text}
+	return consult(ctx, a, ai.Classify, ask, func(c *consulted[ai.Classified]) *classifyAnswer {
+		out := &classifyAnswer{Spending: c.spent}
+		out.Body.Classified, out.Body.Usage = *c.answer, c.usage
+		return out
+	})
+}
+
+// lately is how many entries of the timeline a model sees.
+const lately = 20
+
+// recordOf is what a model sees of a contact, and which records that is.
+func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []aiSource, error) {
+	var (
+		row     contacts.Row
+		entries []events.TimelineEntry
+	)
+	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		if row, err = contacts.Get(ctx, tx, contact, false); err != nil {
+			return err
+		}
+		within, err := merge.Within(ctx, tx, contact)
+		if err != nil {
+			return err
+		}
+		entries, err = events.Timeline(ctx, tx, append([]id.ID{contact}, within...), nil, nil, lately)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	sources := []aiSource{{"contact", contact}}
+	timeline := make([]map[string]any, len(entries))
+	for i, e := range entries {
+		timeline[i] = map[string]any{"type": e.Type, "at": e.At, "changes": e.Changes}
+		sources = append(sources, aiSource{"event", e.ID})
+	}
+	c := &row.Contact
+	return map[string]any{
+		"contact": map[string]any{
+			"email": c.Email, "first_name": c.FirstName, "last_name": c.LastName, "job_title": c.JobTitle, "source": c.Source, "time_zone": c.TimeZone,
+			"stage": c.Stage, "tag": c.Tag, "attributes": c.Attributes, "lead_score": c.LeadScore, "created_at": c.CreatedAt,
+		},
+		"timeline": timeline,
+	}, sources, nil
+}

@@ -1,0 +1,303 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/ai"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/model"
+)
+
+// spent is the org's account as the API shows it.
+type spent struct {
+	Period     string
+	ResetsAt   time.Time `json:"resets_at"`
+	Limit      *int64
+	Used       int64
+	Reserved   int64
+	Remaining  *int64
+	Operations []struct {
+		Operation        string
+		Requests, Tokens int64
+	}
+}
+
+func (c *caller) spent() (s spent) {
+	c.Helper()
+	got := c.do(http.MethodGet, "/api/v1/ai/usage", nil)
+	got.want(c, 200, "")
+	got.into(c, &s)
+	return s
+}
+
+func (c *caller) person() string {
+	c.Helper()
+	got := c.do(http.MethodPost, "/api/v1/crm/contacts", `{"email":"ada@acme.example","first_name":"Ada","last_name":"L","stage":"mql"}`)
+	got.want(c, 201, "")
+	var out struct{ ID string }
+	got.into(c, &out)
+	return out.ID
+}
+
+type cost struct {
+	Usage struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+		Total      int64 `json:"total_tokens"`
+	}
+}
+
+func TestTheFourAIEndpointsAnswerAndChargeWhatTheySay(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := s.signup()
+	contact := c.person()
+	var sum int64
+	for path, body := range map[string]string{
+		"draft-email":       fmt.Sprintf(`{"contact_id":%q,"goal":"A meeting next week"}`, contact),
+		"summarize-contact": fmt.Sprintf(`{"contact_id":%q}`, contact),
+		"next-action":       fmt.Sprintf(`{"contact_id":%q}`, contact),
+		"classify-reply":    `{"text":"Sounds good, call me on Monday."}`,
+	} {
+		got := c.do(http.MethodPost, "/api/v1/ai/"+path, body)
+		got.want(t, 200, "")
+		var u cost
+		got.into(t, &u)
+		if u.Usage.Total <= 0 || u.Usage.Total != u.Usage.Prompt+u.Usage.Completion || got.Header.Get("X-Ai-Tokens-Used") != fmt.Sprint(u.Usage.Total) {
+			t.Errorf("%s: usage %+v, header %q", path, u.Usage, got.Header.Get("X-Ai-Tokens-Used"))
+		}
+		if !strings.Contains(got.Header.Get("RateLimit-Policy"), `"ai-minute";q=50000;w=60`) || !strings.HasPrefix(got.Header.Get("RateLimit"), `"ai-`) {
+			t.Errorf("%s: %q %q", path, got.Header.Get("RateLimit-Policy"), got.Header.Get("RateLimit"))
+		}
+		if got.Header.Get("X-RateLimit-Limit") != "" {
+			t.Errorf("%s was counted as a request", path)
+		}
+		sum += u.Usage.Total
+	}
+	u := c.spent()
+	if u.Used != sum || u.Reserved != 0 || len(u.Operations) != 4 || u.Limit == nil || *u.Remaining != *u.Limit-sum || u.ResetsAt.Day() != 1 {
+		t.Errorf("charged %d, usage says %+v", sum, u)
+	}
+	c.as(auth.Viewer).do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"x"}`).want(t, 403, "forbidden")
+	c.do(http.MethodPost, "/api/v1/ai/summarize-contact", `{"contact_id":"01890000-0000-7000-8000-000000000000"}`).want(t, 404, "not_found")
+	s.signup().do(http.MethodPost, "/api/v1/ai/summarize-contact", fmt.Sprintf(`{"contact_id":%q}`, contact)).want(t, 404, "not_found")
+}
+
+func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	var mood model.Mood
+	s.Model.Mood = func() model.Mood { return mood }
+	for _, one := range []struct {
+		mood  model.Mood
+		code  string
+		retry string
+	}{{model.Down, "ai_unavailable", "5"}, {model.Busy, "ai_unavailable", "7"}, {model.Cut, "ai_unavailable", "5"}, {model.Prose, "ai_unavailable", "5"}, {model.Chatty, "ai_unavailable", "5"}} {
+		mood = one.mood
+		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+		got.want(t, 503, one.code)
+		if after := got.Header.Get("Retry-After"); after != one.retry {
+			t.Errorf("%s: Retry-After %q, want %q", mood, after, one.retry)
+		}
+		if u := c.spent(); u.Used != 0 || u.Reserved != 0 {
+			t.Errorf("%s: %+v", mood, u)
+		}
+	}
+	mood = model.Silent // what was used is not known: the estimate
+	var silent, over cost
+	got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+	got.want(t, 200, "")
+	got.into(t, &silent)
+	if u := c.spent(); u.Used != silent.Usage.Total || u.Used < 150 {
+		t.Errorf("a silent provider: %+v, charged %+v", silent, u)
+	}
+	mood = model.Overrun // what was used, though it is more than was reserved
+	got = c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+	got.into(t, &over)
+	if u := c.spent(); u.Used != silent.Usage.Total+over.Usage.Total || over.Usage.Completion != 450 {
+		t.Errorf("an overrun: %+v, charged %+v", over, u)
+	}
+}
+
+// slow is a provider that takes no longer than the request may.
+func TestAProviderThatIsSlowIsGivenUpAndNotCharged(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for the whole of a call's time")
+	}
+	s := start(t, unlimited)
+	c := s.signup()
+	s.Model.Mood = func() model.Mood { return model.Slow }
+	got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+	got.want(t, 503, "ai_unavailable")
+	if u := c.spent(); u.Used != 0 || u.Reserved != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestAKeyedAIRequestIsAnsweredAgainWithoutACharge(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	ask := func(key, text string) answer {
+		return c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"`+text+`"}`, "Idempotency-Key", key)
+	}
+	first := ask("k1", "yes")
+	first.want(t, 200, "")
+	used := c.spent().Used
+	again := ask("k1", "yes")
+	again.want(t, 200, "")
+	if string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" || c.spent().Used != used {
+		t.Errorf("the second: %s, charged %d", again.Body, c.spent().Used-used)
+	}
+	ask("k1", "no").want(t, 422, "idempotency_mismatch")
+	// Twins at once: one asks the provider.
+	var calls atomic.Int64
+	hold := make(chan struct{})
+	s.Model.Mood = func() model.Mood {
+		if calls.Add(1) == 1 {
+			<-hold
+		}
+		return model.Well
+	}
+	var all sync.WaitGroup
+	var fine, inFlight atomic.Int64
+	for range 4 {
+		all.Go(func() {
+			switch ask("k2", "yes").Status {
+			case 200:
+				fine.Add(1)
+			case 409:
+				if inFlight.Add(1) == 3 {
+					close(hold)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if calls.Load() != 1 || fine.Load() != 1 || inFlight.Load() != 3 {
+		t.Errorf("%d calls, %d answers, %d in flight", calls.Load(), fine.Load(), inFlight.Load())
+	}
+}
+
+func TestTokensAndRequestsDoNotSpendEachOther(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(d *api.Deps) { d.AIPerMinute = 1200 })
+	c := s.signup()
+	tired := false
+	for range 10 {
+		if got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`); got.Status == 429 {
+			got.want(t, 429, "ai_rate_limited")
+			if got.Header.Get("Retry-After") == "" || !strings.Contains(string(got.Body), "ai-minute") {
+				t.Errorf("%v %s", got.Header, got.Body)
+			}
+			tired = true
+			break
+		}
+	}
+	if !tired {
+		t.Fatal("the minute's bucket is not empty after ten requests")
+	}
+	c.do(http.MethodGet, "/api/v1/crm/contacts", nil).want(t, 200, "")
+	c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"`+strings.Repeat("word ", 1000)+`"}`).want(t, 422, "ai_request_too_large")
+
+	other := s.signup()
+	for range 220 {
+		if other.do(http.MethodGet, "/api/v1/auth/me", nil).Status == 429 {
+			break
+		}
+	}
+	other.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 429, "rate_limited")
+	other.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`).want(t, 200, "")
+}
+
+func TestAMonthThatIsUsedUpLeavesTheCRMAlone(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	limit := *c.spent().Limit
+	if err := s.DB.App.Tx(t.Context(), c.Org, func(tx *postgres.Tx) error {
+		r, err := ai.Reserve(t.Context(), tx, ai.Want{Operation: "draft_email", Estimate: limit - 10, Limit: limit, Timeout: time.Minute})
+		if err != nil {
+			return err
+		}
+		return ai.Settle(t.Context(), tx, r.ID, limit-10)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+	got.want(t, 429, "ai_quota_exhausted")
+	if !strings.Contains(string(got.Body), "ai-month") || got.Header.Get("Retry-After") == "" {
+		t.Errorf("%v %s", got.Header, got.Body)
+	}
+	c.person()
+	if u := c.spent(); u.Used != limit-10 || u.Reserved != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// A model that does what strangers' mails say is the worst that there is. Whatever it answers, nobody gets but what the schema
+// of the operation has.
+func TestAMailThatGivesOrdersChangesNoFieldOutsideTheSchema(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	contact := c.person()
+	for i, mail := range hostileMails {
+		s.Model.Obey = mail.answer
+		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", map[string]any{"text": mail.text})
+		holdsOnly(t, i, got, "label", "confidence", "reason", "usage")
+		got = c.do(http.MethodPost, "/api/v1/ai/draft-email", map[string]any{"contact_id": contact, "goal": mail.text[:min(len(mail.text), 1000)]})
+		holdsOnly(t, i, got, "subject", "body", "sources", "usage")
+	}
+	if n := len(hostileMails); n < 30 {
+		t.Errorf("%d mails", n)
+	}
+	var sent int
+	if err := s.DB.App.View(t.Context(), c.Org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(t.Context(), `SELECT count(*) FROM event WHERE org_id = $1 AND type <> 'contact.created'`, []any{c.Org}, &sent)
+	}); err != nil || sent != 0 {
+		t.Errorf("%d events: %v", sent, err)
+	}
+}
+
+// holdsOnly: an answer has just those fields, and a refusal is the one for a provider that is of no use.
+func holdsOnly(t *testing.T, i int, got answer, fields ...string) {
+	t.Helper()
+	if got.Status == 503 {
+		got.want(t, 503, "ai_unavailable")
+		return
+	}
+	got.want(t, 200, "")
+	var out map[string]json.RawMessage
+	got.into(t, &out)
+	for f := range out {
+		if f != "$schema" && !contains(fields, f) {
+			t.Errorf("mail %d: the answer has %s: %s", i, f, got.Body)
+		}
+	}
+	for _, bad := range []string{"https://evil", "<script", "\\u0000"} {
+		if strings.Contains(string(got.Body), bad) {
+			t.Errorf("mail %d: the answer holds %s: %s", i, bad, got.Body)
+		}
+	}
+}
+
+func contains(all []string, s string) bool {
+	for _, x := range all {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

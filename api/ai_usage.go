@@ -1,0 +1,48 @@
+package api
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/ai"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+type usageAnswer struct {
+	Body struct {
+		Period     string     `json:"period" doc:"The month, YYYY-MM, UTC"`
+		ResetsAt   wire.Time  `json:"resets_at" format:"date-time"`
+		Limit      *int64     `json:"limit" doc:"Tokens of the month; null: no limit"`
+		Used       int64      `json:"used" doc:"Tokens that were charged"`
+		Reserved   int64      `json:"reserved" doc:"Tokens that are held for requests under way"`
+		Remaining  *int64     `json:"remaining" doc:"null: no limit"`
+		PerMinute  int64      `json:"per_minute" doc:"Tokens of the minute's bucket"`
+		Operations []ai.Spent `json:"operations" nullable:"false"`
+	}
+}
+
+func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
+	now, err := a.Plans.Of(ctx, who(ctx).Org)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*usageAnswer, error) {
+		m, err := ai.ThisMonth(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		out := &usageAnswer{}
+		b := &out.Body
+		b.Period, b.ResetsAt, b.Used, b.Reserved, b.PerMinute = m.Period.Format("2006-01"), wire.At(m.Resets()), m.Used, m.Reserved, a.AIPerMinute
+		if most := now.Features[plans.AITokens].Value.Max; most != plans.Unlimited {
+			left := max(0, most-m.Used-m.Reserved)
+			b.Limit, b.Remaining = &most, &left
+		}
+		b.Operations, err = ai.ByOperation(ctx, tx)
+		if b.Operations == nil {
+			b.Operations = []ai.Spent{}
+		}
+		return out, err
+	})
+}

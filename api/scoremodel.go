@@ -1,0 +1,203 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/learn"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/leadrescore"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+)
+
+const scoreModelPath = "/api/v1/ai/score-model"
+
+func (a *App) mountScoreModel() {
+	const tag = "AI"
+	route(a, op{Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag, Title: "The model that scores the organization's contacts"}, a.showScoreModel)
+	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/train", Need: admin, Tag: tag, Title: "Learn a scoring model now", Status: http.StatusAccepted, Writes: []string{scoretrain.Kind.Name()}}, a.trainScoreModel)
+	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag, Title: "Score with another version of the model", Writes: []string{leadrescore.Kind.Name()}}, a.rollbackScoreModel)
+	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag, Title: "List the versions of the scoring model"}, a.listScoreModels)
+	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag, Title: "Get a version of the scoring model"}, a.getScoreModel)
+}
+
+// scoreWeight is what one level of one feature weighs.
+type scoreWeight struct {
+	Feature string  `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
+	Value   string  `json:"value" doc:"* and other stand for every value without a weight of its own"`
+	Weight  float64 `json:"weight" doc:"Log odds"`
+	Prior   float64 `json:"prior" doc:"Log odds before any outcome"`
+	Count   int     `json:"count" doc:"Outcomes with this value that were learned from"`
+	Won     int     `json:"won" doc:"Those of them that were won"`
+}
+
+// ModelSummary is a version in a list.
+type ModelSummary struct {
+	Version    string             `json:"version"`
+	Confidence string             `json:"confidence" enum:"prior,learning,learned"`
+	InUse      bool               `json:"in_use"`
+	Outcomes   int                `json:"outcomes" doc:"Won and lost deals that were learned from"`
+	Won        int                `json:"won"`
+	Metrics    map[string]float64 `json:"metrics" doc:"auc, log_loss, brier and ece on outcomes later than what was learned from, and how many; empty below 200 outcomes"`
+	Contest    *learn.Contest     `json:"contest,omitempty" doc:"How it foretold later outcomes beside the version that was in use; it was promoted if its log loss was not above that one's"`
+	CreatedAt  *wire.Time         `json:"created_at" format:"date-time" doc:"null of the shipped prior"`
+	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time" doc:"null where it has never scored"`
+}
+
+type modelBody struct {
+	ModelSummary
+	Intercept   float64             `json:"intercept" doc:"Log odds of a contact of whom nothing is known"`
+	Features    []scoreWeight       `json:"features"`
+	Reliability []learn.Bin         `json:"reliability" doc:"What was said and what came, by tenths of the later outcomes"`
+	Quarantined []learn.Quarantined `json:"quarantined" doc:"Features that know the outcome and are not used"`
+	Slope       float64             `json:"slope" doc:"Of the calibration, which is part of the weights; 1 is none"`
+	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"When the oldest deal was made that was learned from"`
+	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"The latest"`
+}
+
+type modelAnswer struct{ Body modelBody }
+
+func summaryOf(v *models.Version, inUse int) ModelSummary {
+	s := ModelSummary{Version: models.Name(v.Number), Confidence: string(v.Model.Confidence), InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt}
+	if r := v.Report; r != nil {
+		s.Won, s.Contest, s.CreatedAt = r.Won, &r.Contest, &v.CreatedAt
+		if m := r.Metrics; m != nil {
+			s.Metrics = map[string]float64{"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE, "count": float64(m.Count), "won": float64(m.Won)}
+		}
+	}
+	return s
+}
+
+func showVersion(v *models.Version, inUse int) *modelAnswer {
+	b := modelBody{ModelSummary: summaryOf(v, inUse), Intercept: v.Model.Intercept, Features: []scoreWeight{}, Reliability: []learn.Bin{}, Quarantined: []learn.Quarantined{}, Slope: 1}
+	if r := v.Report; r != nil {
+		b.Slope, b.Quarantined = r.Slope, append(b.Quarantined, r.Quarantined...)
+		b.Reliability = append(b.Reliability, r.Reliability...)
+		from, to := wire.At(r.From), wire.At(r.To)
+		b.LearnedFrom, b.LearnedTo = &from, &to
+		for _, w := range r.Weights {
+			b.Features = append(b.Features, scoreWeight{string(w.Feature), w.Level, w.Weight, w.Prior, w.Count, w.Won})
+		}
+		return &modelAnswer{Body: b}
+	}
+	for _, f := range scoring.Features() {
+		first := len(b.Features)
+		for level, w := range v.Model.Weights[f] {
+			b.Features = append(b.Features, scoreWeight{Feature: string(f), Value: level, Weight: w, Prior: w})
+		}
+		slices.SortFunc(b.Features[first:], func(x, y scoreWeight) int {
+			return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.Value, y.Value))
+		})
+	}
+	return &modelAnswer{Body: b}
+}
+
+func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+		v, err := models.Current(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		return showVersion(&v, v.Number), nil
+	})
+}
+
+type trainAnswer struct {
+	Body struct {
+		Status   string `json:"status" enum:"queued"`
+		Outcomes int    `json:"outcomes" doc:"Won and lost deals that there are to learn from"`
+	}
+}
+
+func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*trainAnswer, error) {
+		now, _, _, err := models.Grown(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		out := &trainAnswer{}
+		out.Body.Status, out.Body.Outcomes = "queued", now
+		return out, scoretrain.Kind.Add(ctx, tx, scoretrain.Args{Anyway: true}, scoretrain.Asked())
+	})
+}
+
+func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
+	Body struct {
+		Version string `json:"version" maxLength:"20" doc:"Any version that there is, prior-1 included"`
+	}
+},
+) (*modelAnswer, error) {
+	number, ok := models.Number(in.Body.Version)
+	if !ok {
+		return nil, fault.Invalid("version", "unknown_version", "There is no such version.")
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+		v, err := models.Use(ctx, tx, number)
+		switch {
+		case errors.Is(err, models.ErrSame):
+			return showVersion(&v, number), nil
+		case fault.Is(err, fault.NotFound):
+			return nil, fault.Invalid("version", "unknown_version", "There is no such version.")
+		case err != nil:
+			return nil, err
+		}
+		org.Audit(ctx, tx, org.Entry{Action: "score_model.rolled_back", Target: "score_model", ID: models.Name(number)})
+		a.Scores.Forget(tx.Org())
+		return showVersion(&v, number), leadrescore.Kind.Add(ctx, tx, leadrescore.Args{Version: models.Name(number)})
+	})
+}
+
+type modelList struct{ Body list[ModelSummary] }
+
+func (a *App) listScoreModels(ctx context.Context, in *struct{ Page }) (*modelList, error) {
+	below, err := after[int](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	if below == nil {
+		below = new(int)
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*modelList, error) {
+		used, err := models.Current(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		all, err := models.List(ctx, tx, *below, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out := &modelList{}
+		out.Body, err = listOf(ctx, a, in.Page, all, func(v models.Version) ModelSummary { return summaryOf(&v, used.Number) },
+			func(v models.Version) int { return v.Number })
+		return out, err
+	})
+}
+
+func (a *App) getScoreModel(ctx context.Context, in *struct {
+	Version string `path:"version" maxLength:"20"`
+},
+) (*modelAnswer, error) {
+	number, ok := models.Number(in.Version)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "There is no such version.")
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+		used, err := models.Current(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		v, err := models.Get(ctx, tx, number)
+		if err != nil {
+			return nil, err
+		}
+		return showVersion(&v, used.Number), nil
+	})
+}

@@ -1,0 +1,196 @@
+package ai
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Unlimited is a limit without end.
+const Unlimited = int64(1) << 60
+
+// InFlight is how many calls of an org may be under way at a time.
+const InFlight = 5
+
+// grace is how long after a call's timeout its process may still come back. Sweeps come each 20 seconds, so that a lost
+// reservation is charged within a minute after the timeout.
+const grace = 30 * time.Second
+
+// Want is a call that is about to be made.
+type Want struct {
+	Operation string
+	Estimate  int64         // tokens
+	Limit     int64         // of the month
+	Timeout   time.Duration // of the call
+	RequestID string
+	Key       string // the caller's idempotency key; "" without one
+}
+
+// Month is an org's account of one month.
+type Month struct {
+	Period   time.Time // its first moment
+	Used     int64
+	Reserved int64
+}
+
+// Resets is the first moment of the month after.
+func (m Month) Resets() time.Time { return m.Period.AddDate(0, 1, 0) }
+
+// Reservation is tokens that are held for one call.
+type Reservation struct {
+	ID    id.ID
+	Month Month // after it
+}
+
+func monthOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// reserveSQL takes the estimate if there is room in the month and among the calls that are under way. The account's row is
+// locked by the statement before it, so that all of an org's reservations come one after the other.
+const reserveSQL = `
+WITH room AS (
+	SELECT count(*) AS open FROM ai_reservation WHERE org_id = $1 AND state = 'open' AND expires_at > now()
+), taken AS (
+	UPDATE ai_quota SET reserved = reserved + $4 FROM room
+	WHERE org_id = $1 AND period = $3 AND used + reserved + $4 <= $5 AND room.open < $6
+	RETURNING used, reserved
+), made AS (
+	INSERT INTO ai_reservation (org_id, id, period, operation, estimate, request_id, created_at, expires_at, client_key)
+	SELECT $1, $2, $3, $7, $4, $8, $9, now() + make_interval(secs => $10), nullif($11, '') FROM taken
+)
+SELECT coalesce(t.used, q.used), coalesce(t.reserved, q.reserved), t.used IS NOT NULL, room.open
+FROM ai_quota q CROSS JOIN room LEFT JOIN taken t ON true WHERE q.org_id = $1 AND q.period = $3`
+
+// Reserve holds tokens for a call. What there is no room for is a fault: ai_request_too_large where no month has room for
+// it, ai_quota_exhausted until the next month, ai_rate_limited while too many calls are under way,
+// idempotency_in_flight while one with the same key is. It commits with tx; call the provider
+// only after that.
+func Reserve(ctx context.Context, tx *postgres.Tx, w Want) (Reservation, error) {
+	now := time.Now()
+	r := Reservation{ID: id.New(), Month: Month{Period: monthOf(now)}}
+	if w.Estimate > w.Limit {
+		return r, fault.New(fault.AIRequestTooLarge, "The request needs more tokens than a whole month has.")
+	}
+	tx.Queue(`INSERT INTO ai_quota (org_id, period) VALUES ($1, $2) ON CONFLICT DO NOTHING`, tx.Org(), r.Month.Period)
+	tx.Queue(`SELECT FROM ai_quota WHERE org_id = $1 AND period = $2 FOR UPDATE`, tx.Org(), r.Month.Period)
+	var (
+		ok   bool
+		open int
+	)
+	err := tx.QueryRow(ctx, reserveSQL, []any{
+		tx.Org(), r.ID, r.Month.Period, w.Estimate, w.Limit, InFlight, w.Operation, w.RequestID, wire.At(now), (w.Timeout + grace).Seconds(), w.Key,
+	}, &r.Month.Used, &r.Month.Reserved, &ok, &open)
+	switch {
+	case postgres.Violates(err, "ai_reservation_twin"):
+		f := fault.New(fault.IdempotencyInFlight, "A request with this Idempotency-Key is being worked on. Send it again when it has ended.")
+		f.RetryAfter = time.Second
+		return r, f
+	case err != nil:
+		return r, fmt.Errorf("reserve tokens: %w", err)
+	case ok:
+		return r, nil
+	case open >= InFlight:
+		f := fault.New(fault.AIRateLimited, "Five AI requests of the organization are under way. Send this one when one of them has ended.")
+		f.RetryAfter = time.Second
+		return r, f
+	}
+	f := fault.New(fault.AIQuotaExhausted, "The organization's AI tokens of this month are used up.")
+	f.RetryAfter = time.Until(r.Month.Resets())
+	return r, f
+}
+
+// Settle charges what a call has used; 0 where the provider was never reached. Only the first time does anything, except that
+// after a sweep the difference to the estimate is corrected. An unknown reservation is an error.
+func Settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64) error {
+	return settle(ctx, tx, reservation, used, "settled")
+}
+
+// settle locks the reservation first and the account after it, as the sweep does.
+func settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64, state string) error {
+	var (
+		was      string
+		period   time.Time
+		estimate int64
+	)
+	err := tx.QueryRow(ctx, `SELECT state, period, estimate FROM ai_reservation WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), reservation}, &was, &period, &estimate)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read reservation: %w", err)
+	case was == "settled" || was == state:
+		return nil
+	}
+	charge, release := used, estimate
+	if was == "swept" { // the estimate was charged and released then
+		charge, release = used-estimate, 0
+	}
+	tx.Queue(`UPDATE ai_reservation SET state = $3, charged = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), reservation, state, used)
+	tx.Queue(`UPDATE ai_quota SET used = used + $3, reserved = reserved - $4 WHERE org_id = $1 AND period = $2`, tx.Org(), period, charge, release)
+	return nil
+}
+
+// Sweep charges the estimates of the org's reservations that nobody will settle any more, at most so many, and answers how many.
+func Sweep(ctx context.Context, tx *postgres.Tx, most int) (int, error) {
+	rows, err := tx.Query(ctx, `SELECT id, estimate FROM ai_reservation WHERE org_id = $1 AND state = 'open' AND expires_at <= now() ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`, tx.Org(), most)
+	if err != nil {
+		return 0, fmt.Errorf("find lost reservations: %w", err)
+	}
+	type lost struct {
+		ID       id.ID
+		Estimate int64
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[lost])
+	if err != nil {
+		return 0, fmt.Errorf("find lost reservations: %w", err)
+	}
+	for _, l := range all {
+		if err := settle(ctx, tx, l.ID, l.Estimate, "swept"); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}
+
+// Lost are the orgs that have something to sweep; tx is the system's.
+func Lost(ctx context.Context, tx *postgres.Tx) ([]id.ID, error) {
+	rows, err := tx.Query(ctx, `SELECT DISTINCT org_id FROM ai_reservation WHERE state = 'open' AND expires_at <= now() LIMIT 1000`)
+	if err != nil {
+		return nil, fmt.Errorf("find orgs with lost reservations: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[id.ID])
+}
+
+// ThisMonth is the org's account of the current month.
+func ThisMonth(ctx context.Context, tx *postgres.Tx) (Month, error) {
+	m := Month{Period: monthOf(time.Now())}
+	err := tx.QueryRow(ctx, `SELECT used, reserved FROM ai_quota WHERE org_id = $1 AND period = $2`, []any{tx.Org(), m.Period}, &m.Used, &m.Reserved)
+	if err != nil && !postgres.None(err) {
+		return m, fmt.Errorf("read account: %w", err)
+	}
+	return m, nil
+}
+
+// Spent is what one operation has cost in a month.
+type Spent struct {
+	Operation string `json:"operation"`
+	Requests  int64  `json:"requests"`
+	Tokens    int64  `json:"tokens"`
+}
+
+// ByOperation says what this month's tokens went to; open calls are not in it.
+func ByOperation(ctx context.Context, tx *postgres.Tx) ([]Spent, error) {
+	rows, err := tx.Query(ctx, `SELECT operation, count(*), sum(charged)::bigint FROM ai_reservation
+		WHERE org_id = $1 AND period = $2 AND state <> 'open' GROUP BY operation ORDER BY operation`, tx.Org(), monthOf(time.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Spent])
+}

@@ -1,0 +1,91 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/learn"
+)
+
+// atMost is how many examples are read: as many as are learned from.
+const atMost = 100_000
+
+// settled is the condition under which a deal d with snapshot s is an example.
+const settled = `d.org_id = $1 AND s.org_id = $1 AND d.id = s.deal_id AND d.archived_at IS NULL
+	AND (d.status <> 'open' OR s.at < now() - interval '90 days')`
+
+// examplesSQL reads off the timeline what was edited within a day of the outcome. A custom field counts before it and after it:
+// who keeps a field up when a deal ends keeps it up for contacts to come. The contact's own members, such as its stage, move with a
+// deal by nature; they count only before the snapshot, where the edit is part of what is learned from.
+const examplesSQL = `
+SELECT s.at, s.seen, d.status = 'won', (
+	SELECT array_agg(DISTINCT k) FROM timeline t, json_object_keys(t.data -> 'changes') k
+	WHERE t.org_id = $1 AND t.contact_id = s.contact_id AND t.type = 'contact.updated' AND json_typeof(t.data -> 'changes') = 'object'
+		AND t.at > d.closed_at - interval '24 hours' AND t.at < d.closed_at + interval '24 hours' AND (k LIKE 'attributes.%' OR t.at <= s.at))
+FROM score_snapshot s JOIN deal d ON ` + settled + `
+ORDER BY s.at DESC, s.deal_id DESC LIMIT $2`
+
+// seen is a snapshot.
+type seen struct {
+	Stage      string         `json:"stage"`
+	Email      string         `json:"email"`
+	JobTitle   string         `json:"job_title"`
+	Source     string         `json:"source"`
+	Tags       []string       `json:"tags"`
+	Company    bool           `json:"company"`
+	Phone      bool           `json:"phone"`
+	Owner      bool           `json:"owner"`
+	Attributes map[string]any `json:"attributes"`
+}
+
+// Examples answers what the org's deals teach: the latest 100,000.
+func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
+	rows, err := tx.Query(ctx, examplesSQL, tx.Org(), atMost)
+	if err != nil {
+		return nil, fmt.Errorf("read examples: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e learn.Example, err error) {
+		var (
+			raw    []byte
+			edited []string
+			s      seen
+		)
+		if err = row.Scan(&e.At, &raw, &e.Won, &edited); err != nil {
+			return e, err
+		}
+		if err = json.Unmarshal(raw, &s); err != nil {
+			return e, fmt.Errorf("decode snapshot: %w", err)
+		}
+		e.Contact = scoring.Contact{
+			Stage: s.Stage, Email: s.Email, JobTitle: s.JobTitle, Source: s.Source, Tags: s.Tags, Company: s.Company,
+			Phone: s.Phone, Owner: s.Owner, Attributes: len(s.Attributes), Values: s.Attributes,
+		}
+		for _, name := range edited {
+			e.Edited = append(e.Edited, scoring.Feature(name))
+		}
+		return e, nil
+	})
+}
+
+// Grown tells how many outcomes there are and how many there were at the last training.
+func Grown(ctx context.Context, tx *postgres.Tx) (now, trained int, last *time.Time, err error) {
+	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM score_snapshot s JOIN deal d ON `+settled+`),
+		coalesce((SELECT trained FROM score_current WHERE org_id = $1), 0), (SELECT trained_at FROM score_current WHERE org_id = $1)`,
+		[]any{tx.Org()}, &now, &trained, &last)
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("count outcomes: %w", err)
+	}
+	return now, trained, last, nil
+}
+
+// Erase queues the erasure of what a contact's deals have taught from: models keep what they have learned, which names nobody.
+func Erase(tx *postgres.Tx, contact id.ID) {
+	tx.Queue(`DELETE FROM score_snapshot WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
+}

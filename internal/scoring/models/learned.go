@@ -1,0 +1,82 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/learn"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Learned is what a training came to; it is not stored yet. The zero Model says that there was nothing to learn from.
+type Learned struct {
+	Model    *scoring.Model
+	Report   *learn.Report
+	outcomes int
+	rival    int // the version that it was held against
+}
+
+// Learn trains a model from the org's outcomes. It reads in a transaction of its own and writes nothing; it takes seconds where
+// there are many outcomes, and no connection while it computes.
+func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learned, error) {
+	var (
+		ex   []learn.Example
+		used Version
+	)
+	if err := tx(func(tx *postgres.Tx) (err error) {
+		if used, err = Current(ctx, tx); err != nil {
+			return err
+		}
+		ex, err = Examples(ctx, tx)
+		return err
+	}); err != nil {
+		return Learned{}, err
+	}
+	m, r, err := learn.Train(ctx, "new", ex, scoring.Shipped(), learn.Rival{Model: used.Model, Seen: used.LearnedTo})
+	if errors.Is(err, learn.ErrTooFew) {
+		return Learned{outcomes: len(ex)}, nil
+	}
+	if err != nil {
+		return Learned{}, fmt.Errorf("learn: %w", err)
+	}
+	return Learned{Model: m, Report: r, outcomes: len(ex), rival: used.Number}, nil
+}
+
+// Save stores l as the org's next version and puts it into use if it won its contest. Where another version has come into
+// use meanwhile it is only kept: it was held against something else. promoted is the version in use now because of this.
+func (l *Learned) Save(ctx context.Context, tx *postgres.Tx) (promoted *Version, err error) {
+	inUse, err := lock(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("lock the model in use: %w", err)
+	}
+	now := wire.Now()
+	tx.Queue(`UPDATE score_current SET trained = $2, trained_at = $3 WHERE org_id = $1`, tx.Org(), l.outcomes, now)
+	if l.Model == nil {
+		return nil, nil //nolint:nilnil // nothing was learned
+	}
+	v := &Version{CreatedAt: now, LearnedTo: l.Report.To, Outcomes: l.Report.Outcomes, Model: l.Model, Report: l.Report}
+	if err := tx.QueryRow(ctx, `SELECT coalesce(max(number), 0) + 1 FROM score_model WHERE org_id = $1`, []any{tx.Org()}, &v.Number); err != nil {
+		return nil, fmt.Errorf("number the version: %w", err)
+	}
+	v.Model.Version = Name(v.Number)
+	if l.Report.Contest.Won() && inUse == l.rival {
+		v.PromotedAt = &now
+		tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), v.Number)
+		promoted = v
+	}
+	model, err := json.Marshal(v.Model)
+	if err != nil {
+		return nil, fmt.Errorf("encode model: %w", err)
+	}
+	report, err := json.Marshal(v.Report)
+	if err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
+	}
+	tx.Queue(`INSERT INTO score_model (org_id, `+versionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		tx.Org(), v.Number, v.CreatedAt, v.PromotedAt, v.LearnedTo, v.Outcomes, model, report)
+	return promoted, nil
+}

@@ -1,0 +1,155 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/learn"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Version is one version as it is kept.
+type Version struct {
+	Number     int
+	CreatedAt  wire.Time
+	PromotedAt *wire.Time // nil: it never scored
+	LearnedTo  time.Time
+	Outcomes   int
+	Model      *scoring.Model
+	Report     *learn.Report
+}
+
+// Name is how a version is called on the wire: v7, or the shipped prior's own.
+func Name(number int) string {
+	if number == 0 {
+		return scoring.Shipped().Version
+	}
+	return "v" + strconv.Itoa(number)
+}
+
+// Number is the version of that name; false where there can be none.
+func Number(name string) (int, bool) {
+	if name == scoring.Shipped().Version {
+		return 0, true
+	}
+	digits, ok := strings.CutPrefix(name, "v")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0 && Name(n) == name
+}
+
+// current is the number of the version in use; 0 for the prior.
+func current(ctx context.Context, tx *postgres.Tx) (number int, err error) {
+	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1`, []any{tx.Org()}, &number)
+	if postgres.None(err) {
+		return 0, nil
+	}
+	return number, err
+}
+
+func load(ctx context.Context, tx *postgres.Tx, number int) (*scoring.Model, error) {
+	if number == 0 {
+		return scoring.Shipped(), nil
+	}
+	var raw []byte
+	if err := tx.QueryRow(ctx, `SELECT model FROM score_model WHERE org_id = $1 AND number = $2`, []any{tx.Org(), number}, &raw); err != nil {
+		return nil, fmt.Errorf("read model %d: %w", number, err)
+	}
+	return scoring.Parse(raw)
+}
+
+// lock answers the number in use and holds it, and with it the right to add a version, until the transaction ends.
+func lock(ctx context.Context, tx *postgres.Tx) (number int, err error) {
+	tx.Queue(`INSERT INTO score_current (org_id) VALUES ($1) ON CONFLICT DO NOTHING`, tx.Org())
+	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1 FOR UPDATE`, []any{tx.Org()}, &number)
+	return number, err
+}
+
+const versionColumns = `number, created_at, promoted_at, learned_to, outcomes, model, report`
+
+func scanVersion(row pgx.CollectableRow) (v Version, err error) {
+	var model, report []byte
+	if err = row.Scan(&v.Number, &v.CreatedAt, &v.PromotedAt, &v.LearnedTo, &v.Outcomes, &model, &report); err != nil {
+		return v, err
+	}
+	if v.Model, err = scoring.Parse(model); err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(report, &v.Report)
+}
+
+// Current answers the version in use; the prior has neither report nor times.
+func Current(ctx context.Context, tx *postgres.Tx) (Version, error) {
+	n, err := current(ctx, tx)
+	if err != nil {
+		return Version{}, fmt.Errorf("read the model in use: %w", err)
+	}
+	return Get(ctx, tx, n)
+}
+
+// Get answers one version, or a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
+	if number == 0 {
+		return Version{Model: scoring.Shipped()}, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM score_model WHERE org_id = $1 AND number = $2`, tx.Org(), number)
+	if err != nil {
+		return Version{}, fmt.Errorf("read version: %w", err)
+	}
+	v, err := pgx.CollectExactlyOneRow(rows, scanVersion)
+	if postgres.None(err) {
+		return v, fault.New(fault.NotFound, "There is no such version.")
+	}
+	return v, err
+}
+
+// List answers at most limit versions, the newest first, below a number; 0 begins at the newest.
+func List(ctx context.Context, tx *postgres.Tx, below, limit int) ([]Version, error) {
+	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM score_model WHERE org_id = $1 AND ($2 = 0 OR number < $2) ORDER BY number DESC LIMIT $3`, tx.Org(), below, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	return pgx.CollectRows(rows, scanVersion)
+}
+
+// ErrSame says that the version is in use already.
+var ErrSame = errors.New("the version is in use already")
+
+// Use makes number the version in use, whatever it foretold; ErrSame where it is. An unknown one is a not_found fault.
+func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
+	was, err := lock(ctx, tx)
+	if err != nil {
+		return Version{}, fmt.Errorf("lock the model in use: %w", err)
+	}
+	v, err := Get(ctx, tx, number)
+	if err != nil {
+		return v, err
+	}
+	if was == number {
+		return v, ErrSame
+	}
+	tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), number)
+	tx.Queue(`UPDATE score_model SET promoted_at = coalesce(promoted_at, $3) WHERE org_id = $1 AND number = $2`, tx.Org(), number, wire.Now())
+	return v, nil
+}
+
+// Told is v as events tell of it.
+func (v *Version) Told() events.ScoreModel {
+	out := events.ScoreModel{Version: Name(v.Number), Confidence: string(v.Model.Confidence), Metrics: map[string]float64{"outcomes": float64(v.Outcomes)}}
+	if v.Report != nil && v.Report.Metrics != nil {
+		m := v.Report.Metrics
+		maps.Copy(out.Metrics, map[string]float64{"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE})
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package leadrescore
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
+)
+
+// step is how many contacts one transaction scores: their scores are held until it ends.
+const step = 1000
+
+// Job scores with the model in use.
+type Job struct{}
+
+// Handler is the kind with its work.
+func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
+
+// Work scores the next contacts and asks for the step after them.
+func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+	used, err := models.Current(ctx, tx)
+	if err != nil || models.Name(used.Number) != run.Args.Version {
+		return err
+	}
+	tell, last, err := contacts.RescoreAfter(ctx, tx, run.Args.After, step, used.Model.Rate, scoring.Moved)
+	if err != nil {
+		return err
+	}
+	for i := range tell {
+		if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
+			return err
+		}
+	}
+	if last == (id.ID{}) {
+		return nil
+	}
+	return Kind.Add(ctx, tx, Args{Version: run.Args.Version, After: last})
+}

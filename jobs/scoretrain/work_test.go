@@ -1,0 +1,418 @@
+package scoretrain_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/leadrescore"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+)
+
+// school is an org that has something to learn from.
+type school struct {
+	*testkit.Database
+	t    *testing.T
+	org  id.ID
+	sql  *pgx.Conn // superuser
+	book *models.Book
+	rand *rand.Rand
+	at   time.Time
+}
+
+func open(t *testing.T) *school {
+	t.Helper()
+	s := &school{Database: testkit.DB(t), t: t, org: id.New(), rand: rand.New(rand.NewPCG(1, 2)), at: time.Now().AddDate(-1, 0, 0)}
+	s.sql, s.book = testkit.Pgx(t, s.URL), models.NewBook(s.App, slog.New(slog.DiscardHandler))
+	s.exec(`INSERT INTO org (id, name) VALUES ($1, 'School')`, s.org)
+	return s
+}
+
+func (s *school) exec(sql string, args ...any) {
+	s.t.Helper()
+	if _, err := s.sql.Exec(s.t.Context(), sql, args...); err != nil {
+		s.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (s *school) tx(fn func(*postgres.Tx) error) {
+	s.t.Helper()
+	if err := s.App.Tx(s.t.Context(), s.org, fn); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *school) one(sql string, args ...any) (n int) {
+	s.t.Helper()
+	if err := s.sql.QueryRow(s.t.Context(), sql, args...).Scan(&n); err != nil {
+		s.t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// contact makes one as the API does.
+func (s *school) contact(values map[string]any) (row contacts.Row) {
+	s.t.Helper()
+	s.tx(func(tx *postgres.Tx) (err error) {
+		row, err = contacts.Create(tx, &contacts.Patch{
+			Email: wire.Some(id.New().String() + "@acme.example"), FirstName: wire.Some("A"), LastName: wire.Some("B"), Attributes: wire.Some(values),
+		}, s.book.For(s.t.Context(), s.org).Rate)
+		return err
+	})
+	return row
+}
+
+// deal is one that was made a while after the one before and has ended, "open" apart.
+func (s *school) deal(contact id.ID, status string) {
+	s.t.Helper()
+	s.at = s.at.Add(time.Hour)
+	s.exec(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount, currency, closed_at, created_at, updated_at)
+		SELECT $1, $2, 'Deal', $3, pipeline_id, id, kind, 0, 'EUR', CASE WHEN kind <> 'open' THEN $5::timestamptz END, $5, $5
+		FROM pipeline_stage WHERE org_id = $1 AND kind = $4 ORDER BY place LIMIT 1`, s.org, id.New(), contact, status, s.at)
+}
+
+// pupils are n contacts with a deal each: plan gold is won four times as often as plan iron.
+func (s *school) pupils(n int, flip bool) {
+	s.t.Helper()
+	for range n {
+		plan, chance := "gold", 0.8
+		if s.rand.IntN(2) == 0 {
+			plan, chance = "iron", 0.2
+		}
+		if flip {
+			chance = 1 - chance
+		}
+		status := "lost"
+		if s.rand.Float64() < chance {
+			status = "won"
+		}
+		s.deal(s.contact(map[string]any{"plan": plan, "size": float64(s.rand.IntN(50))}).ID, status)
+	}
+}
+
+// train runs the job as a worker does.
+func (s *school) train(anyway bool) {
+	s.t.Helper()
+	s.tx(func(tx *postgres.Tx) error {
+		return scoretrain.Kind.Add(s.t.Context(), tx, scoretrain.Args{Anyway: anyway})
+	})
+	var job id.ID
+	if err := s.sql.QueryRow(s.t.Context(), `SELECT id FROM job WHERE kind = 'score.train'`).Scan(&job); err != nil {
+		s.t.Fatal(err)
+	}
+	ledger := queue.NewLedger(s.App, s.System)
+	run, err := ledger.Claim(s.t.Context(), s.org, job)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := (scoretrain.Job{App: s.App, System: s.System}).Handlers()[0].Call(s.t.Context(), run); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := ledger.Finish(s.t.Context(), run, queue.Verdict{Outcome: queue.Done}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rescore runs the steps that have been asked for until there are none.
+func (s *school) rescore() (steps int) {
+	s.t.Helper()
+	for {
+		var raw []byte
+		err := s.sql.QueryRow(s.t.Context(), `DELETE FROM job WHERE id = (SELECT id FROM job WHERE kind = 'lead.rescore' ORDER BY id LIMIT 1) RETURNING args::text::bytea`).Scan(&raw)
+		if postgres.None(err) {
+			return steps
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		steps++
+		s.tx(func(tx *postgres.Tx) error {
+			return leadrescore.Job{}.Handler().Tx(s.t.Context(), tx, &queue.Claimed{Org: s.org, Raw: raw})
+		})
+	}
+}
+
+func (s *school) current() (v models.Version) {
+	s.t.Helper()
+	s.tx(func(tx *postgres.Tx) (err error) {
+		v, err = models.Current(s.t.Context(), tx)
+		return err
+	})
+	return v
+}
+
+func TestAModelIsLearnedPromotedToldAndScoresEverybody(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.pupils(260, false)
+	gold, iron := s.contact(map[string]any{"plan": "Gold"}), s.contact(map[string]any{"plan": "iron"})
+	if gold.LeadScore != iron.LeadScore || gold.Score.ModelVersion != "prior-1" {
+		t.Fatalf("before: %+v and %+v", gold.Score, iron.Score)
+	}
+	s.train(false)
+	v := s.current()
+	if v.Number != 1 || v.Model.Confidence != scoring.Learned || v.Outcomes != 260 || v.PromotedAt == nil {
+		t.Fatalf("in use: %+v", v)
+	}
+	if n := s.one(`SELECT count(*) FROM event WHERE org_id = $1 AND type = 'score_model.trained'`, s.org); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+	if steps := s.rescore(); steps != 1 {
+		t.Errorf("%d steps for 262 contacts", steps)
+	}
+	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND version <> 'v1'`, s.org); n != 0 {
+		t.Errorf("%d contacts are scored by another version", n)
+	}
+	s.tx(func(tx *postgres.Tx) error {
+		a, err := contacts.Get(t.Context(), tx, gold.ID, false)
+		if err != nil {
+			return err
+		}
+		b, err := contacts.Get(t.Context(), tx, iron.ID, false)
+		if err != nil {
+			return err
+		}
+		if a.LeadScore < b.LeadScore+30 || a.Edit != 1 || a.UpdatedAt != gold.UpdatedAt || a.Computed != gold.Computed+1 {
+			t.Errorf("gold %+v, iron %+v", a, b)
+		}
+		// The same in the process, in the batch and in another process that has just begun.
+		for _, book := range []*models.Book{s.book, models.NewBook(s.App, slog.New(slog.DiscardHandler))} {
+			m, err := book.In(t.Context(), tx)
+			if err != nil {
+				return err
+			}
+			if lead, from := m.Rate(&a.Contact); lead != a.LeadScore || from != a.Score {
+				t.Errorf("the book says %v %+v, stored is %v %+v", lead, from, a.LeadScore, a.Score)
+			}
+		}
+		return nil
+	})
+	if n := s.one(`SELECT count(*) FROM event WHERE org_id = $1 AND type = 'contact.score_changed'`, s.org); n < 200 {
+		t.Errorf("%d contacts were told of", n)
+	}
+	s.train(false) // nothing has grown
+	if v := s.current(); v.Number != 1 {
+		t.Errorf("without new outcomes it is %d", v.Number)
+	}
+}
+
+func TestAModelThatGotWorseIsKeptAndDoesNotScore(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.pupils(250, false)
+	s.train(false)
+	// Whoever enters outcomes at random for a while teaches nothing; the honest ones after that show it.
+	s.pupils(200, true)
+	s.exec(`UPDATE score_current SET trained = 0 WHERE org_id = $1`, s.org)
+	s.exec(`UPDATE score_model SET learned_to = (SELECT max(at) FROM score_snapshot WHERE org_id = $1) WHERE org_id = $1`, s.org)
+	s.pupils(60, false)
+	s.train(true)
+	if v := s.current(); v.Number != 1 {
+		t.Errorf("in use is %d", v.Number)
+	}
+	s.tx(func(tx *postgres.Tx) error {
+		v, err := models.Get(t.Context(), tx, 2)
+		if err != nil {
+			return err
+		}
+		if v.PromotedAt != nil || v.Report.Contest.Won() {
+			t.Errorf("the second version: %+v", v.Report.Contest)
+		}
+		return nil
+	})
+	if n := s.one(`SELECT count(*) FROM event WHERE org_id = $1 AND type = 'score_model.trained'`, s.org); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+func TestWhatIsWrittenAfterTheDealWasMadeTeachesNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 120 {
+		c := s.contact(map[string]any{"plan": "gold"})
+		status := []string{"won", "lost"}[s.rand.IntN(2)]
+		s.deal(c.ID, status)
+		s.exec(`UPDATE contact SET attributes = attributes || jsonb_build_object('call', $3::text) WHERE org_id = $1 AND id = $2`, s.org, c.ID, status)
+	}
+	s.tx(func(tx *postgres.Tx) error {
+		ex, err := models.Examples(t.Context(), tx)
+		if err != nil {
+			return err
+		}
+		if len(ex) != 120 {
+			t.Errorf("%d examples", len(ex))
+		}
+		for _, e := range ex {
+			if _, ok := e.Contact.Values["call"]; ok || e.Contact.Values["plan"] != "gold" {
+				t.Fatalf("an example has %v", e.Contact.Values)
+			}
+		}
+		return nil
+	})
+}
+
+func TestAFieldThatIsEditedWhenDealsEndIsQuarantined(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 120 {
+		c := s.contact(map[string]any{"plan": "gold", "note": "a", "quiet": "a"})
+		s.tx(func(tx *postgres.Tx) error {
+			ch, err := contacts.Update(t.Context(), tx, c.ID, nil, &contacts.Patch{Attributes: wire.Some(map[string]any{"note": fmt.Sprint(s.rand.IntN(3))})}, scoring.Shipped().Rate)
+			if err != nil {
+				return err
+			}
+			return contacts.Tell(t.Context(), tx, &ch)
+		})
+		s.at = time.Now()
+		s.deal(c.ID, []string{"won", "lost"}[s.rand.IntN(2)])
+	}
+	s.train(true)
+	s.tx(func(tx *postgres.Tx) error {
+		v, err := models.Get(t.Context(), tx, 1)
+		if err != nil {
+			return err
+		}
+		if q := v.Report.Quarantined; len(q) != 1 || q[0].Feature != "attributes.note" || q[0].Reason != "edited_near_outcome" {
+			t.Errorf("quarantined %+v", q)
+		}
+		return nil
+	})
+}
+
+func TestOpenDealsCountAsNotWonAfterNinetyDays(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.at = time.Now().AddDate(0, 0, -91)
+	s.deal(s.contact(nil).ID, "open")
+	s.at = time.Now().AddDate(0, 0, -89)
+	s.deal(s.contact(nil).ID, "open")
+	s.deal(s.contact(nil).ID, "won")
+	s.tx(func(tx *postgres.Tx) error {
+		ex, err := models.Examples(t.Context(), tx)
+		if err != nil {
+			return err
+		}
+		if len(ex) != 2 || !ex[0].Won || ex[1].Won {
+			t.Errorf("%+v", ex)
+		}
+		return nil
+	})
+}
+
+func TestTheNightFindsWhoHasNews(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	night := func() int {
+		job := scoretrain.Job{App: s.App, System: s.System}
+		if err := job.Ask(t.Context(), &queue.Run[scoretrain.NightArgs]{Claimed: &queue.Claimed{}}); err != nil {
+			t.Fatal(err)
+		}
+		return s.one(`WITH gone AS (DELETE FROM job WHERE kind = 'score.train' RETURNING 1) SELECT count(*) FROM gone`)
+	}
+	if n := night(); n != 0 {
+		t.Errorf("%d trainings without a deal", n)
+	}
+	s.at = time.Now().Add(-2 * time.Hour)
+	s.deal(s.contact(nil).ID, "won")
+	if n := night(); n != 1 {
+		t.Errorf("%d trainings after the first deal", n)
+	}
+	s.train(true)
+	if n := night(); n != 0 {
+		t.Errorf("%d trainings without news", n)
+	}
+}
+
+func TestAnOrgMayGoBackToAnyVersion(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.pupils(200, false)
+	s.train(true)
+	for _, number := range []int{0, 1} {
+		s.tx(func(tx *postgres.Tx) error {
+			_, err := models.Use(t.Context(), tx, number)
+			return err
+		})
+		s.book.Forget(s.org)
+		if v := s.book.For(t.Context(), s.org).Version; v != models.Name(number) {
+			t.Errorf("the book has %s, want version %d", v, number)
+		}
+	}
+}
+
+func TestABookWithoutADatabaseKeepsWhatItKnows(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if v := s.book.For(gone, s.org).Version; v != "prior-1" {
+		t.Errorf("without an answer: %s", v)
+	}
+}
+
+// Steps of a version that is in use no
+// more end: the change has asked for a walk of its own.
+func TestStepsOfAVersionThatIsNoLongerInUseEnd(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.pupils(200, false)
+	s.train(true)
+	s.tx(func(tx *postgres.Tx) error {
+		_, err := models.Use(t.Context(), tx, 0)
+		return err
+	})
+	if steps := s.rescore(); steps != 1 {
+		t.Errorf("%d steps", steps)
+	}
+	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND version = 'v1'`, s.org); n != 0 {
+		t.Errorf("%d contacts are scored by a version that is not in use", n)
+	}
+}
+
+func TestManyContactsAreScoredInStepsEachOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 25 {
+		s.contact(map[string]any{"plan": "gold"})
+	}
+	model := scoring.Prior()
+	model.Version, model.Intercept = "v9", 1
+	var after id.ID
+	var told, steps int
+	for {
+		var tell []contacts.Change
+		s.tx(func(tx *postgres.Tx) (err error) {
+			tell, after, err = contacts.RescoreAfter(t.Context(), tx, after, 10, model.Rate, scoring.Moved)
+			return err
+		})
+		told, steps = told+len(tell), steps+1
+		if after == (id.ID{}) {
+			break
+		}
+	}
+	if told != 25 || steps != 3 {
+		t.Errorf("%d told of in %d steps", told, steps)
+	}
+	if n := s.one(`SELECT count(*) FROM score_history WHERE org_id = $1 AND version = 'v9'`, s.org); n != 25 {
+		t.Errorf("%d records", n)
+	}
+	want, _ := model.Rate(&events.Contact{Email: "x@acme.example", Stage: "lead", Attributes: map[string]any{"plan": "gold"}})
+	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND abs(score - $2) < 0.001 AND announced = score AND computed = 1`, s.org, want); n != 25 {
+		t.Errorf("%d contacts have the score %v", n, math.Round(want*100)/100)
+	}
+}
