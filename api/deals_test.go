@@ -1,3 +1,5 @@
+// Longer than its neighbours: what a deal may become is one table, and the tests after it read their fixtures off it.
+
 package api_test
 
 import (

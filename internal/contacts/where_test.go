@@ -1,3 +1,5 @@
+// Longer than its neighbours: the generator of filters, the naive evaluator and the values that both meet are read together.
+
 package contacts_test
 
 import (

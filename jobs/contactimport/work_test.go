@@ -1,3 +1,5 @@
+// Longer than its neighbours: all its tests share one desk, and most are a file of a few lines with what becomes of it.
+
 package contactimport_test
 
 import (

@@ -1,3 +1,5 @@
+// Longer than its neighbours: all its tests share one school, whose deals they learn from.
+
 package scoretrain_test
 
 import (

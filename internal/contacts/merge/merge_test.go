@@ -1,3 +1,5 @@
+// Longer than its neighbours: the property test stands with the dump and the random edits that it is made of.
+
 package merge_test
 
 import (
