@@ -126,7 +126,7 @@ func build(d Deps, more ...func(*App)) *App {
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
-		a.mountBulk, // before the contacts, whose GET of one would take "bulk" for an id
+		a.mountBulk, a.mountDuplicates, // before the contacts, whose GET of one would take "bulk" for an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel, a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountDeals, a.mountNotes, a.mountTasks,

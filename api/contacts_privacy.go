@@ -6,6 +6,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -52,6 +53,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	bulk.Erase(tx, i)
 	merge.Erase(tx, i)
 	models.Erase(tx, i)
+	duplicates.Erase(tx, i)
 	events.EraseTimeline(tx, i)
 	eraseFiles(tx, i)
 	deals.Erase(tx, i)

@@ -17,7 +17,7 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased, "contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased,
-	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
+	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased, "contact_duplicate": erased,
 	"contact_import_effect": erased,
 	"segment_mark":          "an id on its way to the job that finds the contact gone",
 }
@@ -94,6 +94,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	bulk := ada.asked(http.MethodPost, bulkPath, `{"filter":{"field":"tag","op":"eq","value":"hot"},"action":{"type":"tag","add":["x"]}}`)
 	ada.exec(`UPDATE contact_bulk SET errors = json_build_array(json_build_object('contact_id', $1::text, 'code', 'x', 'detail', 'x'))::jsonb`, c.ID)
 	ada.step(bulk) // fixes whom it is about
+	ada.exec(`INSERT INTO contact_duplicate (org_id, reason, n, contact_ids) SELECT org_id, 'email', 0, ARRAY[id, gen_random_uuid()] FROM contact WHERE id = $1`, c.ID)
 	sold := ada.deal(`{"name":"Anvils","contact_id":"` + c.ID + `"}`)
 	kept := ada.activity(notesPath, `{"body":"about the deal","contact_id":"`+c.ID+`","deal_id":"`+sold.ID+`"}`)
 	ada.activity(notesPath, `{"body":"Ada secretive","contact_id":"`+c.ID+`"}`)

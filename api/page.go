@@ -71,22 +71,30 @@ func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show fun
 	l := list[T]{HasMore: len(rows) > p.Limit}
 	if l.HasMore {
 		rows = rows[:p.Limit]
-		plain, err := json.Marshal(key(rows[len(rows)-1]))
-		if err != nil {
-			return l, fmt.Errorf("encode cursor: %w", err)
+		var err error
+		if l.NextCursor, err = cursor(ctx, a, key(rows[len(rows)-1])); err != nil {
+			return l, err
 		}
-		sealed, err := a.Box.Seal(plain, cursorOf(ctx))
-		if err != nil {
-			return l, fmt.Errorf("seal cursor: %w", err)
-		}
-		next := base64.RawURLEncoding.EncodeToString(sealed)
-		l.NextCursor = &next
 	}
 	l.Data = make([]T, len(rows))
 	for i, r := range rows {
 		l.Data[i] = show(r)
 	}
 	return l, nil
+}
+
+// cursor is next_cursor of a page that ends at k; after reads it.
+func cursor[K any](ctx context.Context, a *App, k K) (*string, error) {
+	plain, err := json.Marshal(k)
+	if err != nil {
+		return nil, fmt.Errorf("encode cursor: %w", err)
+	}
+	sealed, err := a.Box.Seal(plain, cursorOf(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("seal cursor: %w", err)
+	}
+	next := base64.RawURLEncoding.EncodeToString(sealed)
+	return &next, nil
 }
 
 // cursorOf is what a cursor of this request's list is bound to.

@@ -25,6 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/aisweep"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
+	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
@@ -87,6 +88,7 @@ func All(d Deps) []queue.Handler {
 			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
 			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
+			contactduplicates.Job{App: d.App}.Handler(),
 			contactexport.Job{Links: links, Log: d.Log}.Handler(),
 			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
 			leadrescore.Job{}.Handler(),

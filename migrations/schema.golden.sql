@@ -21,6 +21,8 @@ contact (org_id uuid not null, id uuid not null, email text not null, email_fold
 contact_attribute (org_id uuid not null, contact_id uuid not null, key text not null, archived boolean not null default false, text text, rest text, number double precision, flag boolean, created_at timestamp with time zone not null)
 contact_bulk (org_id uuid not null, id uuid not null, action jsonb not null, filter jsonb, dry_run boolean not null, status text not null default 'queued'::text, rows_total bigint not null default 0, rows_changed bigint not null default 0, rows_unchanged bigint not null default 0, rows_failed bigint not null default 0, sample_ids uuid[] not null default '{}'::uuid[], errors jsonb not null default '[]'::jsonb, error text, actor_type text not null, actor_id text not null, request_id text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
 contact_bulk_part (org_id uuid not null, bulk_id uuid not null, n integer not null, ids uuid[] not null, size integer not null)
+contact_duplicate (org_id uuid not null, reason text not null, n integer not null, contact_ids uuid[] not null)
+contact_duplicate_search (org_id uuid not null, asked_at timestamp with time zone not null, completed_at timestamp with time zone)
 contact_export (org_id uuid not null, id uuid not null, status text not null, format text not null, filter json, archived boolean not null, fields text[] not null, rows integer not null default 0, bytes bigint not null default 0, parts integer not null default 0, after_at timestamp with time zone, after_id uuid, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, expires_at timestamp with time zone not null, computed integer not null default 0)
 contact_export_part (org_id uuid not null, export_id uuid not null, part integer not null, data bytea not null)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -183,6 +185,9 @@ contact_attribute: contact_attribute_pkey PRIMARY KEY (org_id, contact_id, key)
 contact_bulk: contact_bulk_pkey PRIMARY KEY (org_id, id)
 contact_bulk: contact_bulk_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 contact_bulk_part: contact_bulk_part_pkey PRIMARY KEY (org_id, bulk_id, n)
+contact_duplicate: contact_duplicate_pkey PRIMARY KEY (org_id, reason, n)
+contact_duplicate: contact_duplicate_reason_check CHECK ((reason = ANY (ARRAY['email'::text, 'name_company'::text, 'phone'::text])))
+contact_duplicate_search: contact_duplicate_search_pkey PRIMARY KEY (org_id)
 contact_export: contact_export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text])))
 contact_export: contact_export_pkey PRIMARY KEY (org_id, id)
 contact_export: contact_export_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'expired'::text])))
@@ -499,6 +504,8 @@ CREATE UNIQUE INDEX connect_sale_subscription ON public.connect_sale USING btree
 CREATE UNIQUE INDEX contact_attribute_pkey ON public.contact_attribute USING btree (org_id, contact_id, key)
 CREATE UNIQUE INDEX contact_bulk_part_pkey ON public.contact_bulk_part USING btree (org_id, bulk_id, n)
 CREATE UNIQUE INDEX contact_bulk_pkey ON public.contact_bulk USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_duplicate_pkey ON public.contact_duplicate USING btree (org_id, reason, n)
+CREATE UNIQUE INDEX contact_duplicate_search_pkey ON public.contact_duplicate_search USING btree (org_id)
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_export_part_pkey ON public.contact_export_part USING btree (org_id, export_id, part)
 CREATE UNIQUE INDEX contact_export_pkey ON public.contact_export USING btree (org_id, id)
@@ -629,6 +636,8 @@ contact_bulk: system for ALL to funnelwork_system using (true) check (true) forc
 contact_bulk: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_bulk_part: system for ALL to funnelwork_system using (true) check (true) forced
 contact_bulk_part: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_duplicate: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_duplicate_search: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_export: system for ALL to funnelwork_system using (true) check (true) forced
 contact_export: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_export_part: system for ALL to funnelwork_system using (true) check (true) forced
@@ -780,6 +789,10 @@ contact_bulk: funnelwork_system may DELETE, SELECT
 contact_bulk_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_bulk_part: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_bulk_part: funnelwork_system may DELETE, SELECT
+contact_duplicate: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_duplicate: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_duplicate_search: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_duplicate_search: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_export: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_export: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_export: funnelwork_system may DELETE, SELECT, UPDATE

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
+)
+
+const duplicatesPath = contactsPath + "/duplicates"
+
+func (a *App) mountDuplicates() {
+	route(a, op{Method: http.MethodGet, Path: duplicatesPath, Need: viewer, Tag: "Contacts", Title: "List contacts that may be the same person"}, a.listDuplicates)
+	route(a, op{Method: http.MethodPost, Path: duplicatesPath + "/search", Need: member, Tag: "Contacts", Title: "Search for contacts that may be the same person", Status: http.StatusAccepted, Writes: []string{contactduplicates.Kind.Name()}}, a.searchDuplicates)
+}
+
+type searchBody struct {
+	AskedAt     *wire.Time `json:"asked_at" format:"date-time" doc:"When the last search was asked for; null: never"`
+	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"When the search ended whose findings the list has; null: none has"`
+}
+
+type searchAnswer struct{ Body searchBody }
+
+// searchDuplicates asks for a search; of one that waits already nothing more is asked.
+func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*searchAnswer, error) {
+		_, completed, err := duplicates.Searched(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		now := wire.Now()
+		duplicates.Ask(tx)
+		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}}, contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Once())
+	})
+}
+
+type duplicateList struct {
+	Body struct {
+		Data        []duplicates.Group `json:"data" nullable:"false"`
+		HasMore     bool               `json:"has_more"`
+		NextCursor  *string            `json:"next_cursor" doc:"null on the last page"`
+		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When the last search was asked for; null: never"`
+		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"When the search ended whose findings these are; null: there was none"`
+	}
+}
+
+func (a *App) listDuplicates(ctx context.Context, in *struct {
+	Page
+	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only those that have this in common"`
+},
+) (*duplicateList, error) {
+	from, err := after[duplicates.Place](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, a, func(tx *postgres.Tx) (*duplicateList, error) {
+		out := &duplicateList{}
+		var err error
+		if out.Body.AskedAt, out.Body.CompletedAt, err = duplicates.Searched(ctx, tx); err != nil {
+			return nil, err
+		}
+		groups, next, err := duplicates.List(ctx, tx, in.Reason, from, in.Limit)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Data = append([]duplicates.Group{}, groups...)
+		if next == nil {
+			return out, nil
+		}
+		out.Body.HasMore = true
+		out.Body.NextCursor, err = cursor(ctx, a, *next)
+		return out, err
+	})
+}
