@@ -58,7 +58,8 @@ func askForTraining(ctx context.Context, tx *postgres.Tx, wanted bool) error {
 	if !wanted {
 		return nil
 	}
-	return scoretrain.Kind.Add(ctx, tx, scoretrain.Args{}, scoretrain.Soon()...)
+	args := scoretrain.Args{}
+	return scoretrain.Kind.Add(ctx, tx, args, args.Ask()...)
 }
 
 func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBatchBody] }) (*recordBatchAnswer, error) {

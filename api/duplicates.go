@@ -33,7 +33,7 @@ func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer,
 		}
 		now := wire.Now()
 		duplicates.Ask(tx)
-		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}}, contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Once())
+		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}}, contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Args{}.Ask())
 	})
 }
 

@@ -59,8 +59,10 @@ func (f asAsked) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads back what was written, for a stored answer.
 func (f *asAsked) UnmarshalJSON(b []byte) error { *f = append((*f)[:0], b...); return nil }
 
-// Schema is that of any value.
-func (asAsked) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+// Schema is that of a filter, or null.
+func (asAsked) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
+}
 
 type exportStarted struct {
 	Location string `header:"Location" doc:"Where the progress is"`

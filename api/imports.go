@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
 const (
@@ -29,7 +30,7 @@ func (a *App) mountImports() {
 	route(a, op{Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import"}, a.getImport)
 	route(a, op{
 		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo an import, for 30 days", Status: http.StatusAccepted,
-		Writes: []string{contactimport.Undo.Name()},
+		Writes: []string{contactundo.Kind.Name()},
 	}, a.undoImport)
 }
 
@@ -143,7 +144,7 @@ func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, erro
 			return nil, err
 		}
 		if started {
-			err = contactimport.Undo.Add(ctx, tx, contactimport.Args{Import: i.ID})
+			err = contactundo.Kind.Add(ctx, tx, contactundo.Args{Import: i.ID})
 		}
 		return &importUndone{Body: a.showImport(ctx, i).Body}, err
 	})

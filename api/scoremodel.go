@@ -125,7 +125,8 @@ func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, e
 		}
 		out := &trainAnswer{}
 		out.Body.Status, out.Body.Outcomes = "queued", now
-		return out, scoretrain.Kind.Add(ctx, tx, scoretrain.Args{Anyway: true}, scoretrain.Asked())
+		args := scoretrain.Args{Anyway: true}
+		return out, scoretrain.Kind.Add(ctx, tx, args, args.Ask()...)
 	})
 }
 

@@ -14,11 +14,11 @@ import (
 type Args struct{}
 
 // Kind reads outside of any writing transaction, which would hold back others for the seconds that it takes, and writes what it has found
-// with the job's end. One open search of an org is enough.
+// with the job's end.
 var Kind = queue.Define[Args]("contact.duplicates", queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 3 * time.Minute})
 
-// Once is the key by which a second search is not added.
-func Once() queue.Adding { return queue.Dedupe("contact.duplicates") }
+// Ask is how a search is asked for: one that waits already is enough.
+func (Args) Ask() queue.Adding { return queue.Dedupe("contact.duplicates") }
 
 // Job searches.
 type Job struct{ App *postgres.DB }

@@ -8,17 +8,12 @@
 package contactimport
 
 import (
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
-// Args name the import.
-type Args struct {
-	Import id.ID `json:"import"`
-}
+// Args name the import, as those of its undoing do.
+type Args = contactundo.Args
 
-// Kind is one step of an import, Undo one of its undoing. Steps are asked for one after the other, hence no dedupe key.
-var (
-	Kind = queue.Define[Args]("contact.import", queue.Options{Lane: queue.Bulk})
-	Undo = queue.Define[Args]("contact.undo_import", queue.Options{Lane: queue.Bulk})
-)
+// Kind is one step of an import. Steps are asked for one after the other, hence no dedupe key.
+var Kind = queue.Define[Args]("contact.import", queue.Options{Lane: queue.Bulk})

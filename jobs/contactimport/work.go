@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/jobs/contactundo"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
@@ -26,7 +27,7 @@ type Job struct {
 
 // Handlers are the kinds with their work.
 func (j Job) Handlers() []queue.Handler {
-	return []queue.Handler{Kind.HandleTx(j.Work), Undo.HandleTx(j.WorkUndo)}
+	return []queue.Handler{Kind.HandleTx(j.Work), contactundo.Kind.HandleTx(j.WorkUndo)}
 }
 
 // Work makes one step and asks for the next, until the import is over.
@@ -45,7 +46,7 @@ func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]
 	if err != nil {
 		return err
 	}
-	return j.step(ctx, tx, run, Undo, func() (imports.Done, error) { return w.UndoStep(ctx, tx, run.Args.Import) },
+	return j.step(ctx, tx, run, contactundo.Kind, func() (imports.Done, error) { return w.UndoStep(ctx, tx, run.Args.Import) },
 		func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
 }
 

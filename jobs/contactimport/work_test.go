@@ -30,6 +30,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
 // desk is one org with the jobs of its files.
@@ -182,7 +183,7 @@ func (d *desk) undo(i id.ID) *imports.Undo {
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		_, started, err := imports.Undoing(ctx, tx, i)
 		if err == nil && started {
-			err = contactimport.Undo.Add(ctx, tx, contactimport.Args{Import: i})
+			err = contactundo.Kind.Add(ctx, tx, contactundo.Args{Import: i})
 		}
 		return err
 	})

@@ -19,15 +19,16 @@ type Args struct {
 // together with the job's end, so that each run leaves one version or none.
 var Kind = queue.Define[Args]("score.train", queue.Options{Lane: queue.Bulk, MaxAttempts: 4, Timeout: 4 * time.Minute})
 
-// Soon is how a won or lost deal asks: one training is enough for all that end until then.
-func Soon() []queue.Adding {
+// Ask is how such a training is asked for: now, or, by a deal that has ended, some minutes ahead, so that one training is enough for all that
+// end until then. One that waits already is enough, too.
+func (a Args) Ask() []queue.Adding {
+	if a.Anyway {
+		return []queue.Adding{queue.Dedupe("score.train asked")}
+	}
 	return []queue.Adding{queue.At(time.Now().Add(soon)), queue.Dedupe("score.train soon")}
 }
 
 const soon = 2 * time.Minute
-
-// Asked is how somebody asks for a training now: once more while one waits is nothing.
-func Asked() queue.Adding { return queue.Dedupe("score.train asked") }
 
 // NightArgs are none: the job is the platform's own.
 type NightArgs struct{}
