@@ -152,19 +152,20 @@ func TestWhatADealBodyMayNotBe(t *testing.T) {
 	std := ada.standard()
 	foreign := s.signup()
 	for body, want := range map[string]string{
-		`{}`:                                                             "#/name required",
-		`{"name":"A","probability":5}`:                                   "#/probability unknown_field",
-		`{"name":""}`:                                                    "#/name required",
-		`{"name":"A","amount":-1}`:                                       "#/amount out_of_range",
-		`{"name":"A","amount":1.5}`:                                      "#/amount invalid_type",
-		`{"name":"A","amount":null}`:                                     "#/amount not_nullable",
-		`{"name":"A","currency":"eur"}`:                                  "#/currency invalid_currency",
-		`{"name":"A","currency":"ZZQ"}`:                                  "#/currency invalid_currency",
-		`{"name":"A","status":"maybe"}`:                                  "#/status not_allowed",
-		`{"name":"A","status":null}`:                                     "#/status not_nullable",
-		`{"name":"A","lost_reason":"x"}`:                                 "#/lost_reason contradicts_status",
-		`{"name":"A","expected_close_on":"2026-02-30"}`:                  "#/expected_close_on invalid_date",
-		`{"name":"A","closed_at":"2026-01-01T00:00:00Z"}`:                "#/closed_at contradicts_status",
+		`{}`:                                              "#/name required",
+		`{"name":"A","probability":5}`:                    "#/probability unknown_field",
+		`{"name":""}`:                                     "#/name required",
+		`{"name":"A","amount":-1}`:                        "#/amount out_of_range",
+		`{"name":"A","amount":1.5}`:                       "#/amount invalid_type",
+		`{"name":"A","amount":null}`:                      "#/amount not_nullable",
+		`{"name":"A","currency":"eur"}`:                   "#/currency invalid_currency",
+		`{"name":"A","currency":"ZZQ"}`:                   "#/currency invalid_currency",
+		`{"name":"A","status":"maybe"}`:                   "#/status not_allowed",
+		`{"name":"A","status":null}`:                      "#/status not_nullable",
+		`{"name":"A","lost_reason":"x"}`:                  "#/lost_reason contradicts_status",
+		`{"name":"A","expected_close_on":"2026-02-30"}`:   "#/expected_close_on invalid_date",
+		`{"name":"A","closed_at":"2026-01-01T00:00:00Z"}`: "#/closed_at contradicts_status",
+
 		`{"name":"A","status":"won","closed_at":"2999-01-01T00:00:00Z"}`: "#/closed_at out_of_range",
 		`{"name":"A","created_at":"2020-01-01T00:00:00Z"}`:               "#/created_at read_only",
 
