@@ -17,8 +17,8 @@ import (
 
 const aiPath = "/api/v1/ai"
 
-// aiTime is what a call to the provider may take: less than a request of ours, so that the answer to a lost one is ours.
-const aiTime = 14 * time.Second
+// DefaultAITime is what a call to the provider may take: less than a request of ours, so that the answer to a lost one is ours.
+const DefaultAITime = 14 * time.Second
 
 // DefaultAIPerMinute is how many tokens an org may spend in a minute.
 const DefaultAIPerMinute = 50_000
@@ -57,12 +57,12 @@ func consult[A any, P interface {
 	if out, err := replay[O](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	if err := a.Plans.Need(ctx, r.who.Org, plans.AITokens); err != nil {
-		return nil, err
-	}
 	now, err := a.Plans.Of(ctx, r.who.Org)
 	if err != nil {
 		return nil, err
+	}
+	if !now.Has(plans.AITokens) {
+		return nil, a.Plans.Lacks(&now.Rights, plans.AITokens)
 	}
 	call, err := o.Call(question)
 	if err != nil {
@@ -72,7 +72,7 @@ func consult[A any, P interface {
 	if err != nil {
 		return nil, err
 	}
-	asking, cancel := context.WithTimeout(ctx, aiTime)
+	asking, cancel := context.WithTimeout(ctx, a.AITime)
 	reply, err := a.AI.Complete(asking, call)
 	cancel()
 	var answer *A
@@ -142,7 +142,7 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 		return h, f
 	}
 	err = a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) (err error) {
-		h.reservation, err = ai.Reserve(ctx, tx, ai.Want{Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: aiTime, RequestID: r.id, Key: r.key})
+		h.reservation, err = ai.Reserve(ctx, tx, ai.Want{Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: a.AITime, RequestID: r.id, Key: r.key})
 		return err
 	})
 	if err != nil {

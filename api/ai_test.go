@@ -129,13 +129,9 @@ func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
 	}
 }
 
-// slow is a provider that takes no longer than the request may.
 func TestAProviderThatIsSlowIsGivenUpAndNotCharged(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for the whole of a call's time")
-	}
-	s := start(t, unlimited)
+	s := start(t, unlimited, func(d *api.Deps) { d.AITime = 50 * time.Millisecond })
 	c := s.signup()
 	s.Model.Mood = func() model.Mood { return model.Slow }
 	got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)

@@ -49,6 +49,7 @@ type Deps struct {
 	AI          ai.Provider
 	Tokens      *limits.Tokens
 	AIPerMinute int64
+	AITime      time.Duration // of a call to AI; 0: 14 seconds
 	// Scores knows the models that score contacts; nil: by the DB above.
 	Scores *models.Book
 
@@ -102,6 +103,9 @@ func build(d Deps, more ...func(*App)) *App {
 	}
 	if d.AIPerMinute == 0 {
 		d.AIPerMinute = DefaultAIPerMinute
+	}
+	if d.AITime == 0 {
+		d.AITime = DefaultAITime
 	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)

@@ -119,7 +119,7 @@ type trainAnswer struct {
 
 func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*trainAnswer, error) {
-		now, _, _, err := models.Grown(ctx, tx)
+		now, _, err := models.Grown(ctx, tx)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func contactsToScore() (out []scoring.Contact) {
 					for n := range 4 {
 						out = append(out, scoring.Contact{
 							Stage: stage, Email: email, JobTitle: title, Source: source, Tags: []string{"vip", "webinar", "trial"}[:n],
-							Company: n%2 == 0, Phone: n > 1, Owner: n == 3, Attributes: 2 * n,
+							Company: n%2 == 0, Phone: n > 1, Owner: n == 3, Values: []map[string]any{nil, {"a": true, "b": true}, {"a": true, "b": true, "c": true, "d": true}, {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0, "f": 1.0}}[n],
 						})
 					}
 				}

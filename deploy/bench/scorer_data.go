@@ -80,7 +80,7 @@ func zeroMean() *scoring.Model {
 func examplesOf(all []lead) []learn.Example {
 	out := make([]learn.Example, len(all))
 	for i, l := range all {
-		out[i] = learn.Example{At: l.at, Won: l.won, Contact: scoring.Contact{Stage: "lead", Email: l.key + "@leads.example", Values: l.values, Attributes: len(l.values)}}
+		out[i] = learn.Example{At: l.at, Won: l.won, Contact: scoring.Contact{Stage: "lead", Email: l.key + "@leads.example", Values: l.values}}
 	}
 	return out
 }

@@ -4,16 +4,15 @@ import "unicode/utf8"
 
 // Contact is what the scorer sees of a contact. Strings are as the contact holds them; "" is "not known".
 type Contact struct {
-	Stage      string
-	Email      string
-	JobTitle   string
-	Source     string
-	Tags       []string
-	Company    bool
-	Phone      bool
-	Owner      bool
-	Attributes int            // how many custom fields have a value
-	Values     map[string]any // those values: string, float64 or bool by key
+	Stage    string
+	Email    string
+	JobTitle string
+	Source   string
+	Tags     []string
+	Company  bool
+	Phone    bool
+	Owner    bool
+	Values   map[string]any // of its custom fields: string, float64 or bool by key
 }
 
 // Levels that are not words of the contact itself.
@@ -65,7 +64,7 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 	n++
 	add(Phone, presence(c.Phone))
 	add(Owner, presence(c.Owner))
-	add(Attributes, amount(c.Attributes))
+	add(Attributes, amount(len(c.Values)))
 	pooled := 0
 	for _, tag := range c.Tags {
 		if n == mostOwn {
@@ -209,7 +208,7 @@ func (c *Contact) Visit(known func(f Feature, level string) bool, f func(f Featu
 	one(Source, c.sourceWord(known))
 	one(Phone, presence(c.Phone))
 	one(Owner, presence(c.Owner))
-	one(Attributes, amount(c.Attributes))
+	one(Attributes, amount(len(c.Values)))
 	pooled := 0
 	for i, tag := range c.Tags {
 		if i == mostOwn-8 {

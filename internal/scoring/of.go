@@ -6,14 +6,9 @@ import (
 	"sync"
 
 	"github.com/funnelwork/funnelwork/internal/events"
-	"github.com/funnelwork/funnelwork/internal/id"
 )
 
 var prior = sync.OnceValue(Prior)
-
-// For is the model that scores the contacts of org: the shipped prior as long as no org has a model of its own.
-// It costs nothing and never fails, so that a contact is scored within its request.
-func For(_ id.ID) *Model { return prior() }
 
 // Shipped is the prior, made once.
 func Shipped() *Model { return prior() }
@@ -22,7 +17,7 @@ func Shipped() *Model { return prior() }
 func Of(c *events.Contact) Contact {
 	return Contact{
 		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
-		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Attributes: len(c.Attributes), Values: c.Attributes,
+		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Values: c.Attributes,
 	}
 }
 

@@ -22,12 +22,21 @@ var (
 func random(r *rand.Rand) scoring.Contact {
 	c := scoring.Contact{
 		Stage: stages[r.IntN(len(stages))], Email: "a@" + domains[r.IntN(len(domains))], JobTitle: titles[r.IntN(len(titles))],
-		Source: sources[r.IntN(len(sources))], Company: r.IntN(2) == 0, Phone: r.IntN(2) == 0, Owner: r.IntN(2) == 0, Attributes: r.IntN(8),
+		Source: sources[r.IntN(len(sources))], Company: r.IntN(2) == 0, Phone: r.IntN(2) == 0, Owner: r.IntN(2) == 0, Values: valued(r.IntN(8)),
 	}
 	for _, i := range r.Perm(len(tags))[:r.IntN(len(tags))] {
 		c.Tags = append(c.Tags, tags[i])
 	}
 	return c
+}
+
+// valued are n custom fields.
+func valued(n int) map[string]any {
+	values := map[string]any{}
+	for i := range n {
+		values[string(rune('a'+i))] = true
+	}
+	return values
 }
 
 // wild is a model whose weights were drawn, so that exactness is no luck of the prior's round numbers.
@@ -116,7 +125,7 @@ func TestWhatTheContractNamesMovesTheScore(t *testing.T) {
 		"title":        {with(func(c *scoring.Contact) { c.JobTitle = "Assistant to the CEO" }), base, with(func(c *scoring.Contact) { c.JobTitle = "Plumber" }), with(func(c *scoring.Contact) { c.JobTitle = "Sales Manager" }), with(func(c *scoring.Contact) { c.JobTitle = "Chief Executive" })},
 		"source":       {with(func(c *scoring.Contact) { c.Source = "purchased list" }), base, with(func(c *scoring.Contact) { c.Source = "Referral" })},
 		"owner":        {base, with(func(c *scoring.Contact) { c.Owner = true })},
-		"completeness": {base, with(func(c *scoring.Contact) { c.Attributes = 1 }), with(func(c *scoring.Contact) { c.Attributes = 9 })},
+		"completeness": {base, with(func(c *scoring.Contact) { c.Values = valued(1) }), with(func(c *scoring.Contact) { c.Values = valued(9) })},
 	} {
 		for i := 1; i < len(rising); i++ {
 			lo, hi := m.Score(&rising[i-1]), m.Score(&rising[i])

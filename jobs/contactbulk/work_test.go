@@ -94,7 +94,7 @@ func (d *desk) people(n int) {
 			rows[i].Tag = wire.Some([][]string{{"a"}, {"x", "a", "b"}, {"b"}}[i%3])
 		}
 		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
-			out, _, _, err := contacts.UpsertAll(ctx, tx, rows, scoring.For(d.org).Rate)
+			out, _, _, err := contacts.UpsertAll(ctx, tx, rows, scoring.Shipped().Rate)
 			for i := range out {
 				ids = append(ids, out[i].ID)
 			}
@@ -286,7 +286,7 @@ func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
 	if _, waits := queue.SnoozeOf(job(d.App, 7).Work(t.Context(), run(d.org, second.ID, 1))); !waits || d.get(second.ID).Status != bulk.Queued {
 		t.Errorf("the second does not wait: %+v", d.get(second.ID))
 	}
-	w := bulk.Worker{Rate: scoring.For(d.org).Rate, Part: 7, Score: func(context.Context, *postgres.Tx, []contacts.Change) error { return nil }}
+	w := bulk.Worker{Rate: scoring.Shipped().Rate, Part: 7, Score: func(context.Context, *postgres.Tx, []contacts.Change) error { return nil }}
 	for range 2 { // the start, and one part
 		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
 			_, err := w.Step(ctx, tx, first.ID)

@@ -333,7 +333,7 @@ func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 		}
 		u.Attributes = wire.Some(map[string]any{"size": float64(f[5][0] - '0')})
 		if err := d.App.Tx(t.Context(), other, func(tx *postgres.Tx) error {
-			out, made, _, err := contacts.UpsertAll(t.Context(), tx, []contacts.Upsert{u}, scoring.For(other).Rate)
+			out, made, _, err := contacts.UpsertAll(t.Context(), tx, []contacts.Upsert{u}, scoring.Shipped().Rate)
 			if err == nil && out[0].Fault != nil {
 				err = out[0].Fault
 			}
@@ -404,7 +404,7 @@ func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err := contacts.Update(ctx, tx, holder, nil, &contacts.Patch{JobTitle: wire.Some("CTO")}, scoring.For(d.org).Rate); err != nil {
+			if _, err := contacts.Update(ctx, tx, holder, nil, &contacts.Patch{JobTitle: wire.Some("CTO")}, scoring.Shipped().Rate); err != nil {
 				return err
 			}
 		}
@@ -429,7 +429,7 @@ func TestAnExportImportedAgainChangesNothing(t *testing.T) {
 				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some(odd), LastName: wire.Some(odd), Phone: wire.Some(odd), CompanyID: wire.Some(company),
 				Tag: wire.Some([]string{odd[:1] + "a;b", "c|d", odd[:1]}), Segment: wire.Some([]string{"s;t"}), TimeZone: wire.Some("Europe/Berlin"),
 				Attributes: wire.Some(map[string]any{"=k": odd, "n": -1.5e-7, "big": 9007199254740991.0, "yes": true, "day": "2024-01-02", "lines": "a\nb"}),
-			}, scoring.For(d.org).Rate)
+			}, scoring.Shipped().Rate)
 			if err != nil && !strings.Contains(err.Error(), "invalid") {
 				return err
 			}

@@ -36,7 +36,7 @@ func open(t *testing.T) *desk {
 func (d *desk) create(email string) (row contacts.Row) {
 	d.t.Helper()
 	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
-		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("A"), LastName: wire.Some("B")}, scoring.For(d.org).Rate)
+		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("A"), LastName: wire.Some("B")}, scoring.Shipped().Rate)
 		return err
 	}); err != nil {
 		d.t.Fatal(err)
@@ -140,7 +140,7 @@ func TestWhatWasMovedByAnEditIsToldByTheJob(t *testing.T) {
 	d := open(t)
 	made := d.create("a@acme.example")
 	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{Stage: wire.Some("opportunity")}, scoring.For(d.org).Rate)
+		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{Stage: wire.Some("opportunity")}, scoring.Shipped().Rate)
 		return err
 	}); err != nil {
 		t.Fatal(err)

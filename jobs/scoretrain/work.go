@@ -35,7 +35,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if !run.Args.Anyway {
 		var grown bool
 		if err := view(func(tx *postgres.Tx) error {
-			now, trained, _, err := models.Grown(ctx, tx)
+			now, trained, err := models.Grown(ctx, tx)
 			grown = enough(now, trained)
 			return err
 		}); err != nil || !grown {

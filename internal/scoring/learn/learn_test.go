@@ -60,7 +60,6 @@ func market(r *rand.Rand, n int) []learn.Example {
 				c.Tags = append(c.Tags, tag)
 			}
 		}
-		c.Attributes = len(c.Values)
 		out[i] = learn.Example{Contact: c, At: time.Unix(int64(i), 0), Won: r.Float64() < chance(truth(&c))}
 	}
 	return out

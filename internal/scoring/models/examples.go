@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,7 +64,7 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 		}
 		e.Contact = scoring.Contact{
 			Stage: s.Stage, Email: s.Email, JobTitle: s.JobTitle, Source: s.Source, Tags: s.Tags, Company: s.Company,
-			Phone: s.Phone, Owner: s.Owner, Attributes: len(s.Attributes), Values: s.Attributes,
+			Phone: s.Phone, Owner: s.Owner, Values: s.Attributes,
 		}
 		for _, name := range edited {
 			e.Edited = append(e.Edited, scoring.Feature(name))
@@ -75,14 +74,14 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 }
 
 // Grown tells how many outcomes there are and how many there were at the last training.
-func Grown(ctx context.Context, tx *postgres.Tx) (now, trained int, last *time.Time, err error) {
+func Grown(ctx context.Context, tx *postgres.Tx) (now, trained int, err error) {
 	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM score_snapshot s JOIN deal d ON `+settled+`),
-		coalesce((SELECT trained FROM score_current WHERE org_id = $1), 0), (SELECT trained_at FROM score_current WHERE org_id = $1)`,
-		[]any{tx.Org()}, &now, &trained, &last)
+		coalesce((SELECT trained FROM score_current WHERE org_id = $1), 0)`,
+		[]any{tx.Org()}, &now, &trained)
 	if err != nil {
-		return 0, 0, nil, fmt.Errorf("count outcomes: %w", err)
+		return 0, 0, fmt.Errorf("count outcomes: %w", err)
 	}
-	return now, trained, last, nil
+	return now, trained, nil
 }
 
 // Erase queues the erasure of what a contact's deals have taught from: models keep what they have learned, which names nobody.
