@@ -1009,6 +1009,7 @@ org_sells() as its caller
 quota_count() as its caller
 quota_key(org uuid, what text) as its caller
 quota_level(used bigint, cap bigint) as its caller
+quota_noted(org uuid, what text, step integer, n bigint) as its caller
 quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller

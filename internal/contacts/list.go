@@ -341,5 +341,13 @@ func (s Sort) parse(key string) (any, error) {
 	return time.UnixMicro(us).UTC(), err
 }
 
+// byKeys is for statements that name their rows by keys. One plan serves them all, whatever the org and however many rows:
+// of an org that has just begun to grow the statistics say that it has next to none, so that a plan made for it reads the
+// whole org for each statement instead of looking a thousand keys up.
+const byKeys = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+
+// ByKeys makes the statements that follow in tx look rows up by the keys that they name, until Planned.
+func ByKeys(tx *postgres.Tx) { tx.Queue(byKeys) }
+
 // Planned makes the statements that follow in tx plan as lists do. It belongs before what is made by Selecting.
 func Planned(tx *postgres.Tx) { tx.Queue(planning) }

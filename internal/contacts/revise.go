@@ -44,7 +44,8 @@ func (s Scope) sql() string {
 // LockAll reads those of the contacts that are in the scope and holds their rows until the transaction ends, in the order
 // of their ids, so that two who lock many wait for each other in one direction only.
 func LockAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope) ([]Row, error) {
-	rows, err := tx.Query(ctx, `SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = ANY ($2::uuid[])`+s.sql()+` ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids)
+	ByKeys(tx)
+	rows, err := tx.Query(ctx, `SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[])`+s.sql()+` ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("lock contacts: %w", err)
 	}

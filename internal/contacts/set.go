@@ -13,29 +13,60 @@ import (
 // What insert does for one contact, done for many by one statement for each table: a statement costs more than a row. The
 // rows are the same to the byte, which a test holds them to.
 
+// wide are the columns of contacts that wideOf has made arguments of, and those of their scores.
+const (
+	wide = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[],
+	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
+	AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id,
+		created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)`
+	rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+	AS u (id, score, probability, version, confidence, segments, scored_at)`
+)
+
 const insertAllSQL = `
-INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
+WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
 	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
 	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
 SELECT $1, u.id, u.email, u.email_folded, u.first_name, u.last_name, u.last_name_folded, u.phone, u.job_title, u.source, u.time_zone,
 	u.company_id, u.stage, u.tags::text[], u.attributes::jsonb, u.owner_id, u.created_at, u.updated_at,
 	u.first_name_folded, u.phone_folded, u.job_title_folded, u.source_folded, u.time_zone_folded, u.words
-FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[],
-	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
-	AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id,
-		created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)`
+FROM ` + wide + ` RETURNING 1)
+SELECT quota_noted($1, 'contacts', 1, (SELECT count(*) FROM made))`
 
 const insertScoresSQL = `
 INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
 SELECT $1, u.id, u.score, u.probability, u.version, u.confidence, u.score, u.segments::text[], u.scored_at
-FROM unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-	AS u (id, score, probability, version, confidence, segments, scored_at)`
+FROM ` + rated
 
 // insertAll is insert for all of them, in their order. That an address is taken is a TakenError that does not say which.
 func insertAll(tx *postgres.Tx, all []*Contact) error {
 	if len(all) == 0 {
 		return nil
 	}
+	args, err := wideOf(tx.Org(), all)
+	if err != nil {
+		return err
+	}
+	var words, tagged, members many
+	segments := make([][]string, len(all))
+	for i, c := range all {
+		words.add(c, wordsOf(c))
+		tagged.add(c, c.Tag)
+		members.add(c, c.Segment)
+		segments[i] = c.Segment
+	}
+	unique(tx.Queue(insertAllSQL, args...), "")
+	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all, segments)...)
+	words.insert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
+	tagged.insert(tx, `INSERT INTO contact_tag (org_id, tag, created_at, contact_id) SELECT $1, value, created, contact FROM u`)
+	members.insert(tx, `INSERT INTO segment_member (org_id, segment_id, created_at, contact_id)
+		SELECT $1, s.id, u.created, u.contact FROM u JOIN segment s ON s.org_id = $1 AND s.key = u.value ON CONFLICT DO NOTHING`)
+	insertAttributes(tx, all)
+	return nil
+}
+
+// wideOf are the arguments of a statement over wide.
+func wideOf(org id.ID, all []*Contact) ([]any, error) {
 	n := len(all)
 	text := func() []string { return make([]string, n) }
 	maybe := func() []*string { return make([]*string, n) }
@@ -44,32 +75,22 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 	phone, title, source, zone := maybe(), maybe(), maybe(), maybe()
 	firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines := text(), maybe(), maybe(), maybe(), maybe(), text()
 	created, updated := make([]time.Time, n), make([]time.Time, n)
-	var words, tagged, members many
 	for i, c := range all {
 		attrs, err := json.Marshal(c.Attributes)
 		if err != nil {
-			return fmt.Errorf("encode attributes: %w", err)
+			return nil, fmt.Errorf("encode attributes: %w", err)
 		}
-		found := wordsOf(c)
 		ids[i], companies[i], owners[i] = c.ID, c.CompanyID, c.OwnerID
 		email[i], emailFolded[i], first[i], last[i], lastFolded[i] = c.Email, Fold(c.Email), c.FirstName, c.LastName, Fold(c.LastName)
 		phone[i], title[i], source[i], zone[i] = c.Phone, c.JobTitle, c.Source, c.TimeZone
 		stage[i], tags[i], attributes[i], created[i], updated[i] = c.Stage, arrayOf(c.Tag), string(attrs), c.CreatedAt.Time, c.UpdatedAt.Time
 		firstFolded[i], phoneFolded[i], titleFolded[i], sourceFolded[i], zoneFolded[i] = Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone)
-		lines[i] = line(found)
-		words.add(c, found)
-		tagged.add(c, c.Tag)
-		members.add(c, c.Segment)
+		lines[i] = line(wordsOf(c))
 	}
-	unique(tx.Queue(insertAllSQL, tx.Org(), ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags, attributes, owners,
-		created, updated, firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines), "")
-	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all)...)
-	words.insert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
-	tagged.insert(tx, `INSERT INTO contact_tag (org_id, tag, created_at, contact_id) SELECT $1, value, created, contact FROM u`)
-	members.insert(tx, `INSERT INTO segment_member (org_id, segment_id, created_at, contact_id)
-		SELECT $1, s.id, u.created, u.contact FROM u JOIN segment s ON s.org_id = $1 AND s.key = u.value ON CONFLICT DO NOTHING`)
-	insertAttributes(tx, all)
-	return nil
+	return []any{
+		org, ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags, attributes, owners,
+		created, updated, firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines,
+	}, nil
 }
 
 // insertAttributes is putAttributes for contacts that have none yet.
@@ -97,15 +118,16 @@ func insertAttributes(tx *postgres.Tx, all []*Contact) {
 	}
 }
 
-func scoresOf(org id.ID, all []*Contact) []any {
+// scoresOf are the arguments of a statement over rated. segments are what is stored of each one's.
+func scoresOf(org id.ID, all []*Contact, segments [][]string) []any {
 	n := len(all)
 	ids, score, probability := make([]id.ID, n), make([]float64, n), make([]float64, n)
-	version, confidence, segments, at := make([]string, n), make([]string, n), make([]string, n), make([]time.Time, n)
+	version, confidence, stored, at := make([]string, n), make([]string, n), make([]string, n), make([]time.Time, n)
 	for i, c := range all {
 		ids[i], score[i], probability[i] = c.ID, c.LeadScore, c.Score.Probability
-		version[i], confidence[i], segments[i], at[i] = c.Score.ModelVersion, c.Score.Confidence, arrayOf(c.Segment), c.UpdatedAt.Time
+		version[i], confidence[i], stored[i], at[i] = c.Score.ModelVersion, c.Score.Confidence, arrayOf(segments[i]), c.UpdatedAt.Time
 	}
-	return []any{org, ids, score, probability, version, confidence, segments, at}
+	return []any{org, ids, score, probability, version, confidence, stored, at}
 }
 
 // arrayOf is a in Postgres's own notation: an array of arrays would need them equally long.

@@ -1,8 +1,6 @@
 package contacts
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -14,58 +12,18 @@ import (
 // What update and shelve do for one contact, here for many: one statement per table, whose cost is that of the rows and
 // not of the statements. A test holds both ways to the same rows.
 
-// wide is one row of rewriteSQL.
-type wide struct {
-	ID        id.ID           `json:"id"`
-	Email     string          `json:"email"`
-	Folded    string          `json:"email_folded"`
-	FirstName string          `json:"first_name"`
-	LastName  string          `json:"last_name"`
-	Sorted    string          `json:"last_name_folded"`
-	Phone     *string         `json:"phone"`
-	JobTitle  *string         `json:"job_title"`
-	Source    *string         `json:"source"`
-	TimeZone  *string         `json:"time_zone"`
-	CompanyID *id.ID          `json:"company_id"`
-	Stage     string          `json:"stage"`
-	Tags      []string        `json:"tags"`
-	Attrs     json.RawMessage `json:"attributes"`
-	OwnerID   *id.ID          `json:"owner_id"`
-	UpdatedAt wire.Time       `json:"updated_at"`
-	First     string          `json:"first_name_folded"`
-	PhoneF    *string         `json:"phone_folded"`
-	JobTitleF *string         `json:"job_title_folded"`
-	SourceF   *string         `json:"source_folded"`
-	TimeZoneF *string         `json:"time_zone_folded"`
-	Words     string          `json:"words"`
-}
-
-// rewriteSQL takes its rows as JSON, because an array of arrays of tags has to be rectangular.
 const rewriteSQL = `
-UPDATE contact c SET email = x.email, email_folded = x.email_folded, first_name = x.first_name, last_name = x.last_name,
-	last_name_folded = x.last_name_folded, phone = x.phone, job_title = x.job_title, source = x.source, time_zone = x.time_zone,
-	company_id = x.company_id, stage = x.stage, tags = x.tags, attributes = x.attributes, owner_id = x.owner_id, updated_at = x.updated_at, edit = c.edit + 1,
-	first_name_folded = x.first_name_folded, phone_folded = x.phone_folded, job_title_folded = x.job_title_folded, source_folded = x.source_folded, time_zone_folded = x.time_zone_folded, words = x.words
-FROM json_to_recordset($2::json) AS x (id uuid, email text, email_folded text, first_name text, last_name text, last_name_folded text, phone text,
-	job_title text, source text, time_zone text, company_id uuid, stage text, tags text[], attributes jsonb, owner_id uuid, updated_at timestamptz,
-	first_name_folded text, phone_folded text, job_title_folded text, source_folded text, time_zone_folded text, words text)
-WHERE c.org_id = $1 AND c.id = x.id`
-
-// rated is one row of rescoreSQL.
-type rated struct {
-	ID          id.ID     `json:"id"`
-	Score       float64   `json:"score"`
-	Probability float64   `json:"probability"`
-	Version     string    `json:"version"`
-	Confidence  string    `json:"confidence"`
-	Segments    []string  `json:"segments"`
-	ScoredAt    wire.Time `json:"scored_at"`
-}
+UPDATE contact c SET email = u.email, email_folded = u.email_folded, first_name = u.first_name, last_name = u.last_name,
+	last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone = u.time_zone,
+	company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id = u.owner_id, updated_at = u.updated_at, edit = c.edit + 1,
+	first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded, source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words
+FROM ` + wide + `
+WHERE c.org_id = $1 AND c.id = u.id`
 
 const rescoreSQL = `
-UPDATE contact_score s SET score = x.score, probability = x.probability, version = x.version, confidence = x.confidence, segments = x.segments, scored_at = x.scored_at
-FROM json_to_recordset($2::json) AS x (id uuid, score float8, probability float8, version text, confidence text, segments text[], scored_at timestamptz)
-WHERE s.org_id = $1 AND s.contact_id = x.id`
+UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence = u.confidence, segments = u.segments::text[], scored_at = u.scored_at
+FROM ` + rated + `
+WHERE s.org_id = $1 AND s.contact_id = u.id`
 
 // rewrite queues what makes the stored rows of the changes, which the transaction has locked, into what they are now.
 // An address that is taken is a TakenError without it.
@@ -73,24 +31,16 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 	if len(all) == 0 {
 		return nil
 	}
-	rows, scores := make([]wide, len(all)), []rated(nil)
+	changed, scored, segments := make([]*Contact, len(all)), []*Contact(nil), [][]string(nil)
 	var wordless, worded, untagged, tagged, out, in, lost sideRows
 	var values attributeRows
 	for i := range all {
 		was, now := &all[i].before, &all[i].Contact
-		attrs, err := json.Marshal(now.Attributes)
-		if err != nil {
-			return fmt.Errorf("encode attributes: %w", err)
+		changed[i] = now
+		if was.Score != now.Score || !slices.Equal(was.Segment, now.Segment) {
+			scored, segments = append(scored, now), append(segments, all[i].stored(now.Segment))
 		}
 		before, after := wordsOf(was), wordsOf(now)
-		rows[i] = wide{
-			now.ID, now.Email, Fold(now.Email), now.FirstName, now.LastName, Fold(now.LastName), now.Phone, now.JobTitle, now.Source, now.TimeZone,
-			now.CompanyID, now.Stage, list(now.Tag), attrs, now.OwnerID, now.UpdatedAt,
-			Fold(now.FirstName), foldOf(now.Phone), foldOf(now.JobTitle), foldOf(now.Source), foldOf(now.TimeZone), line(after),
-		}
-		if was.Score != now.Score || !slices.Equal(was.Segment, now.Segment) {
-			scores = append(scores, rated{now.ID, now.LeadScore, now.Score.Probability, now.Score.ModelVersion, now.Score.Confidence, all[i].stored(now.Segment), now.UpdatedAt})
-		}
 		wordless.add(now, without(before, after)...)
 		worded.add(now, without(after, before)...)
 		untagged.add(now, without(was.Tag, now.Tag)...)
@@ -100,11 +50,13 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 		lost.add(now, gone(was.Attributes, now.Attributes)...)
 		values.add(now, news(was.Attributes, now.Attributes))
 	}
-	if err := queueRows(tx, rewriteSQL, rows); err != nil {
+	args, err := wideOf(tx.Org(), changed)
+	if err != nil {
 		return err
 	}
-	if err := queueRows(tx, rescoreSQL, scores); err != nil {
-		return err
+	unique(tx.Queue(rewriteSQL, args...), "")
+	if len(scored) > 0 {
+		tx.Queue(rescoreSQL, scoresOf(tx.Org(), scored, segments)...)
 	}
 	wordless.queue(tx, `DELETE FROM contact_word t USING x WHERE t.org_id = $1 AND t.word = x.key AND t.contact_id = x.id`)
 	worded.queue(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, key, id FROM x`)
@@ -130,8 +82,9 @@ func shelveAll(tx *postgres.Tx, all []Change) {
 		ids[i], moments[i] = all[i].ID, all[i].UpdatedAt
 		tags.add(&all[i].before, all[i].Tag...)
 	}
-	unique(tx.Queue(`UPDATE contact c SET archived_at = CASE WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
-		FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id`, tx.Org(), ids, moments, archived), "")
+	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
+			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id AND (c.archived_at IS NULL) = $4 RETURNING 1)
+		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(), ids, moments, archived), "")
 	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(), ids, archived)
 	tags.queue(tx, `UPDATE contact_tag t SET archived = NOT x.archived FROM x
 		WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at AND t.contact_id = x.id`)
@@ -187,17 +140,4 @@ func (a *attributeRows) queue(tx *postgres.Tx) {
 			ON CONFLICT (org_id, contact_id, key) DO UPDATE SET text = excluded.text, rest = excluded.rest, number = excluded.number, flag = excluded.flag`,
 			tx.Org(), a.of.ids, a.of.keys, a.of.at, a.of.archived, a.Texts, a.Rests, a.Numbers, a.Flags)
 	}
-}
-
-// queueRows queues sql with rows as its $2, and nothing for none.
-func queueRows[T any](tx *postgres.Tx, sql string, rows []T) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	body, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("encode rows: %w", err)
-	}
-	unique(tx.Queue(sql, tx.Org(), string(body)), "")
-	return nil
 }

@@ -139,13 +139,9 @@ func (b *Bulk) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int
 	return ids, size, err
 }
 
-// byIndex keeps a step from reading a whole table, as a statement that was planned while the table was small may. Unlike
-// contacts.Planned it lets plans be kept: the statements of a step are the same each time.
-const byIndex = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true)`
-
 // work does the action to the contacts of a part, tells of it and counts it.
 func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Bulk, ids []id.ID, size int64) error {
-	tx.Queue(byIndex)
+	contacts.ByKeys(tx)
 	done, refused, err := w.act(ctx, tx, &b.Action, ids)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, err
 		return Done{}, err
 	}
 	ctx = events.WithOrigin(ctx, i.actor)
-	contacts.Planned(tx)
+	contacts.ByKeys(tx)
 	types, err := i.types(ctx, tx)
 	if err != nil {
 		return Done{}, err

@@ -61,7 +61,7 @@ func (w Work) UndoStep(ctx context.Context, tx *postgres.Tx, which id.ID) (Done,
 		return Done{}, err
 	}
 	ctx = events.WithOrigin(ctx, i.actor)
-	contacts.Planned(tx)
+	contacts.ByKeys(tx)
 	rows, err := tx.Query(ctx, `SELECT contact_id, edit, before FROM contact_import_effect
 		WHERE org_id = $1 AND import_id = $2 AND act = $3 AND ($4::uuid IS NULL OR contact_id > $4) ORDER BY contact_id LIMIT $5`, tx.Org(), which, i.act, i.from, undoRows)
 	if err != nil {
