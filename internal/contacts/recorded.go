@@ -1,10 +1,15 @@
 package contacts
 
 import (
+	"context"
+	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // RecordScores records the scores that contacts were made with, as the scoring job does of each. A contact that is new
@@ -21,4 +26,50 @@ func RecordScores(tx *postgres.Tx, made []Change) {
 	}
 	tx.Queue(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
 		SELECT $1, u.* FROM unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::text[]) AS u`, tx.Org(), ids, at, score, probability, version)
+}
+
+// RecordChanged is RecordScores for contacts that were changed, those whose score moved with it: their rows hold it
+// already. It answers those that are to be announced, as Rescore does.
+func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change, moved func(told, now float64) bool) (tell []Change, err error) {
+	var (
+		past, far scoreRows
+		version   string
+		at        wire.Time
+		byID      = map[id.ID]*Change{}
+	)
+	for i := range changed {
+		ch := &changed[i]
+		if ch.Contact.Score == ch.before.Score && ch.LeadScore == ch.before.LeadScore {
+			continue
+		}
+		past.add(ch, 0, 0)
+		byID[ch.ID], version, at = ch, ch.Contact.Score.ModelVersion, ch.UpdatedAt
+	}
+	if len(byID) == 0 {
+		return nil, nil
+	}
+	ByKeys(tx)
+	rows, err := tx.Query(ctx, `SELECT contact_id, announced FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY contact_id`, tx.Org(), past.ids)
+	if err != nil {
+		return nil, fmt.Errorf("read announced scores: %w", err)
+	}
+	var (
+		i    id.ID
+		told float64
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&i, &told}, func() error {
+		if ch := byID[i]; moved(told, ch.LeadScore) {
+			far.add(ch, ch.LeadScore, 0)
+			tell = append(tell, Change{Row: ch.Row, before: ch.before, Previous: map[string]any{"lead_score": told}})
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read announced scores: %w", err)
+	}
+	if len(far.ids) > 0 {
+		tx.Queue(`UPDATE contact_score s SET announced = n.announced FROM unnest($2::uuid[], $3::float8[]) AS n (contact_id, announced) WHERE s.org_id = $1 AND s.contact_id = n.contact_id`,
+			tx.Org(), far.ids, far.told)
+	}
+	tx.Queue(recordSQL, tx.Org(), version, at, past.ids, past.scores, past.probabilities)
+	return tell, nil
 }

@@ -2,54 +2,145 @@ package contacts
 
 import (
 	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-const refreshSQL = `
-UPDATE contact_score SET score = $3, probability = $4, version = $5, confidence = $6, announced = $7, scored_at = $8,
-	computed = computed + (CASE WHEN score <> $3 OR probability <> $4 OR version <> $5 OR confidence <> $6 THEN 1 ELSE 0 END)
-WHERE org_id = $1 AND contact_id = $2`
+// Live contacts with their scores, both rows held: who rates a contact must not write over the score of somebody who has
+// changed it meanwhile. Ids are in order, so that two who rescore wait for each other in one direction only.
+const (
+	scoredSQL = `SELECT ` + bareColumns + `, s.announced ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
 
+	scoredOfSQL    = scoredSQL + ` AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s`
+	scoredAfterSQL = scoredSQL + ` AND s.contact_id > $2 ORDER BY s.contact_id LIMIT $3 FOR NO KEY UPDATE OF c, s`
+)
+
+const refreshSQL = `
+UPDATE contact_score s SET score = n.score, probability = n.probability, version = $2, confidence = $3,
+	announced = n.announced, scored_at = $4, computed = computed + n.step
+FROM unnest($5::uuid[], $6::float8[], $7::float8[], $8::float8[], $9::int[]) AS n (contact_id, score, probability, announced, step)
+WHERE s.org_id = $1 AND s.contact_id = n.contact_id`
+
+// recordSQL leaves out what is the last one recorded of its contact.
 const recordSQL = `
 INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
-SELECT $1, $2, $3, $4, $5, $6
-WHERE NOT EXISTS (
-	SELECT FROM (SELECT score, version FROM score_history WHERE org_id = $1 AND contact_id = $2 ORDER BY recorded_at DESC LIMIT 1) AS last
-	WHERE last.score = $4 AND last.version = $6)`
+SELECT $1, n.contact_id, $3, n.score, n.probability, $2 FROM unnest($4::uuid[], $5::float8[], $6::float8[]) AS n (contact_id, score, probability)
+LEFT JOIN LATERAL (SELECT h.score, h.version FROM score_history h WHERE h.org_id = $1 AND h.contact_id = n.contact_id ORDER BY h.recorded_at DESC LIMIT 1) AS last ON true
+WHERE last.score IS DISTINCT FROM n.score OR last.version IS DISTINCT FROM $2
+ON CONFLICT DO NOTHING`
 
-// Rescore is the background scoring of a live contact: it stores what rate says now, records the value if it is not
-// the last one recorded, and moves the ETag's second part if it changed; updated_at stays. Previous has lead_score and
-// score when they are to be announced: when moved says that the score is far enough from the one last announced.
-// A contact that is gone or archived is a not_found fault.
-func Rescore(ctx context.Context, tx *postgres.Tx, i id.ID, rate Rate, moved func(told, now float64) bool) (Change, error) {
-	was, err := lock(ctx, tx, i, false)
+// Rescore is the background scoring of contacts: it stores what rate says now of those that are live, records each value
+// that is not the last one recorded, and moves the ETag's second part where it changed; updated_at stays. It answers those
+// that are to be announced, with lead_score as it was told last: moved says that the score is far enough from that one.
+func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Rate, moved func(told, now float64) bool) (tell []Change, err error) {
+	ByKeys(tx)
+	found, err := heldScores(ctx, tx, scoredOfSQL, tx.Org(), ids)
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
-	var told float64
-	if err := tx.QueryRow(ctx, `SELECT announced FROM contact_score WHERE org_id = $1 AND contact_id = $2`, []any{tx.Org(), i}, &told); err != nil {
-		return Change{}, err
+	return rescore(ctx, tx, found, rate, moved, true)
+}
+
+// RescoreAfter is Rescore for the next live contacts after an id, in the order of ids: at most limit of them. It also
+// answers the last id that it has seen; the zero id where there is no more. Only a score that is to be announced is
+// recorded: a new model moves every score a little.
+func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, rate Rate, moved func(told, now float64) bool) (tell []Change, last id.ID, err error) {
+	Planned(tx)
+	found, err := heldScores(ctx, tx, scoredAfterSQL, tx.Org(), after, limit)
+	if err != nil {
+		return nil, id.ID{}, err
 	}
-	ch := Change{Row: was, before: was.Contact}
-	ch.LeadScore, ch.Contact.Score = rate(&was.Contact)
-	tells := moved(told, ch.LeadScore)
-	if tells {
-		ch.Previous = map[string]any{"lead_score": told}
+	ByKeys(tx)
+	if tell, err = rescore(ctx, tx, found, rate, moved, false); err != nil {
+		return nil, id.ID{}, err
 	}
-	changed := ch.Contact.Score != was.Contact.Score || ch.LeadScore != was.LeadScore
-	now := wire.Now()
-	if changed || tells {
+	if len(found) == limit {
+		last = found[limit-1].ID
+	}
+	return tell, last, nil
+}
+
+// heldScore is a contact with the score that was last announced.
+type heldScore struct {
+	Row
+	told float64
+}
+
+func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]heldScore, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read contacts to score: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h heldScore, err error) {
+		h.Row, err = scanWith(row, &h.told)
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read contacts to score: %w", err)
+	}
+	return found, nil
+}
+
+// rescore rates the contacts that are held, with one statement for their scores and one for their history, which has
+// all of them or those that are to be announced.
+func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Rate, moved func(told, now float64) bool, all bool) (tell []Change, err error) {
+	var (
+		scores, past        scoreRows
+		now                 = wire.Now()
+		version, confidence string
+	)
+	for i := range found {
+		h := &found[i]
+		ch := Change{Row: h.Row, before: h.Contact}
+		ch.LeadScore, ch.Contact.Score = rate(&h.Contact)
+		version, confidence = ch.Contact.Score.ModelVersion, ch.Contact.Score.Confidence
+		changed, tells := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore, moved(h.told, ch.LeadScore)
+		told, step := h.told, 0
 		if tells {
-			told = ch.LeadScore
+			told, ch.Previous = ch.LeadScore, map[string]any{"lead_score": h.told}
+			tell = append(tell, ch)
 		}
-		tx.Queue(refreshSQL, tx.Org(), i, ch.LeadScore, ch.Contact.Score.Probability, ch.Contact.Score.ModelVersion, ch.Contact.Score.Confidence, told, now)
+		if changed {
+			step = 1
+		}
+		if changed || tells {
+			scores.add(&ch, told, step)
+		}
+		if all || tells {
+			past.add(&ch, told, step)
+		}
 	}
-	if changed {
-		ch.Computed++
+	if len(tell) > 0 {
+		rows := make([]*Row, len(tell))
+		for i := range tell {
+			rows[i] = &tell[i].Row
+		}
+		if err := rejoin(ctx, tx, rows); err != nil {
+			return nil, err
+		}
 	}
-	tx.Queue(recordSQL, tx.Org(), i, now, ch.LeadScore, ch.Contact.Score.Probability, ch.Contact.Score.ModelVersion)
-	return ch, nil
+	if len(scores.ids) > 0 {
+		tx.Queue(refreshSQL, tx.Org(), version, confidence, now, scores.ids, scores.scores, scores.probabilities, scores.told, scores.steps)
+	}
+	if len(past.ids) > 0 {
+		tx.Queue(recordSQL, tx.Org(), version, now, past.ids, past.scores, past.probabilities)
+	}
+	return tell, nil
+}
+
+// scoreRows are scores, column by column.
+type scoreRows struct {
+	ids                         []id.ID
+	scores, probabilities, told []float64
+	steps                       []int // of the ETag
+}
+
+func (s *scoreRows) add(ch *Change, told float64, step int) {
+	s.ids, s.scores, s.probabilities = append(s.ids, ch.ID), append(s.scores, ch.LeadScore), append(s.probabilities, ch.Contact.Score.Probability)
+	s.told, s.steps = append(s.told, told), append(s.steps, step)
 }

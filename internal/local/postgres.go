@@ -85,12 +85,12 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	}
 	args := []string{
 		bin.tool("postgres"), "-D", data, "-c", "cluster_name=funnelwork", "-c", "max_connections=100", "-c", "shared_buffers=256MB",
-		"-c", "max_wal_size=2GB", "-c", "wal_compression=on", "-c", "jit=off", "-c", "log_checkpoints=off", "-c", "timezone=UTC",
+		"-c", "max_wal_size=2GB", "-c", "jit=off", "-c", "log_checkpoints=off", "-c", "timezone=UTC",
 	}
 	if o.Fast {
 		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=400", "-c", "autovacuum_naptime=10min")
 	} else {
-		args = append(args, "-c", "fsync=on", "-c", "synchronous_commit=on")
+		args = append(args, "-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "wal_compression="+bin.compression(ctx))
 	}
 	query := url.Values{"sslmode": {"disable"}}
 	address := &url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/" + superuser}

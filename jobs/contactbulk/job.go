@@ -27,5 +27,5 @@ type Pace struct {
 	Wait  time.Duration // until it looks again whether the change before it is over
 }
 
-// Usual leaves others a fifth of the time.
-func Usual() Pace { return Pace{Visit: 10 * time.Second, Rest: 0.25, Wait: time.Second} }
+// Usual leaves others a quarter of the time.
+func Usual() Pace { return Pace{Visit: 10 * time.Second, Rest: 0.35, Wait: time.Second} }

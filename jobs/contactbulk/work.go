@@ -11,7 +11,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
@@ -72,19 +71,23 @@ func (j Job) room(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) 
 	return &contacts.Room{Left: space.Left, Full: space.Full}, err
 }
 
-// score asks for the scoring of those that the scorer is concerned with.
+// score settles the scores of those that were changed, and asks for those of contacts that are back: the model may be
+// another one since they were archived.
 func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
-	var ids []id.ID
+	var back []id.ID
+	var changed []contacts.Change
 	for i := range all {
-		_, moved := all[i].Previous["archived_at"]
-		if moved && all[i].ArchivedAt == nil || !moved && all[i].ArchivedAt == nil && scoring.Differs(all[i].Before(), &all[i].Contact) {
-			ids = append(ids, all[i].ID)
+		switch _, moved := all[i].Previous["archived_at"]; {
+		case !moved:
+			changed = append(changed, all[i])
+		case all[i].ArchivedAt == nil:
+			back = append(back, all[i].ID)
 		}
 	}
-	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
+	for _, args := range (leadscore.Args{Contacts: back}).Split() {
 		if err := leadscore.Many.Add(ctx, tx, args); err != nil {
 			return err
 		}
 	}
-	return nil
+	return leadscore.Settle(ctx, tx, changed)
 }

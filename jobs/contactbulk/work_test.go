@@ -160,7 +160,7 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 	d := open(t)
 	d.people(3000)
 	want := d.one(`SELECT count(*) FROM contact WHERE archived_at IS NULL AND stage = 'customer'`)
-	b := d.ask(titled("Boss"), customers, false)
+	b := d.ask(titled("CEO"), customers, false)
 	kills := 0
 	for _, until := range []int{1, want / 3, 2 * want / 3} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-child="+d.URL+" "+d.org.String()+" "+b.ID.String())
@@ -193,12 +193,13 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 		t.Errorf("%+v, want %d", got, want)
 	}
 	for what, c := range map[string][2]int{
-		"changed":            {d.one(`SELECT count(*) FROM contact WHERE job_title = 'Boss' AND edit = 2`), want},
-		"told":               {d.one(`SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.updated' AND actor_id = 'ada' AND request_id = 'r1'`), want},
-		"told at all":        {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
-		"others":             {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
-		"left of the ids":    {d.one(`SELECT count(*) FROM contact_bulk_part`), 0},
-		"asked to be scored": {d.one(`SELECT count(DISTINCT c) FROM job, json_array_elements_text(args::json -> 'contacts') c WHERE kind = 'lead.score_many'`), want},
+		"changed":                 {d.one(`SELECT count(*) FROM contact WHERE job_title = 'CEO' AND edit = 2`), want},
+		"told":                    {d.one(`SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.updated' AND actor_id = 'ada' AND request_id = 'r1'`), want},
+		"told at all":             {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
+		"others":                  {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
+		"left of the ids":         {d.one(`SELECT count(*) FROM contact_bulk_part`), 0},
+		"whose new score is kept": {d.one(`SELECT count(DISTINCT contact_id) FROM score_history`), want},
+		"kept scores":             {d.one(`SELECT count(*) FROM score_history`), want},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %d, want %d", what, c[0], c[1])

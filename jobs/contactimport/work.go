@@ -2,6 +2,7 @@ package contactimport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -36,8 +37,10 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
-	return j.step(ctx, tx, run, Kind, func() (imports.Done, error) { return w.Step(ctx, tx, run.Args.Import) },
-		func() error { return w.Fail(ctx, tx, run.Args.Import) })
+	return j.step(ctx, tx, run, Kind, func() (bool, error) {
+		done, err := w.Step(ctx, tx, run.Args.Import)
+		return done.More, errors.Join(err, leadscore.Settle(ctx, tx, done.Changed))
+	}, func() error { return w.Fail(ctx, tx, run.Args.Import) })
 }
 
 // WorkUndo is Work of an undoing.
@@ -46,8 +49,10 @@ func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]
 	if err != nil {
 		return err
 	}
-	return j.step(ctx, tx, run, contactundo.Kind, func() (imports.Done, error) { return w.UndoStep(ctx, tx, run.Args.Import) },
-		func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
+	return j.step(ctx, tx, run, contactundo.Kind, func() (bool, error) {
+		done, err := w.UndoStep(ctx, tx, run.Args.Import)
+		return done.More, errors.Join(err, askForScores(ctx, tx, done.Changed))
+	}, func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
 }
 
 func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
@@ -65,16 +70,13 @@ func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
 }
 
 // step makes one, with the job that follows it. What keeps failing is told by the import, not by a dead job.
-func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args], work func() (imports.Done, error), fail func() error) error {
+func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args], work func() (more bool, err error), fail func() error) error {
 	err := tx.Savepoint(ctx, func() error {
-		done, err := work()
+		more, err := work()
 		if err != nil {
 			return err
 		}
-		if err := askForScores(ctx, tx, done.Changed); err != nil {
-			return err
-		}
-		if done.More {
+		if more {
 			if err := next.Add(ctx, tx, run.Args); err != nil {
 				return err
 			}
@@ -93,7 +95,7 @@ func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], ne
 	return nil
 }
 
-// askForScores asks for those of the known contacts whose score may have history to refine it from.
+// askForScores asks for those of contacts that are what they were before an import: the model may be another one now.
 func askForScores(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
 	var ids []id.ID
 	for i := range changed {

@@ -1,14 +1,10 @@
 package leadscore
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
-	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -26,28 +22,33 @@ func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 // Handlers are Handler, and Many with the same work.
 func (j Job) Handlers() []queue.Handler { return []queue.Handler{j.Handler(), Many.HandleTx(j.Work)} }
 
-// Work scores the contacts, in the order of their ids, so that two jobs wait for each other in one direction only.
-// One that is archived or gone meanwhile needs no score.
+// Work scores the contacts. One that is archived or gone meanwhile needs no score.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	model, err := j.Model(ctx, tx)
 	if err != nil {
 		return err
 	}
-	ids := slices.Clone(run.Args.Contacts)
-	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
-	for _, i := range slices.Compact(ids) {
-		ch, err := contacts.Rescore(ctx, tx, i, model.Rate, scoring.Moved)
-		if fault.Is(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
+	tell, err := contacts.Rescore(ctx, tx, run.Args.Contacts, model.Rate, scoring.Moved)
+	if err != nil {
+		return err
+	}
+	for i := range tell {
+		if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
 			return err
-		}
-		if ch.Changed() {
-			if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: ch.Contact, Previous: ch.Previous}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// Settle does what a job would for contacts that background work has changed in tx, and scored as it did so.
+func Settle(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
+	tell, err := contacts.RecordChanged(ctx, tx, changed, scoring.Moved)
+	if err != nil {
+		return err
+	}
+	told := make([]events.Event, len(tell))
+	for i := range tell {
+		told[i] = events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}
+	}
+	return events.AnnounceAll(ctx, tx, told)
 }

@@ -167,3 +167,46 @@ func TestAContactThatIsGoneNeedsNoScore(t *testing.T) {
 		t.Errorf("tags move by %d and %d, %d events", d.get(made.ID).Computed, d.get(stays.ID).Computed, d.told())
 	}
 }
+
+func TestBackgroundWorkRecordsAndTellsWhatItHasMoved(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	near, far, same := d.create("a@acme.example"), d.create("b@acme.example"), d.create("c@acme.example")
+	patches := map[id.ID]contacts.Patch{near.ID: {Phone: wire.Some("1")}, far.ID: {Stage: wire.Some("opportunity")}, same.ID: {LastName: wire.Some("C")}}
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		changed, _, err := contacts.Revise(t.Context(), tx, []id.ID{near.ID, far.ID, same.ID}, contacts.Live,
+			func(c *contacts.Contact) contacts.Patch { return patches[c.ID] }, scoring.Shipped().Rate)
+		if err != nil {
+			return err
+		}
+		return leadscore.Settle(t.Context(), tx, changed)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if scoring.Moved(near.LeadScore, d.get(near.ID).LeadScore) || near.LeadScore == d.get(near.ID).LeadScore {
+		t.Fatalf("a phone moves the score by too much for this test, or not at all: %v, %v", near.LeadScore, d.get(near.ID).LeadScore)
+	}
+	if d.told() != 1 || d.recorded() != 2 {
+		t.Errorf("%d events, %d records; want 1 and 2", d.told(), d.recorded())
+	}
+	d.run(scoring.Prior(), far.ID, near.ID) // finds nothing left to do
+	if d.told() != 1 || d.recorded() != 2 {
+		t.Errorf("the job after it makes it %d events, %d records", d.told(), d.recorded())
+	}
+}
+
+func TestAToldScoreShowsTheContactsSegments(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	var made contacts.Row
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) (err error) {
+		made, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some("a@acme.example"), FirstName: wire.Some("A"), LastName: wire.Some("B"), Segment: wire.Some([]string{"hot"})}, scoring.Shipped().Rate)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(shifted("m2", 2), made.ID)
+	if n := d.one(`SELECT count(*) FROM event WHERE type = 'contact.score_changed' AND data -> 'object' ->> 'segment' = '["hot"]'`); n != 1 {
+		t.Error("the event does not show the segment")
+	}
+}

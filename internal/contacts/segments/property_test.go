@@ -111,7 +111,7 @@ func (s *shop) act(d dice, n int) {
 		})
 	case what == 14:
 		s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-			_, err := contacts.Rescore(ctx, tx, one(d, live), func(*contacts.Contact) (float64, events.ContactScore) {
+			_, err := contacts.Rescore(ctx, tx, []id.ID{one(d, live)}, func(*contacts.Contact) (float64, events.ContactScore) {
 				v := float64(d.IntN(50))
 				return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
 			}, func(float64, float64) bool { return false })

@@ -83,7 +83,7 @@ func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []con
 		return known(contacts.Purge(ctx, tx, i))
 	case 3:
 		v := float64(d.IntN(50))
-		_, err := contacts.Rescore(ctx, tx, i, func(*contacts.Contact) (float64, events.ContactScore) {
+		_, err := contacts.Rescore(ctx, tx, []id.ID{i}, func(*contacts.Contact) (float64, events.ContactScore) {
 			return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
 		}, func(float64, float64) bool { return false })
 		return known(err)
