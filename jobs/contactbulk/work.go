@@ -29,11 +29,15 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work steps until the change is over, resting between the steps.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	w := bulk.Worker{Rate: j.Scores.For(ctx, run.Org).Rate, Room: j.room, Score: score, Part: j.Part}
 	for end := time.Now().Add(j.Pace.Visit); ; {
 		var at bulk.Stage
 		began := time.Now()
-		err := j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+		err := j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
+			model, err := j.Scores.In(ctx, tx)
+			if err != nil {
+				return err
+			}
+			w := bulk.Worker{Rate: model.Rate, Room: j.room, Score: score, Part: j.Part}
 			at, err = w.Step(ctx, tx, run.Args.Bulk)
 			return err
 		})

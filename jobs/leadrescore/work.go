@@ -23,7 +23,7 @@ func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
 // Work scores the next contacts and asks for the step after them.
 func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	used, err := models.Current(ctx, tx)
+	used, err := models.Held(ctx, tx)
 	if err != nil || models.Name(used.Number) != run.Args.Version {
 		return err
 	}

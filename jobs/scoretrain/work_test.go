@@ -4,10 +4,13 @@ package scoretrain_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -417,4 +420,54 @@ func TestManyContactsAreScoredInStepsEachOnce(t *testing.T) {
 	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND abs(score - $2) < 0.001 AND announced = score AND computed = 1`, s.org, want); n != 25 {
 		t.Errorf("%d contacts have the score %v", n, math.Round(want*100)/100)
 	}
+}
+
+// Else the rescoring that follows could pass a contact that is being scored by the version before.
+func TestAVersionComesIntoUseWhenNobodyScoresByTheOneBefore(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	book := models.NewBook(s.App, slog.New(slog.DiscardHandler))
+	var scored atomic.Bool
+	used := make(chan error, 1)
+	s.tx(func(tx *postgres.Tx) error {
+		if _, err := book.In(t.Context(), tx); err != nil {
+			return err
+		}
+		go func() {
+			used <- s.App.Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
+				tx.Queue(`INSERT INTO score_model (org_id, number, created_at, learned_to, outcomes, model, report) VALUES ($1, 1, now(), now(), 1, $2, '{}')`, s.org, encoded(t))
+				if _, err := models.Use(t.Context(), tx, 1); err != nil {
+					return err
+				}
+				if err := tx.Flush(t.Context()); err != nil {
+					return err
+				}
+				if !scored.Load() {
+					return errors.New("it did not wait")
+				}
+				return nil
+			})
+		}()
+		for s.one(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`) == 0 {
+			select {
+			case err := <-used:
+				return fmt.Errorf("it is in use already: %w", err)
+			default:
+			}
+		}
+		scored.Store(true)
+		return nil
+	})
+	if err := <-used; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func encoded(t *testing.T) []byte {
+	t.Helper()
+	b, err := json.Marshal(scoring.Prior())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -73,8 +73,10 @@ func (b *Book) look(ctx context.Context, org id.ID, p *page) error {
 	})
 }
 
-// In is For within a transaction of the org: it asks that transaction, every time, and fails with it.
+// In is For within a transaction of the org: it asks that transaction, every time, and fails with it. The model stays in use
+// until the transaction ends.
 func (b *Book) In(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error) {
+	tx.Queue(holdSQL, tx.Org())
 	number, err := current(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("read the model in use: %w", err)

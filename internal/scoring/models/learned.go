@@ -65,7 +65,7 @@ func (l *Learned) Save(ctx context.Context, tx *postgres.Tx) (promoted *Version,
 	v.Model.Version = Name(v.Number)
 	if l.Report.Contest.Won() && inUse == l.rival {
 		v.PromotedAt = &now
-		tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), v.Number)
+		change(tx, v.Number)
 		promoted = v
 	}
 	model, err := json.Marshal(v.Model)

@@ -76,6 +76,20 @@ func lock(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	return number, err
 }
 
+// Work in the background scores by the version that it has found in use, and nobody looks at its contacts again: the
+// rescoring that follows a new version must not pass them before they are committed. So a version comes into use when
+// those who have asked for the one before it, with the first of these, are through.
+const (
+	holdSQL   = `SELECT pg_advisory_xact_lock_shared(hashtextextended('score model', hashtextextended($1::uuid::text, 0)))`
+	changeSQL = `SELECT pg_advisory_xact_lock(hashtextextended('score model', hashtextextended($1::uuid::text, 0)))`
+)
+
+// change queues that number is in use.
+func change(tx *postgres.Tx, number int) {
+	tx.Queue(changeSQL, tx.Org())
+	tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), number)
+}
+
 const versionColumns = `number, created_at, promoted_at, learned_to, outcomes, model, report`
 
 func scanVersion(row pgx.CollectableRow) (v Version, err error) {
@@ -96,6 +110,12 @@ func Current(ctx context.Context, tx *postgres.Tx) (Version, error) {
 		return Version{}, fmt.Errorf("read the model in use: %w", err)
 	}
 	return Get(ctx, tx, n)
+}
+
+// Held is Current, which stays so until the transaction ends.
+func Held(ctx context.Context, tx *postgres.Tx) (Version, error) {
+	tx.Queue(holdSQL, tx.Org())
+	return Current(ctx, tx)
 }
 
 // Get answers one version, or a not_found fault.
@@ -139,7 +159,7 @@ func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 	if was == number {
 		return v, ErrSame
 	}
-	tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), number)
+	change(tx, number)
 	tx.Queue(`UPDATE score_model SET promoted_at = coalesce(promoted_at, $3) WHERE org_id = $1 AND number = $2`, tx.Org(), number, wire.Now())
 	return v, nil
 }
