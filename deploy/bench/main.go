@@ -1,6 +1,7 @@
 // Command bench measures the claims that this repository makes, each against a floor or a peer, in one run:
 //
 //	go run ./deploy/bench score      a lead score with its reasons
+//	go run ./deploy/bench learning   a training on 100,000 outcomes
 //	go run ./deploy/bench limiter    one rate decision, against redis_rate's
 //	go run ./deploy/bench api        the service, against the same SQL in a bare loop
 //	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's acknowledgement
@@ -52,7 +53,7 @@ func main() {
 // toBuild is the time for a bench that builds something big first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer -data FILE|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer -data FILE|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{
-		"ask": asks, "score": score, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
+		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
 	}
 	limit := atMost
 	if args[0] == "feeder" || args[0] == "oauth" {

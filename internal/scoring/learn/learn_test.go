@@ -303,3 +303,19 @@ func TestAModelThatForetellsWorseLosesTheContest(t *testing.T) {
 		t.Errorf("after broken outcomes: %+v", c)
 	}
 }
+
+func TestScoringByALearnedModelAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	all := market(r, 1500)
+	m, _ := train(t, all)
+	reasons := make([]scoring.Reason, 0, 32)
+	n := testing.AllocsPerRun(20, func() {
+		for i := range all[:100] {
+			m.Score(&all[i].Contact)
+			_, reasons = m.Explain(&all[i].Contact, reasons[:0])
+		}
+	})
+	if n != 0 {
+		t.Errorf("a hundred scores with their reasons allocate %v times", n)
+	}
+}
