@@ -47,6 +47,7 @@ var crmSections = []struct {
 	{"segments", crmSegments},
 	{"import", crmImports},
 	{"bulk", crmBulk},
+	{"rescore", crmRescore},
 }
 
 // crmBench opens the world and runs the sections that are named; all of them for none. n is the size of the big org.

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 // step is how many contacts one transaction scores: their scores are held until it ends.
@@ -31,10 +31,8 @@ func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) erro
 	if err != nil {
 		return err
 	}
-	for i := range tell {
-		if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
-			return err
-		}
+	if err := leadscore.TellAll(ctx, tx, tell); err != nil {
+		return err
 	}
 	if last == (id.ID{}) {
 		return nil

@@ -46,6 +46,11 @@ func Settle(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) err
 	if err != nil {
 		return err
 	}
+	return TellAll(ctx, tx, tell)
+}
+
+// TellAll announces scores that have moved, by the hundred.
+func TellAll(ctx context.Context, tx *postgres.Tx, tell []contacts.Change) error {
 	told := make([]events.Event, len(tell))
 	for i := range tell {
 		told[i] = events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}
