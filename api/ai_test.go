@@ -13,8 +13,11 @@ import (
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/model"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 // spent is the org's account as the API shows it.
@@ -215,6 +218,56 @@ func TestTokensAndRequestsDoNotSpendEachOther(t *testing.T) {
 	}
 	other.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 429, "rate_limited")
 	other.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`).want(t, 200, "")
+}
+
+func TestTokensAreAmongWhatAnOrgMayUse(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`).want(t, 200, "")
+	want := c.spent()
+	var got struct {
+		Features map[string]struct {
+			Used     *int64
+			ResetsAt *time.Time `json:"resets_at"`
+		}
+	}
+	c.do(http.MethodGet, "/billing/my-entitlements", nil).into(t, &got)
+	f := got.Features["ai_tokens_month"]
+	if f.Used == nil || *f.Used != want.Used || want.Used == 0 || f.ResetsAt == nil || !f.ResetsAt.Equal(want.ResetsAt) {
+		t.Errorf("%+v, want %+v", f, want)
+	}
+}
+
+func TestARedisThatForgetsChangesNothingOfTheMonth(t *testing.T) {
+	t.Parallel()
+	link, err := redisx.Open(testkit.Redis(t), redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = link.Close() })
+	s := start(t, unlimited, func(d *api.Deps) { d.Tokens, d.AIPerMinute = limits.NewTokens(link, testkit.Log(t)), 1200 })
+	c := s.signup()
+	ask := func() answer { return c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`) }
+	n := 0
+	for ask().Status == 200 {
+		n++
+	}
+	ask().want(t, 429, "ai_rate_limited")
+	before := c.spent()
+	if n == 0 || before.Used == 0 || before.Reserved != 0 {
+		t.Fatalf("%d were answered: %+v", n, before)
+	}
+	if err := link.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if after := c.spent(); after.Used != before.Used || after.Reserved != 0 {
+		t.Errorf("%+v became %+v", before, after)
+	}
+	ask().want(t, 200, "") // the minute begins anew
+	if after := c.spent(); after.Used != before.Used/int64(n)*int64(n+1) {
+		t.Errorf("%d answers are %d tokens, one more makes it %d", n, before.Used, after.Used)
+	}
 }
 
 func TestAMonthThatIsUsedUpLeavesTheCRMAlone(t *testing.T) {

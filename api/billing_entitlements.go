@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -45,6 +47,10 @@ func showEntitlements(now *plans.Standing) entitlements {
 		one := entitlement{Type: right.Value.Type, Value: featureValue{right.Value}, Source: right.Source}
 		if used, ok := now.Used[key]; ok {
 			one.Used = &used
+			if key == plans.AITokens {
+				resets := wire.At(ai.ResetsAt(time.Now()))
+				one.ResetsAt = &resets
+			}
 			one.OverLimit = used > right.Value.Max && (key != plans.Clients || !now.Overage)
 		}
 		e.Features[key] = one

@@ -43,6 +43,9 @@ type Month struct {
 // Resets is the first moment of the month after.
 func (m Month) Resets() time.Time { return m.Period.AddDate(0, 1, 0) }
 
+// ResetsAt is when the account that holds at t ends.
+func ResetsAt(t time.Time) time.Time { return Month{Period: monthOf(t)}.Resets() }
+
 // Reservation is tokens that are held for one call.
 type Reservation struct {
 	ID    id.ID

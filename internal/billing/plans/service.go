@@ -31,13 +31,13 @@ func NewService(db *postgres.DB, c *Catalogue) *Service {
 type Standing struct {
 	Rights
 	Version int64            // entitlement_version
-	Used    map[string]int64 // of features with a limit that is counted
+	Used    map[string]int64 // of features with a limit that is counted, and the AI tokens of this month
 }
 
-// standingSQL costs a look at three primary keys.
+// standingSQL costs a look at four primary keys.
 const standingSQL = `
 SELECT s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'), clock_timestamp(),
-	q.features, q.used
+	q.features, q.used, coalesce((SELECT a.used FROM ai_quota a WHERE a.org_id = $1 AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0)
 FROM subscription s JOIN org o ON o.id = s.org_id,
 	LATERAL (SELECT coalesce(array_agg(feature), '{}'), coalesce(array_agg(used), '{}') FROM quota WHERE org_id = $1) AS q (features, used)
 WHERE s.org_id = $1`
@@ -52,9 +52,10 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 		at       time.Time
 		features []string
 		used     []int64
+		tokens   int64
 	)
 	err := s.db.Point(ctx, org, standingSQL, []any{org}, func(row pgx.CollectableRow) error {
-		return row.Scan(&out.Version, &parent, &at, &features, &used)
+		return row.Scan(&out.Version, &parent, &at, &features, &used, &tokens)
 	})
 	if err == nil && !parent.IsZero() {
 		err = s.db.Point(ctx, parent, `SELECT entitlement_version FROM subscription WHERE org_id = $1`, []any{parent}, func(row pgx.CollectableRow) error {
@@ -64,7 +65,8 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read entitlements: %w", err)
 	}
-	out.Used = make(map[string]int64, len(features))
+	out.Used = make(map[string]int64, len(features)+1)
+	out.Used[AITokens] = tokens
 	for i, name := range features {
 		out.Used[name] = used[i]
 	}
