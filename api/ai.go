@@ -149,6 +149,9 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 		a.Tokens.Return(ctx, subject, h.minute, h.estimate)
 		if f := fault.Of(err); f != nil && f.Code == fault.AIQuotaExhausted {
 			f.More = map[string]any{"policy": "ai-month"}
+			if lost := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { ai.Exhausted(tx, h.reservation.Month, month); return nil }); lost != nil {
+				a.Log.WarnContext(ctx, "used up quota not told", "error", lost)
+			}
 		}
 	}
 	return h, err

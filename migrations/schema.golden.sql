@@ -1,8 +1,8 @@
 -- The whole schema, read from the catalogue by migrations_test.go; for review, never run.
 
 -- tables
-ai_quota (org_id uuid not null, period date not null, used bigint not null default 0, reserved bigint not null default 0)
-ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
+ai_quota (org_id uuid not null, period date not null, used bigint not null default 0, reserved bigint not null default 0, told smallint not null default 0)
+ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null, cap bigint)
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
@@ -123,6 +123,7 @@ webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not nul
 -- constraints
 ai_quota: ai_quota_pkey PRIMARY KEY (org_id, period)
 ai_quota: ai_quota_reserved_check CHECK ((reserved >= 0))
+ai_quota: ai_quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 ai_reservation: ai_reservation_check CHECK (((state = 'open'::text) = (charged IS NULL)))
 ai_reservation: ai_reservation_pkey PRIMARY KEY (org_id, id)
 ai_reservation: ai_reservation_state_check CHECK ((state = ANY (ARRAY['open'::text, 'swept'::text, 'settled'::text])))

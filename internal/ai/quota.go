@@ -67,8 +67,8 @@ WITH room AS (
 	WHERE org_id = $1 AND period = $3 AND used + reserved + $4 <= $5 AND room.open < $6
 	RETURNING used, reserved
 ), made AS (
-	INSERT INTO ai_reservation (org_id, id, period, operation, estimate, request_id, created_at, expires_at, client_key)
-	SELECT $1, $2, $3, $7, $4, $8, $9, now() + make_interval(secs => $10), nullif($11, '') FROM taken
+	INSERT INTO ai_reservation (org_id, id, period, operation, estimate, request_id, created_at, expires_at, client_key, cap)
+	SELECT $1, $2, $3, $7, $4, $8, $9, now() + make_interval(secs => $10), nullif($11, ''), $12 FROM taken
 )
 SELECT coalesce(t.used, q.used), coalesce(t.reserved, q.reserved), t.used IS NOT NULL, room.open
 FROM ai_quota q CROSS JOIN room LEFT JOIN taken t ON true WHERE q.org_id = $1 AND q.period = $3`
@@ -90,7 +90,7 @@ func Reserve(ctx context.Context, tx *postgres.Tx, w Want) (Reservation, error) 
 		open int
 	)
 	err := tx.QueryRow(ctx, reserveSQL, []any{
-		tx.Org(), r.ID, r.Month.Period, w.Estimate, w.Limit, InFlight, w.Operation, w.RequestID, wire.At(now), (w.Timeout + grace).Seconds(), w.Key,
+		tx.Org(), r.ID, r.Month.Period, w.Estimate, w.Limit, InFlight, w.Operation, w.RequestID, wire.At(now), (w.Timeout + grace).Seconds(), w.Key, capOf(w.Limit),
 	}, &r.Month.Used, &r.Month.Reserved, &ok, &open)
 	switch {
 	case postgres.Violates(err, "ai_reservation_twin"):
@@ -111,6 +111,36 @@ func Reserve(ctx context.Context, tx *postgres.Tx, w Want) (Reservation, error) 
 	return r, f
 }
 
+// capOf is a limit as it is stored; nil for none.
+func capOf(limit int64) *int64 {
+	if limit >= Unlimited {
+		return nil
+	}
+	return &limit
+}
+
+// chargeSQL moves the account, and where use rises to 80 or 100 percent of the limit for the first time in the month asks for
+// the job that tells it, as quota_count of migrations/0073_quota_noted.sql does.
+const chargeSQL = `
+WITH was AS (
+	SELECT told FROM ai_quota WHERE org_id = $1 AND period = $2 FOR UPDATE
+), account AS (
+	UPDATE ai_quota q SET used = q.used + $3, reserved = q.reserved - $4,
+		told = greatest(was.told, CASE WHEN $6 THEN 100 WHEN $5::bigint IS NULL THEN 0 ELSE quota_level(q.used + $3, $5) END)
+	FROM was WHERE q.org_id = $1 AND q.period = $2 AND NOT ($6 AND was.told = 100) RETURNING q.used, q.told, was.told AS before
+)
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
+SELECT $1, uuidv7_at(clock_timestamp()), 'quota.announce', json_build_object('kind', 'ai_tokens_month', 'percent', percent, 'used', a.used, 'limit', $5::bigint),
+	'default', 8, job_wake($1, 'default', now())
+FROM account a, unnest(ARRAY[80, 100]) AS percent WHERE percent > a.before AND percent <= a.told`
+
+// Exhausted tells, once a month, that a request found no room though no other is under way: what is left is of no use.
+func Exhausted(tx *postgres.Tx, m Month, limit int64) {
+	if m.Reserved == 0 {
+		tx.Queue(chargeSQL, tx.Org(), m.Period, 0, 0, capOf(limit), true)
+	}
+}
+
 // Settle charges what a call has used; 0 where the provider was never reached. Only the first time does anything, except that
 // after a sweep the difference to the estimate is corrected. An unknown reservation is an error.
 func Settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64) error {
@@ -123,8 +153,9 @@ func settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64,
 		was      string
 		period   time.Time
 		estimate int64
+		most     *int64
 	)
-	err := tx.QueryRow(ctx, `SELECT state, period, estimate FROM ai_reservation WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), reservation}, &was, &period, &estimate)
+	err := tx.QueryRow(ctx, `SELECT state, period, estimate, cap FROM ai_reservation WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), reservation}, &was, &period, &estimate, &most)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read reservation: %w", err)
@@ -136,7 +167,7 @@ func settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64,
 		charge, release = used-estimate, 0
 	}
 	tx.Queue(`UPDATE ai_reservation SET state = $3, charged = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), reservation, state, used)
-	tx.Queue(`UPDATE ai_quota SET used = used + $3, reserved = reserved - $4 WHERE org_id = $1 AND period = $2`, tx.Org(), period, charge, release)
+	tx.Queue(chargeSQL, tx.Org(), period, charge, release, most, false)
 	return nil
 }
 

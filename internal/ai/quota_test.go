@@ -258,3 +258,46 @@ func TestTwoWhoSettleAtOnceChargeOnce(t *testing.T) {
 		t.Errorf("the account is %+v", m)
 	}
 }
+
+func TestTheMonthIsToldAtFourFifthsAndWhenItIsUsedUpOnceEach(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	told := func() (out string) {
+		if err := testkit.Pgx(t, s.URL).QueryRow(t.Context(), `SELECT coalesce(string_agg(args ->> 'percent' || ':' || (args ->> 'used') || '/' || (args ->> 'limit'), ' ' ORDER BY id), '')
+			FROM job WHERE org_id = $1 AND kind = 'quota.announce' AND args ->> 'kind' = 'ai_tokens_month'`, s.org).Scan(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	spend := func(tokens, limit int64) {
+		r, err := s.reserve(tokens, limit)
+		if err == nil {
+			err = s.settle(r.ID, tokens)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		tokens int64
+		want   string
+	}{{799, ""}, {1, "80:800/1000"}, {150, "80:800/1000"}} {
+		if spend(step.tokens, 1000); told() != step.want {
+			t.Errorf("after %d more %q is told, want %q", step.tokens, told(), step.want)
+		}
+	}
+	for range 2 {
+		r, err := s.reserve(60, 1000)
+		if !fault.Is(err, fault.AIQuotaExhausted) {
+			t.Fatal(err)
+		}
+		if err := s.App.Tx(t.Context(), s.org, func(tx *postgres.Tx) error { ai.Exhausted(tx, r.Month, 1000); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spend(50, 1000)
+	if want := "80:800/1000 100:950/1000"; told() != want {
+		t.Errorf("at the end %q is told, want %q", told(), want)
+	}
+	spend(5000, ai.Unlimited)
+}
