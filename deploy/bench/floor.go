@@ -59,8 +59,14 @@ func newRecipe(ctx context.Context, conn *pgx.Conn, group []statement, org id.ID
 			if args[j], err = decode(conn.TypeMap(), d.ParamOIDs[j], s.formats, j, raw); err != nil {
 				return nil, fmt.Errorf("read parameter %d of %s: %w", j+1, s.sql, err)
 			}
-			if u, ok := args[j].(id.ID); ok && u != org && !slices.Contains(r.ids, u) {
-				r.ids, r.holes = append(r.ids, u), append(r.holes, u.String())
+			many, _ := args[j].([]id.ID)
+			if u, ok := args[j].(id.ID); ok {
+				many = []id.ID{u}
+			}
+			for _, u := range many {
+				if u != org && !slices.Contains(r.ids, u) {
+					r.ids, r.holes = append(r.ids, u), append(r.holes, u.String())
+				}
 			}
 		}
 		r.sql, values = append(r.sql, s.sql), append(values, args)
@@ -88,6 +94,17 @@ func (r *recipe) cut(v any, org id.ID) arg {
 		texts, a.encode = []string{v}, func(t []string) any { return t[0] }
 	case []byte:
 		texts, a.encode = []string{string(v)}, func(t []string) any { return []byte(t[0]) }
+	case []id.ID:
+		for _, i := range v {
+			texts = append(texts, i.String())
+		}
+		a.encode = func(t []string) any {
+			ids := make([]id.ID, len(t))
+			for i := range t {
+				ids[i], _ = id.Parse(t[i])
+			}
+			return ids
+		}
 	case []string:
 		texts, a.encode = v, func(t []string) any { return t }
 	}
@@ -195,6 +212,10 @@ func decode(m *pgtype.Map, oid uint32, formats []int16, at int, raw []byte) (any
 	switch oid {
 	case pgtype.UUIDOID:
 		var v id.ID
+		scan(&v)
+		return v, err
+	case pgtype.UUIDArrayOID:
+		var v []id.ID
 		scan(&v)
 		return v, err
 	case pgtype.TextOID, pgtype.VarcharOID:
