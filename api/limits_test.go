@@ -83,7 +83,7 @@ func TestEveryLimitHolds(t *testing.T) {
 	ada.login("ads", "meta_ads", "Ada Lovelace")
 
 	for feature, f := range ada.rights().Features {
-		if f.Used != nil && feature != "client_orgs" && (*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
+		if f.Used != nil && feature != "client_orgs" && feature != "ai_tokens_month" && (*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
 			t.Errorf("%s: %+v, %d used", feature, f, *f.Used)
 		}
 	}

@@ -302,7 +302,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if !*long { // they wait more than they work
-		if err := flag.Set("test.parallel", "4"); err != nil {
+		if err := flag.Set("test.parallel", "5"); err != nil {
 			panic(err)
 		}
 	}
