@@ -51,7 +51,7 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 	var seconds, ratio []float64
 	fmt.Printf("%d contacts by filter, %d requests per second of %d other orgs (50 %% reads, 20 %% lists, 20 %% creations, 10 %% changes)\n", rows, bulkRate, len(others))
 	for round := range bulkRounds {
-		quiet, err := open(ctx, bulkRate, bulkQuiet, connections, cl.everyday(others))
+		quiet, err := open(ctx, bulkRate, bulkQuiet, connections, cl.everyday(others, 0))
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 			done <- failed
 		}()
 		var busy []time.Duration
-		for over.Err() == nil {
-			part, err := open(ctx, bulkRate, time.Second, connections, cl.everyday(others))
+		for from := 0; over.Err() == nil; from += bulkRate {
+			part, err := open(ctx, bulkRate, time.Second, connections, cl.everyday(others, from))
 			if err != nil {
 				return errors.Join(err, <-done)
 			}
@@ -125,9 +125,10 @@ func (c *crm) change(ctx context.Context, cl clients, connection int, where, tit
 	return b, nil
 }
 
-// everyday is a day's traffic of the orgs.
-func (cl clients) everyday(orgs []caller) func(worker, i int) error {
+// everyday is a day's traffic of the orgs, each ten requests in turn, beginning with the from'th.
+func (cl clients) everyday(orgs []caller, from int) func(worker, i int) error {
 	return func(w, i int) error {
+		i += from
 		who := orgs[i/10%len(orgs)]
 		one := contactsPath + "/" + who.contact.String()
 		switch i % 10 {
