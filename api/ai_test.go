@@ -220,6 +220,23 @@ func TestTokensAndRequestsDoNotSpendEachOther(t *testing.T) {
 	other.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`).want(t, 200, "")
 }
 
+func TestWhatACallDoesNotUseIsGivenBackToTheMinute(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited, func(d *api.Deps) { d.AIPerMinute = 1200 })
+	c := s.signup()
+	var left, wait int64
+	for range 2 {
+		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
+		got.want(t, 200, "")
+		if _, err := fmt.Sscanf(got.Header.Get("RateLimit"), `"ai-minute";r=%d;t=%d`, &left, &wait); err != nil {
+			t.Fatalf("%v: %v", got.Header, err)
+		}
+	}
+	if used := c.spent().Used; left < 1200-used {
+		t.Errorf("two calls used %d of 1200 and %d are left", used, left)
+	}
+}
+
 func TestTokensAreAmongWhatAnOrgMayUse(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)

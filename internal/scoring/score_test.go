@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -195,6 +196,35 @@ func TestAMoveIsToldAtABandOrAtFivePoints(t *testing.T) {
 		if got := scoring.Moved(c.told, c.now); got != c.want {
 			t.Errorf("Moved(%v, %v) = %v", c.told, c.now, got)
 		}
+	}
+}
+
+func TestReasonsComeByFallingPointsAndThoseOfOneSizeInTheOrderOfTheFeatures(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(21, 22))
+	for range 500 {
+		m, c := wild(r), random(r)
+		_, reasons := m.Explain(&c, nil)
+		if reasons[0].Feature != scoring.Base {
+			t.Fatalf("the first reason is %v", reasons[0])
+		}
+		for i := 2; i < len(reasons); i++ {
+			a, b := reasons[i-1], reasons[i]
+			if math.Abs(a.Points) < math.Abs(b.Points) {
+				t.Fatalf("%v comes before %v", a, b)
+			}
+		}
+	}
+	var same []scoring.Feature // none of these weighs anything here
+	m := scoring.Prior()
+	m.Weights = nil
+	_, reasons := m.Explain(&scoring.Contact{}, nil)
+	for _, one := range reasons[1:] {
+		same = append(same, one.Feature)
+	}
+	want := []scoring.Feature{scoring.Stage, scoring.Company, scoring.EmailDomain, scoring.JobTitle, scoring.Source, scoring.Phone, scoring.Owner, scoring.Attributes}
+	if !slices.Equal(same, want) {
+		t.Errorf("%v, want %v", same, want)
 	}
 }
 
