@@ -18,14 +18,8 @@ import (
 func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	for range 20 {
-		other := id.New()
-		s.newOrg(other)
-		s.fill(other, 300)
-	}
-	other := id.New()
-	s.newOrg(other)
-	s.fill(other, 1000) // from here on the statistics stay as they are
+	s.others(20, 300)
+	s.others(1, 1000) // from here on the statistics stay as they are
 	row := func(i int) contacts.Upsert {
 		p := person(fmt.Sprintf("p%d@example.test", i))
 		p.Tag = wire.Some([]string{"a", fmt.Sprint("t", i%7)})

@@ -56,6 +56,16 @@ func (s *shop) fill(org id.ID, n int) {
 	}
 }
 
+// others are n orgs more, each of so many contacts.
+func (s *shop) others(n, contacts int) {
+	s.t.Helper()
+	for range n {
+		org := id.New()
+		s.newOrg(org)
+		s.fill(org, contacts)
+	}
+}
+
 type node struct {
 	Type  string  `json:"Node Type"`
 	Table string  `json:"Relation Name"`
@@ -82,11 +92,7 @@ func (n *node) troubles(maySort bool) (out []string) {
 func TestNoListScansOrSortsAWholeOrg(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	for range 10 {
-		other := id.New()
-		s.newOrg(other)
-		s.fill(other, 500)
-	}
+	s.others(10, 500)
 	s.fill(s.org, 30_000)
 	company, owner := mustID(t, "00000000-0000-0000-0000-000000000003"), mustID(t, "00000000-0000-0000-0000-000000000002")
 	hour, low, high := time.Now().Add(-time.Hour), 10.0, 99.5

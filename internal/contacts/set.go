@@ -43,17 +43,18 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 	if len(all) == 0 {
 		return nil
 	}
-	args, err := wideOf(tx.Org(), all)
-	if err != nil {
-		return err
-	}
 	var words, tagged, members many
-	segments := make([][]string, len(all))
+	segments, found := make([][]string, len(all)), make([][]string, len(all))
 	for i, c := range all {
-		words.add(c, wordsOf(c))
+		found[i] = wordsOf(c)
+		words.add(c, found[i])
 		tagged.add(c, c.Tag)
 		members.add(c, c.Segment)
 		segments[i] = c.Segment
+	}
+	args, err := wideOf(tx.Org(), all, found)
+	if err != nil {
+		return err
 	}
 	unique(tx.Queue(insertAllSQL, args...), "")
 	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all, segments)...)
@@ -65,8 +66,8 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 	return nil
 }
 
-// wideOf are the arguments of a statement over wide.
-func wideOf(org id.ID, all []*Contact) ([]any, error) {
+// wideOf are the arguments of a statement over wide. words are wordsOf each one.
+func wideOf(org id.ID, all []*Contact, words [][]string) ([]any, error) {
 	n := len(all)
 	text := func() []string { return make([]string, n) }
 	maybe := func() []*string { return make([]*string, n) }
@@ -85,7 +86,7 @@ func wideOf(org id.ID, all []*Contact) ([]any, error) {
 		phone[i], title[i], source[i], zone[i] = c.Phone, c.JobTitle, c.Source, c.TimeZone
 		stage[i], tags[i], attributes[i], created[i], updated[i] = c.Stage, arrayOf(c.Tag), string(attrs), c.CreatedAt.Time, c.UpdatedAt.Time
 		firstFolded[i], phoneFolded[i], titleFolded[i], sourceFolded[i], zoneFolded[i] = Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone)
-		lines[i] = line(wordsOf(c))
+		lines[i] = line(words[i])
 	}
 	return []any{
 		org, ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags, attributes, owners,

@@ -31,7 +31,9 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 	if len(all) == 0 {
 		return nil
 	}
-	changed, scored, segments := make([]*Contact, len(all)), []*Contact(nil), [][]string(nil)
+	changed, words := make([]*Contact, len(all)), make([][]string, len(all))
+	var scored []*Contact
+	var segments [][]string // of those that are scored
 	var wordless, worded, untagged, tagged, out, in, lost sideRows
 	var values attributeRows
 	for i := range all {
@@ -41,6 +43,7 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 			scored, segments = append(scored, now), append(segments, all[i].stored(now.Segment))
 		}
 		before, after := wordsOf(was), wordsOf(now)
+		words[i] = after
 		wordless.add(now, without(before, after)...)
 		worded.add(now, without(after, before)...)
 		untagged.add(now, without(was.Tag, now.Tag)...)
@@ -50,7 +53,7 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 		lost.add(now, gone(was.Attributes, now.Attributes)...)
 		values.add(now, news(was.Attributes, now.Attributes))
 	}
-	args, err := wideOf(tx.Org(), changed)
+	args, err := wideOf(tx.Org(), changed, words)
 	if err != nil {
 		return err
 	}

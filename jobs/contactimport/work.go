@@ -2,7 +2,6 @@ package contactimport
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -39,7 +38,10 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	}
 	return j.step(ctx, tx, run, Kind, func() (bool, error) {
 		done, err := w.Step(ctx, tx, run.Args.Import)
-		return done.More, errors.Join(err, leadscore.Settle(ctx, tx, done.Changed))
+		if err == nil {
+			err = leadscore.Settle(ctx, tx, done.Changed)
+		}
+		return done.More, err
 	}, func() error { return w.Fail(ctx, tx, run.Args.Import) })
 }
 
@@ -51,7 +53,10 @@ func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]
 	}
 	return j.step(ctx, tx, run, contactundo.Kind, func() (bool, error) {
 		done, err := w.UndoStep(ctx, tx, run.Args.Import)
-		return done.More, errors.Join(err, askForScores(ctx, tx, done.Changed))
+		if err == nil {
+			err = askForScores(ctx, tx, done.Changed)
+		}
+		return done.More, err
 	}, func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
 }
 

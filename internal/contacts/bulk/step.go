@@ -21,7 +21,7 @@ type Worker struct {
 	Rate contacts.Rate
 	// Room is how many contacts may still be restored; nil: any number.
 	Room func(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error)
-	// Score asks for the scoring of contacts that were changed or restored. It may be handed any change.
+	// Score sees to the scores of contacts that were changed or restored, in tx. It may be handed any change.
 	Score func(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error
 	// Part is how many contacts a step works; 0: 250. Other requests wait for that many rows at most.
 	Part int
