@@ -210,3 +210,46 @@ func TestAToldScoreShowsTheContactsSegments(t *testing.T) {
 		t.Error("the event does not show the segment")
 	}
 }
+
+// Nobody asks for a job after background work has settled its scores, so a job that waited for that work must rate what it left.
+func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made := d.create("a@acme.example")
+	waiting := testkit.Pgx(t, d.URL)
+	rescored := make(chan error, 1)
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		changed, _, err := contacts.Revise(t.Context(), tx, []id.ID{made.ID}, contacts.Live,
+			func(*contacts.Contact) contacts.Patch { return contacts.Patch{Stage: wire.Some("opportunity")} }, scoring.Shipped().Rate)
+		if err != nil {
+			return err
+		}
+		if err := leadscore.Settle(t.Context(), tx, changed); err != nil {
+			return err
+		}
+		if err := tx.Flush(t.Context()); err != nil {
+			return err
+		}
+		go func() {
+			rescored <- d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+				_, err := contacts.Rescore(t.Context(), tx, []id.ID{made.ID}, scoring.Shipped().Rate, scoring.Moved)
+				return err
+			})
+		}()
+		for waits := false; !waits; {
+			if err := waiting.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)`).Scan(&waits); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-rescored; err != nil {
+		t.Fatal(err)
+	}
+	now := d.get(made.ID)
+	if want, _ := scoring.Shipped().Rate(&now.Contact); now.Stage != "opportunity" || now.LeadScore != want {
+		t.Errorf("stage %s has the score %v, want %v", now.Stage, now.LeadScore, want)
+	}
+}
