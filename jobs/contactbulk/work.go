@@ -88,10 +88,8 @@ func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 			back = append(back, all[i].ID)
 		}
 	}
-	for _, args := range (leadscore.Args{Contacts: back}).Split() {
-		if err := leadscore.Many.Add(ctx, tx, args); err != nil {
-			return err
-		}
+	if err := leadscore.AskMany(ctx, tx, back); err != nil {
+		return err
 	}
 	return leadscore.Settle(ctx, tx, changed)
 }

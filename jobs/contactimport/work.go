@@ -108,10 +108,5 @@ func askForScores(ctx context.Context, tx *postgres.Tx, changed []contacts.Chang
 			ids = append(ids, changed[i].ID)
 		}
 	}
-	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
-		if err := leadscore.Many.Add(ctx, tx, args); err != nil {
-			return err
-		}
-	}
-	return nil
+	return leadscore.AskMany(ctx, tx, ids)
 }

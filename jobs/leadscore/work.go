@@ -5,6 +5,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -34,6 +35,16 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	}
 	for i := range tell {
 		if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AskMany asks for the scoring of contacts that background work has changed, as many to a job as one takes.
+func AskMany(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
+	for _, args := range (Args{Contacts: ids}).Split() {
+		if err := Many.Add(ctx, tx, args); err != nil {
 			return err
 		}
 	}

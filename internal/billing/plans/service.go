@@ -34,7 +34,8 @@ type Standing struct {
 	Used    map[string]int64 // of features with a limit that is counted, and the AI tokens of this month
 }
 
-// standingSQL costs a look at four primary keys.
+// standingSQL costs a look at four primary keys. The month's tokens are internal/ai's and are kept there; they are read
+// here because a second question would double what each request for the rights waits for.
 const standingSQL = `
 SELECT s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'), clock_timestamp(),
 	q.features, q.used, coalesce((SELECT a.used FROM ai_quota a WHERE a.org_id = $1 AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0)
