@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
 // Bounds of what goes to Redis together.
@@ -18,11 +20,12 @@ const (
 )
 
 // bundles sends the scripts by which asynq ends its tasks in pipelines: runs end in crowds, as their verdicts share
-// statements, and each would take a round trip, and a connection, of its own. It waits for nobody: what comes while a
-// pipeline is on its way shares the next one, and a lone script goes at once.
+// statements, and each would take a round trip, and a connection, of its own. What comes while a pipeline is on its way
+// shares the next one, and a lone script goes at once.
 type bundles struct {
 	redis redis.UniversalClient
 	asks  chan *bundled
+	crowd queue.Crowd[*bundled]
 	mu    sync.RWMutex
 	open  bool
 }
@@ -34,7 +37,7 @@ type bundled struct {
 }
 
 func newBundles(c redis.UniversalClient) *bundles {
-	return &bundles{redis: c, asks: make(chan *bundled, bundleRoom)}
+	return &bundles{redis: c, asks: make(chan *bundled, bundleRoom), crowd: queue.Crowd[*bundled]{Gap: queue.CrowdGap, Enough: queue.CrowdEnough, Most: bundleMost}}
 }
 
 // run works until ctx ends; before and after it every script goes by itself.
@@ -62,10 +65,7 @@ func (b *bundles) run(ctx context.Context) {
 
 // send sends first and what else is waiting.
 func (b *bundles) send(ctx context.Context, first *bundled) {
-	load := []*bundled{first}
-	for len(load) < bundleMost && len(b.asks) > 0 {
-		load = append(load, <-b.asks)
-	}
+	load := b.crowd.Gather(nil, first, b.asks)
 	ctx, cancel := context.WithTimeout(ctx, bundleTime)
 	defer cancel()
 	pipe := b.redis.Pipeline()

@@ -83,6 +83,7 @@ type crews struct {
 	running     bool
 	closed      bool
 	gates       map[string]*gate
+	takes       *takes
 	servers     []*server
 	leaving     sync.WaitGroup // servers that were replaced
 	end         chan struct{}  // closed when the worker stops
@@ -94,8 +95,8 @@ type server struct {
 	runs atomic.Int64
 }
 
-func newCrews(concurrency int) *crews {
-	c := &crews{concurrency: concurrency, gates: map[string]*gate{}, end: make(chan struct{})}
+func newCrews(concurrency int, t *takes) *crews {
+	c := &crews{concurrency: concurrency, takes: t, gates: map[string]*gate{}, end: make(chan struct{})}
 	for _, crew := range []string{quick, rest, calls} {
 		c.gates[crew] = newGate()
 	}
@@ -108,6 +109,8 @@ func (c *crews) resize() {
 	for crew, g := range c.gates {
 		g.resize(sizes[crew])
 	}
+	c.takes.resize(rest, sizes[rest]+sizes[quick])
+	c.takes.resize(calls, sizes[calls])
 }
 
 // Concurrency is how many jobs run at once in this process, those of the lane of webhooks apart.
@@ -187,7 +190,7 @@ func (w *Worker) startServers(n int) ([]*server, error) {
 	var out []*server
 	for _, p := range plan(n) {
 		s := w.server(p)
-		if err := s.Start(w.handler(s, w.crews.gates[p.crew])); err != nil {
+		if err := s.Start(w.handler(s, p.crew)); err != nil {
 			for _, started := range out {
 				started.Shutdown()
 			}
@@ -213,12 +216,14 @@ func (w *Worker) server(p share) *server {
 }
 
 // handler is what asynq calls with each delivery.
-func (w *Worker) handler(s *server, g *gate) asynq.Handler {
+func (w *Worker) handler(s *server, crew string) asynq.Handler {
+	g := w.crews.gates[crew]
 	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 		s.runs.Add(1)
 		defer s.runs.Add(-1)
 		w.working.Add(1)
 		defer w.working.Done()
+		defer w.takes.ended(crew)
 		g.enter()
 		defer g.leave()
 		return w.underItsName(ctx, t, w.deliver(ctx, t))
@@ -233,6 +238,7 @@ func (w *Worker) shutdown(ctx context.Context) {
 	c.closed, c.running = true, false
 	close(c.end)
 	c.mu.Unlock()
+	w.takes.end()
 	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancel(errShutdown) })
 	defer cancel.Stop()
 	var ending sync.WaitGroup

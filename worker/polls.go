@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -29,12 +28,15 @@ const callsPending = "asynq:{" + string(queue.Webhooks) + "}:pending"
 // would dial for each of its polls, and the relay finds out soon enough.
 type polls struct {
 	link  *link
+	takes *takes
 	mu    sync.Mutex
 	empty map[string]time.Time // when a lane was last found empty, by its key of pending tasks
 	came  time.Time            // when the last task came in the lane of webhooks
 }
 
-func newPolls(l *link) *polls { return &polls{link: l, empty: map[string]time.Time{}} }
+func newPolls(l *link, t *takes) *polls {
+	return &polls{link: l, takes: t, empty: map[string]time.Time{}}
+}
 
 // DialHook passes on.
 func (p *polls) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -51,20 +53,23 @@ func (p *polls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if !is {
 			return next(ctx, cmd)
 		}
-		if p.link.isDown() || p.lately(lane) {
+		message, found, wait := p.takes.pop(lane)
+		if script, is := cmd.(*redis.Cmd); found && is {
+			script.SetVal(message)
+			return nil
+		}
+		if wait || p.link.isDown() || p.lately(lane) {
 			cmd.SetErr(redis.Nil)
 			return redis.Nil
 		}
-		err := next(ctx, cmd)
-		switch {
-		case errors.Is(err, redis.Nil):
-			p.mu.Lock()
+		short, err := p.takes.take(ctx, lane, cmd, next)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if short {
 			p.empty[lane] = time.Now()
-			p.mu.Unlock()
-		case err == nil && lane == callsPending:
-			p.mu.Lock()
+		}
+		if err == nil && lane == callsPending {
 			p.came = time.Now()
-			p.mu.Unlock()
 		}
 		return err
 	}

@@ -86,6 +86,7 @@ type Worker struct {
 	courier  *queue.Courier
 	clerk    *queue.Clerk
 	bundles  *bundles
+	takes    *takes
 	handlers map[string]queue.Handler
 	runs     *runs
 	crews    *crews
@@ -111,13 +112,14 @@ func New(o Options) *Worker {
 	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
 	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger), bundles: newBundles(o.Redis),
-		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), crews: newCrews(o.Concurrency), ends: newEnds(),
+		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newTakes(o.Redis), ends: newEnds(),
 		log: o.Log, metrics: o.Metrics,
 	}
+	w.crews = newCrews(o.Concurrency, w.takes)
 	for _, h := range o.Handlers { // an alert sees the first overrun only if there was a figure before it
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
-	o.Redis.AddHook(newPolls(&w.link))
+	o.Redis.AddHook(newPolls(&w.link, w.takes))
 	o.Redis.AddHook(w.bundles)
 	return w
 }

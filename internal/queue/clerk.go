@@ -23,9 +23,9 @@ const (
 )
 
 // Clerk takes the claims of many runs to Postgres in one statement, and likewise their verdicts where these have no
-// effects; and in one transaction the ends of those that are done and whose effects are shared (Claimed.Share). It
-// waits for nobody: what comes while the one statement of its sort is on its way shares the next one, and a lone run
-// goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and
+// effects; and in one transaction the ends of those that are done and whose effects are shared (Claimed.Share). What
+// comes while the one statement of its sort is on its way shares the next one with others, as Crowd says, and a lone
+// run goes at once. Two statements at a time made batches half as large, and each job dearer by a tenth. Each claim and
 // each verdict stands or falls alone, by the same predicates as Ledger's. What the shared statement did not do, because
 // somebody has the row locked or because there is nothing to do, is tried once more by itself, so that no row that is
 // held up holds up others.
@@ -65,15 +65,13 @@ func (c *Clerk) Run(ctx context.Context) error {
 // serve takes what is there, and again.
 func serve(ctx context.Context, asks <-chan *asked, do func(context.Context, []*asked) error) {
 	load := make([]*asked, 0, clerkLoad)
+	crowd := Crowd[*asked]{Gap: CrowdGap, Enough: CrowdEnough, Most: clerkLoad}
 	for {
 		select {
 		case a := <-asks:
-			load = append(load[:0], a)
+			load = crowd.Gather(load, a, asks)
 		case <-ctx.Done():
 			return
-		}
-		for len(load) < clerkLoad && len(asks) > 0 {
-			load = append(load, <-asks)
 		}
 		// In the order of their keys, so that statements that meet wait for each other in one direction.
 		slices.SortFunc(load, func(a, b *asked) int {
@@ -151,9 +149,10 @@ func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); ret
 
 // byKeySQL stands before statements that find their few rows by a key or by the order of an index. The table is
 // small at one time and large the next, mostly dead rows in both cases; what the planner makes of its size then is
-// a hash over all of it, and a prepared statement keeps that.
+// a hash over all of it, and a prepared statement keeps that. The plan is made once for all: left to itself the server
+// makes one for each list of keys, which costs more than to carry it out.
 const byKeySQL = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
+	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // lazySQL moreover spares a transaction the wait for the disk. It is for those that say who has what for a while:
 // what a crash of Postgres takes of them is found again by its wake_at, and the fence holds whoever claimed last.

@@ -29,6 +29,8 @@ type Pusher struct {
 	refs    chan Ref
 	log     *slog.Logger
 	metrics *Metrics
+	crowd   Crowd[Ref]
+	load    []Ref
 	fails   int       // in a row
 	open    time.Time // until then nothing is tried
 }
@@ -47,7 +49,7 @@ func NewPusher(o PusherOptions) *Pusher {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
-	return &Pusher{enqueue: NewEnqueuer(o.Redis), refs: make(chan Ref, pushRoom), log: o.Log, metrics: o.Metrics}
+	return &Pusher{enqueue: NewEnqueuer(o.Redis), refs: make(chan Ref, pushRoom), log: o.Log, metrics: o.Metrics, crowd: Crowd[Ref]{Gap: CrowdGap, Enough: CrowdEnough, Most: pushBatch}}
 }
 
 // AfterCommit is for postgres.Options: it picks the jobs out of a transaction's notes. It never blocks; jobs
@@ -89,10 +91,8 @@ func (p *Pusher) Run(ctx context.Context) error {
 
 // round pushes first and what else is waiting.
 func (p *Pusher) round(ctx context.Context, first Ref) {
-	refs := []Ref{first}
-	for len(refs) < pushBatch && len(p.refs) > 0 {
-		refs = append(refs, <-p.refs)
-	}
+	p.load = p.crowd.Gather(p.load, first, p.refs)
+	refs := p.load
 	if time.Now().Before(p.open) {
 		p.metrics.pushes.WithLabelValues("dropped").Add(float64(len(refs)))
 		return

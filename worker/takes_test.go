@@ -1,0 +1,154 @@
+package worker
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// trips counts those to Redis that ask for tasks.
+type trips struct {
+	mu              sync.Mutex
+	alone, together int
+}
+
+func (s *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if _, is := polled(cmd); is {
+			s.mu.Lock()
+			s.alone++
+			s.mu.Unlock()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (s *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if _, is := polled(cmds[0]); is {
+			s.mu.Lock()
+			s.together++
+			s.mu.Unlock()
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// asynq's script is known by its keys. Were they to change, tasks would be taken one by one, and this test would say so.
+func TestTasksThatWaitAreTakenTogether(t *testing.T) {
+	t.Parallel()
+	const tasks = 400
+	client, err := redisx.Open(testkit.Redis(t), redisx.Worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	to := asynq.NewClientFromRedisClient(client)
+	for i := range tasks {
+		if _, err := to.EnqueueContext(t.Context(), asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taking, seen := newTakes(client), &trips{}
+	taking.resize(rest, 50)
+	client.AddHook(newPolls(&link{}, taking))
+	client.AddHook(seen)
+	var ran sync.WaitGroup
+	ran.Add(tasks)
+	server := asynq.NewServerFromRedisClient(client, asynq.Config{Concurrency: 50, TaskCheckInterval: 10 * time.Millisecond, LogLevel: asynq.ErrorLevel})
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+		taking.ended(rest)
+		ran.Done()
+		return nil
+	})); err != nil {
+		t.Fatal(err)
+	}
+	ran.Wait()
+	taking.end()
+	server.Shutdown()
+	if info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default"); err != nil || info.Active+info.Pending+info.Retry != 0 || info.Processed != tasks {
+		t.Errorf("asynq holds %+v, %v", info, err)
+	}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	t.Logf("%d tasks in %d trips, and %d for one at most", tasks, seen.together, seen.alone)
+	if seen.together < tasks/takeMost || seen.together > tasks/2 {
+		t.Errorf("%d tasks in %d trips", tasks, seen.together)
+	}
+}
+
+// poller is a server of asynq's, as far as takes see it.
+type poller struct {
+	slots, runs int
+	lanes       []string
+	lane        string // of a trip on its way; "" for none
+	asked       int
+}
+
+func TestNoTaskIsKeptWithoutASlotForIt(t *testing.T) {
+	t.Parallel()
+	const critical, ordinary = "asynq:{critical}:pending", "asynq:{default}:pending"
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		servers := []*poller{
+			{slots: 1 + random.IntN(3), lanes: []string{critical, ordinary}},
+			{slots: 1 + random.IntN(12), lanes: []string{critical, ordinary, bulkPending}},
+		}
+		all := servers[0].slots + servers[1].slots
+		taking := newTakes(nil)
+		taking.resize(rest, all)
+		for step := range 2000 {
+			s := servers[random.IntN(2)]
+			switch {
+			case s.lane != "": // the answer: it was not short, more often than not
+				messages := make([]string, s.asked)
+				if random.IntN(4) == 0 {
+					messages = messages[:random.IntN(s.asked+1)]
+				}
+				taking.got(s.lane, s.asked, messages)
+				if len(messages) > 0 {
+					s.runs++
+				}
+				s.lane = ""
+			case s.runs > 0 && random.IntN(3) == 0:
+				s.runs--
+				taking.ended(quick)
+			case s.runs < s.slots:
+				poll(taking, s, random)
+			}
+			running := servers[0].runs + servers[1].runs
+			if stock := taking.crews[rest]; stock.out != running || len(stock.kept)+running > all {
+				t.Fatalf("seed %d, step %d: %d kept beside %d that run, counted as %d, with %d slots", seed, step, len(stock.kept), running, stock.out, all)
+			}
+		}
+	}
+}
+
+// poll asks for the lanes of s in some order, as asynq does.
+func poll(taking *takes, s *poller, random *rand.Rand) {
+	for _, i := range random.Perm(len(s.lanes)) {
+		_, found, wait := taking.pop(s.lanes[i])
+		if found {
+			s.runs++
+			return
+		}
+		if wait {
+			continue
+		}
+		if n := taking.reserve(s.lanes[i]); n > 0 {
+			s.lane, s.asked = s.lanes[i], n
+			return
+		}
+	}
+}
