@@ -26,14 +26,14 @@ func TestWhatComesAloneGoesAtOnceAndWhatFollowsGoesTogether(t *testing.T) {
 		}
 		trip("the first of all", nil, 1, 0)
 		trip("one that follows", []int{1}, 2, 3*time.Millisecond)
-		go func() { time.Sleep(time.Millisecond); others <- 1 }()
+		time.AfterFunc(time.Millisecond, func() { others <- 1 })
 		trip("one that comes while another waits", nil, 2, 6*time.Millisecond)
 		trip("enough", []int{1, 2, 3}, 4, 6*time.Millisecond)
 		trip("more than go together", []int{1, 2, 3, 4, 5, 6, 7, 8}, 6, 6*time.Millisecond)
 		for len(others) > 0 {
 			<-others
 		}
-		time.Sleep(3 * time.Millisecond)
+		<-time.After(3 * time.Millisecond)
 		trip("one after a pause", nil, 1, 9*time.Millisecond)
 	})
 }
