@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -51,7 +52,8 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 	var seconds, ratio []float64
 	fmt.Printf("%d contacts by filter, %d requests per second of %d other orgs (50 %% reads, 20 %% lists, 20 %% creations, 10 %% changes)\n", rows, bulkRate, len(others))
 	for round := range bulkRounds {
-		quiet, err := open(ctx, bulkRate, bulkQuiet, connections, cl.everyday(others, 0))
+		before, during := newSorts(), newSorts()
+		quiet, err := open(ctx, bulkRate, bulkQuiet, connections, before.timed(cl.everyday(others, 0)))
 		if err != nil {
 			return err
 		}
@@ -71,7 +73,7 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 		}()
 		var busy []time.Duration
 		for from := 0; over.Err() == nil; from += bulkRate {
-			part, err := open(ctx, bulkRate, time.Second, connections, cl.everyday(others, from))
+			part, err := open(ctx, bulkRate, time.Second, connections, during.timed(cl.everyday(others, from)))
 			if err != nil {
 				return errors.Join(err, <-done)
 			}
@@ -83,6 +85,7 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 		slices.Sort(busy)
 		took := b.CompletedAt.Sub(b.CreatedAt).Seconds()
 		fmt.Printf("change %d: %d changed in %.1f s (%.0f per second); others' p95 %s before, %s during\n", round+1, b.Changed, took, float64(b.Changed)/took, short(quantile(quiet, .95)), short(quantile(busy, .95)))
+		fmt.Printf("          p50 and p95 by themselves: %s\n", before.beside(during))
 		if b.Changed != int64(rows) || b.Total != int64(rows) {
 			return fmt.Errorf("%d of %d were changed, want %d", b.Changed, b.Total, rows)
 		}
@@ -123,6 +126,44 @@ func (c *crm) change(ctx context.Context, cl clients, connection int, where, tit
 		return b, fmt.Errorf("the change ended as %s", b.Status)
 	}
 	return b, nil
+}
+
+// dayparts are the sorts of ten requests in turn; where a part of a day begins, a turn does.
+var dayparts = [...]string{0: "reads", 1: "reads", 2: "reads", 3: "reads", 4: "reads", 5: "lists", 6: "lists", 7: "creations", 8: "creations", 9: "changes"}
+
+// sorts are how long calls of a day's traffic took, by sort.
+type sorts struct {
+	mu   sync.Mutex
+	took map[string][]time.Duration
+}
+
+func newSorts() *sorts { return &sorts{took: map[string][]time.Duration{}} }
+
+// timed is call, noted.
+func (s *sorts) timed(call func(worker, i int) error) func(worker, i int) error {
+	return func(worker, i int) error {
+		began := time.Now()
+		err := call(worker, i)
+		took, sort := time.Since(began), dayparts[i%10]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.took[sort] = append(s.took[sort], took)
+		return err
+	}
+}
+
+// beside is both in words.
+func (s *sorts) beside(o *sorts) string {
+	var out []string
+	for _, sort := range []string{"reads", "lists", "creations", "changes"} {
+		a, b := s.took[sort], o.took[sort]
+		slices.Sort(a)
+		slices.Sort(b)
+		if len(a) > 0 && len(b) > 0 {
+			out = append(out, fmt.Sprintf("%s %s %s, then %s %s", sort, short(quantile(a, .5)), short(quantile(a, .95)), short(quantile(b, .5)), short(quantile(b, .95))))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // everyday is a day's traffic of the orgs, each ten requests in turn, beginning with the from'th.

@@ -14,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
+	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -81,9 +83,59 @@ func (s *shop) update(i id.ID, p contacts.Patch) {
 	}
 }
 
+// nouns are what hangs on contacts and goes with them, as in the API.
+var nouns = []merge.Noun{
+	{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
+	{Name: "activities", Repoint: activities.Repoint, Return: activities.Return},
+}
+
+// hang gives a contact deals, notes and tasks, none to three of each, some of them archived.
+func (s *shop) hang(r *rand.Rand, contact id.ID) {
+	s.Helper()
+	if err := s.tx(func(_ context.Context, tx *postgres.Tx) error {
+		for range r.IntN(4) {
+			tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount, currency, created_at, updated_at, archived_at)
+				SELECT org_id, $2, 'deal', $3, pipeline_id, id, kind, 100, 'EUR', now(), now(), CASE WHEN $4 THEN now() END FROM pipeline_stage WHERE org_id = $1 AND place = 0`,
+				tx.Org(), id.New(), contact, r.IntN(3) == 0)
+		}
+		for table, column := range map[string]string{"note": "body", "task": "status, priority, title"} {
+			for range r.IntN(4) {
+				said := "'x'"
+				if table == "task" {
+					said = "'open', 'normal', 'x'"
+				}
+				tx.Queue(`INSERT INTO `+table+` (org_id, id, `+column+`, contact_id, created_at, updated_at, archived_at)
+					VALUES ($1, $2, `+said+`, $3, now(), now(), CASE WHEN $4 THEN now() END)`, tx.Org(), id.New(), contact, r.IntN(3) == 0)
+			}
+		}
+		return nil
+	}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// hanging is how many of each hang on a contact.
+func (s *shop) hanging(contact id.ID) map[string]int {
+	s.Helper()
+	out := map[string]int{}
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		for _, table := range []string{"deal", "note", "task"} {
+			var n int
+			if err := tx.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE org_id = $1 AND contact_id = $2`, []any{tx.Org(), contact}, &n); err != nil {
+				return err
+			}
+			out[table] = n
+		}
+		return nil
+	}); err != nil {
+		s.Fatal(err)
+	}
+	return out
+}
+
 func (s *shop) merge(survivor id.ID, losers ...id.ID) (out merge.Result, err error) {
 	err = s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
-		out, err = merge.Do(ctx, tx, survivor, losers, rate, nil)
+		out, err = merge.Do(ctx, tx, survivor, losers, rate, nouns)
 		return err
 	})
 	return out, err
@@ -91,7 +143,7 @@ func (s *shop) merge(survivor id.ID, losers ...id.ID) (out merge.Result, err err
 
 func (s *shop) undo(i id.ID) (out merge.Result, err error) {
 	err = s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
-		out, err = merge.Undo(ctx, tx, i, rate, nil)
+		out, err = merge.Undo(ctx, tx, i, rate, nouns)
 		return err
 	})
 	return out, err
@@ -113,7 +165,7 @@ func (s *shop) dump() string {
 	s.Helper()
 	var out strings.Builder
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		for _, table := range []string{"contact", "contact_score", "contact_tag", "contact_word", "contact_attribute", "segment_member", "contact_merged", "timeline", "score_history"} {
+		for _, table := range []string{"contact", "contact_score", "contact_tag", "contact_word", "contact_attribute", "segment_member", "contact_merged", "timeline", "score_history", "deal", "note", "task"} {
 			rows, err := tx.Query(ctx, `SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at')::text FROM `+table+` t ORDER BY 1`)
 			if err != nil {
 				return err
@@ -179,11 +231,12 @@ func TestAMergeThatIsUndoneLeavesEveryRowAsItWas(t *testing.T) {
 	var ids []id.ID
 	for i := range 14 {
 		ids = append(ids, s.create(anybody(r, i)).ID)
+		s.hang(r, ids[i])
 	}
-	moved := 0
+	moved, handed := 0, map[string]int{}
 	for range 25 {
 		r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-		before, was := s.dump(), s.get(ids[0])
+		before, was, had := s.dump(), s.get(ids[0]), s.hanging(ids[0])
 		m, err := s.merge(ids[0], ids[1:2+r.IntN(5)]...)
 		if err != nil {
 			t.Fatal(err)
@@ -193,6 +246,11 @@ func TestAMergeThatIsUndoneLeavesEveryRowAsItWas(t *testing.T) {
 		}
 		if m.Survivor.Edit != was.Edit {
 			moved++
+		}
+		for table, n := range s.hanging(ids[0]) {
+			if n > had[table] {
+				handed[table]++
+			}
 		}
 		for _, l := range m.Merge.LoserIDs {
 			if loser := s.get(l); loser.ArchivedAt == nil {
@@ -209,8 +267,8 @@ func TestAMergeThatIsUndoneLeavesEveryRowAsItWas(t *testing.T) {
 			t.Errorf("undone twice: %v", err)
 		}
 	}
-	if moved < 10 {
-		t.Errorf("the survivor changed but %d times", moved)
+	if moved < 10 || min(handed["deal"], handed["note"], handed["task"]) < 10 {
+		t.Errorf("the survivor changed but %d times, and was handed %v", moved, handed)
 	}
 }
 
