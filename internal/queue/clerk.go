@@ -149,10 +149,14 @@ func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); ret
 
 // byKeySQL stands before statements that find their few rows by a key or by the order of an index. The table is
 // small at one time and large the next, mostly dead rows in both cases; what the planner makes of its size then is
-// a hash over all of it, and a prepared statement keeps that. The plan is made once for all: left to itself the server
-// makes one for each list of keys, which costs more than to carry it out.
+// a hash over all of it, or another index and a sort of all that it finds there, and a prepared statement keeps that.
 const byKeySQL = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+	set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`
+
+// onceSQL moreover has a plan made once for all lists of keys: left to itself the server makes one for each, which costs
+// more than to carry it out.
+const onceSQL = ", set_config('plan_cache_mode', 'force_generic_plan', true)"
 
 // lazySQL moreover spares a transaction the wait for the disk. It is for those that say who has what for a while:
 // what a crash of Postgres takes of them is found again by its wake_at, and the fence holds whoever claimed last.
@@ -180,7 +184,7 @@ func (c *Clerk) claimAll(ctx context.Context, load []*asked) error {
 		byOwner[owners[i]] = a
 	}
 	return c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(lazySQL)
+		tx.Queue(lazySQL + onceSQL)
 		tx.Queue(claimAllSQL, orgs, ids, owners, c.ledger.Lease).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			for rows.Next() {
@@ -240,7 +244,7 @@ func (c *Clerk) finishAll(ctx context.Context, load []*asked) error {
 		return err
 	}
 	err := c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(byKeySQL)
+		tx.Queue(byKeySQL + onceSQL)
 		if len(done.ids) > 0 {
 			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(note)
 		}

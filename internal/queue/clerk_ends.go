@@ -12,7 +12,7 @@ import (
 // endSQL stands before ends that share a transaction. None of them may make the others wait: what somebody has
 // locked for longer than a moment is ended by itself. Orgs take turns in it, so nothing is put off to its commit,
 // where another org's turn would be.
-const endSQL = byKeySQL + ", set_config('lock_timeout', '200ms', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
+const endSQL = byKeySQL + onceSQL + ", set_config('lock_timeout', '200ms', true)"
 
 // end is Finish of a run that is done and whose effects are shared. Whatever kept the shared transaction from
 // ending it, the run ends by itself; where that transaction was committed after all, the fence refuses.

@@ -21,6 +21,16 @@ func ExplainRefill(ctx context.Context, system *postgres.DB, mode string, org id
 	return explain(ctx, system, mode, groupsOfSQL, string(Default), feedGroups, Slots, []id.ID{org})
 }
 
+// ExplainRound answers how Postgres looks at what waits of all orgs.
+func ExplainRound(ctx context.Context, system *postgres.DB, mode string) (plan []byte, err error) {
+	return explain(ctx, system, mode, groupsSQL, string(Default), feedGroups, Slots, id.ID{}, id.ID{}, "")
+}
+
+// ExplainWaiting answers how Postgres finds the lanes in which something waits.
+func ExplainWaiting(ctx context.Context, system *postgres.DB, mode string) (plan []byte, err error) {
+	return explain(ctx, system, mode, waitingSQL, laneNames())
+}
+
 func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ...any) (plan []byte, err error) {
 	undo := errors.New("undo")
 	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {

@@ -36,15 +36,17 @@ UPDATE job SET due = true
 FROM (SELECT org_id, id FROM oldest UNION SELECT org_id, id FROM newest) AS ripe
 WHERE job.org_id = ripe.org_id AND job.id = ripe.id`
 
+// The LIMIT keeps it a probe for each lane: of EXISTS the planner makes a join that reads all that waits.
 const waitingSQL = `
-SELECT lane FROM unnest($1::text[]) AS l (lane)
-WHERE EXISTS (SELECT FROM job WHERE job.lane = l.lane AND job.state = 'ready' AND job.wake_at IS NULL AND job.due)`
+SELECT l.lane FROM unnest($1::text[]) AS l (lane)
+CROSS JOIN LATERAL (SELECT FROM job WHERE job.lane = l.lane AND job.state = 'ready' AND job.wake_at IS NULL AND job.due LIMIT 1) AS one`
 
 // Waiting answers the lanes in which something waits for a slot: an index probe each, and one for jobs whose time
 // has come since.
 func (l *Ledger) Waiting(ctx context.Context) ([]Lane, error) {
 	var out []Lane
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(byKeySQL)
 		tx.Queue(ripenSQL, ripe/2)
 		tx.Queue(waitingSQL, laneNames()).Query(func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectRows(rows, pgx.RowTo[Lane])
