@@ -45,11 +45,16 @@
 //
 // Claims of many runs share a statement, and so do verdicts without effects (Clerk); each stands or falls alone. Runs
 // that are done and whose effects one Writer writes for all of them share a transaction, which takes the fences first
-// and then writes the effects of those that held; on any error each goes by itself.
+// and then writes the effects of those that held; on any error each goes by itself. Pushes, and asynq's ends of tasks,
+// share pipelines. Where one of these trips follows another it waits until 3 ms have passed, or many are there (Crowd);
+// what comes after a pause goes at once.
+//
 // T1's rule is one statement inside its insert, and costs about as much as the row. So its answer says whether eight
 // more slots are free, and if they are the process adds the next jobs of that org, lane and kind unasked, as many and for
-// 200 ms (credits); the first job for a while gives none. Who adds one after the other never overdraws a window so. Statements that go by a key say so to the planner, which else keeps
-// a plan made while the table was empty. Claims, extensions, looks and feeding do not wait for the disk: what a crash
-// of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that refuses. Additions and
-// verdicts wait.
+// 200 ms (credits); the first job for a while gives none. Who adds one after the other never overdraws a window so.
+//
+// Statements that go by a key, or by the order of an index, say so to the planner: the table is empty at one time and
+// large the next, and a plan for the one reads all of the other. Claims, extensions, looks and feeding do not wait for
+// the disk: what a crash of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that
+// refuses. Additions and verdicts wait.
 package queue
