@@ -16,17 +16,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// scripts counts what goes to Redis by itself and in pipelines.
+// scripts counts scripts of a sort that go to Redis by themselves and in pipelines, and those pipelines.
 type scripts struct {
-	mu              sync.Mutex
-	alone, together int
+	is                     func(redis.Cmder) bool
+	mu                     sync.Mutex
+	alone, together, trips int
 }
 
 func (s *scripts) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (s *scripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if endsTask(cmd) {
+		if s.is(cmd) {
 			s.mu.Lock()
 			s.alone++
 			s.mu.Unlock()
@@ -38,10 +39,14 @@ func (s *scripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (s *scripts) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		s.mu.Lock()
+		before := s.together
 		for _, cmd := range cmds {
-			if endsTask(cmd) {
+			if s.is(cmd) {
 				s.together++
 			}
+		}
+		if s.together > before {
+			s.trips++
 		}
 		s.mu.Unlock()
 		return next(ctx, cmds)
@@ -57,7 +62,7 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	b, seen := newBundles(client), &scripts{}
+	b, seen := newBundles(client), &scripts{is: endsTask}
 	client.AddHook(b)
 	client.AddHook(seen)
 	ctx, stop := context.WithCancel(t.Context())

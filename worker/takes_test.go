@@ -15,36 +15,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// trips counts those to Redis that ask for tasks.
-type trips struct {
-	mu              sync.Mutex
-	alone, together int
-}
-
-func (s *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if _, is := polled(cmd); is {
-			s.mu.Lock()
-			s.alone++
-			s.mu.Unlock()
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (s *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if _, is := polled(cmds[0]); is {
-			s.mu.Lock()
-			s.together++
-			s.mu.Unlock()
-		}
-		return next(ctx, cmds)
-	}
-}
-
 // asynq's script is known by its keys. Were they to change, tasks would be taken one by one, and this test would say so.
 func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	t.Parallel()
@@ -60,7 +30,8 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	taking, seen := newTakes(client), &trips{}
+	taking := newTakes(client)
+	seen := &scripts{is: func(cmd redis.Cmder) bool { _, is := polled(cmd); return is }}
 	taking.resize(rest, 50)
 	client.AddHook(newPolls(&link{}, taking))
 	client.AddHook(seen)
@@ -82,9 +53,9 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	t.Logf("%d tasks in %d trips, and %d for one at most", tasks, seen.together, seen.alone)
-	if seen.together < tasks/takeMost || seen.together > tasks/2 {
-		t.Errorf("%d tasks in %d trips", tasks, seen.together)
+	t.Logf("%d tasks in %d trips, and %d for one at most", tasks, seen.trips, seen.alone)
+	if seen.trips < tasks/takeMost || seen.trips > tasks/2 {
+		t.Errorf("%d tasks in %d trips", tasks, seen.trips)
 	}
 }
 
