@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -75,6 +76,18 @@ func tagsOf(all []string) (out []string) {
 // crowd is n contacts of random values, one of ten archived; the ids are those of companies and owners.
 func (s *shop) crowd(d dice, n int, ids []id.ID) {
 	s.t.Helper()
+	keys := slices.Sorted(maps.Keys(attributeKinds))
+	// Defined first: else a key's type would be the first value's, and one that reads as a date makes it a date.
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		for _, key := range keys {
+			if _, err := contacts.Define(ctx, tx, key, "", attributeKinds[key]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		s.t.Fatal(err)
+	}
 	rows := make([]contacts.Upsert, n)
 	zones, tags := []string{"Europe/Berlin", "Asia/Tokyo", "UTC"}, tagsOf(hostile)
 	for i := range rows {
@@ -91,11 +104,11 @@ func (s *shop) crowd(d dice, n int, ids []id.ID) {
 			p.Source, p.CompanyID, p.OwnerID = some(cutTo(one(d, hostile), 200)), some(one(d, ids).String()), some(one(d, ids).String())
 		}
 		p.Attributes.Set, p.Attributes.Value = true, map[string]any{}
-		for key, kind := range attributeKinds {
+		for _, key := range keys {
 			if d.IntN(3) == 0 {
 				continue
 			}
-			p.Attributes.Value[key] = map[contacts.Type]any{contacts.String: one(d, append(hostile, "", strings.Repeat("ä", 1999)+"!")), contacts.Number: one(d, numbers), contacts.Boolean: d.IntN(2) == 0, contacts.Date: one(d, dates)}[kind]
+			p.Attributes.Value[key] = map[contacts.Type]any{contacts.String: one(d, append(hostile, "", strings.Repeat("ä", 1999)+"!")), contacts.Number: one(d, numbers), contacts.Boolean: d.IntN(2) == 0, contacts.Date: one(d, dates)}[attributeKinds[key]]
 		}
 	}
 	out, _, _, err := s.upsert(rows)
