@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+type billingGroup struct {
+	Sync     billingSync     `cmd:"" help:"Make the payment processor's products and prices from the list of plans. May run as often as one likes."`
+	Rights   billingRights   `cmd:"" help:"Print what an org may use, why, and how much of it is used."`
+	Override billingOverride `cmd:"" help:"Give an org another value of a feature than its plan does."`
+	Addon    billingAddon    `cmd:"" name:"addon" help:"Give an org more of a feature, on top of its plan."`
+}
+
+type billingSync struct {
+	DryRun bool `help:"Say what would be made, and make nothing."`
+}
+
+// Run is kong's.
+func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
+	p := s.process("billing", log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	if err = p.bill(ctx, nil, nil); err != nil {
+		return err
+	}
+	published, err := p.billing.Publish(ctx, b.DryRun)
+	for _, one := range published {
+		if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency, one.ID); say != nil {
+			return say
+		}
+	}
+	if err == nil && b.DryRun {
+		_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
+	}
+	return err
+}
+
+// grant is what a decision about an org's rights says beside itself.
+type grant struct {
+	Org    string `arg:"" help:"Id of the org."`
+	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
+	Reason string `help:"Why, for the same."`
+}
+
+// decide runs fn for the org and writes what it answers into the org's audit log.
+func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger, fn func(context.Context, *postgres.Tx, *plans.Catalogue) (org.Entry, error)) error {
+	return atOrg(ctx, s, log, g.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
+		e, err := fn(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		e.Target, e.Detail["by"], e.Detail["reason"] = "feature", g.Actor, g.Reason
+		org.Audit(ctx, tx, e)
+		return nil
+	})
+}
+
+// atOrg runs fn in a transaction of an org that there is.
+func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string, fn func(context.Context, *postgres.Tx, *plans.Catalogue) error) (err error) {
+	at, err := id.Parse(which)
+	if err != nil {
+		return fmt.Errorf("org id: %w", err)
+	}
+	p := s.process("billing", log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	return p.app.Tx(ctx, at, func(tx *postgres.Tx) error {
+		if _, err := org.Read(ctx, tx); err != nil {
+			return err
+		}
+		return api.Plainly(fn(ctx, tx, p.plans))
+	})
+}
+
+type billingRights struct {
+	Org string `arg:"" help:"Id of the org."`
+}
+
+// Run is kong's.
+func (b *billingRights) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return atOrg(ctx, s, log, b.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
+		return c.Print(ctx, tx, out)
+	})
+}
+
+type billingOverride struct {
+	grant
+	Feature string    `arg:"" help:"Key of the feature."`
+	Value   string    `arg:"" optional:"" help:"true or false, a number, null for no limit, or a word in quotes, as JSON writes them."`
+	Until   time.Time `help:"When it ends, such as 2027-01-31T00:00:00Z; never where it is not given."`
+	Clear   bool      `help:"End the override instead."`
+}
+
+// Run is kong's.
+func (b *billingOverride) Run(ctx context.Context, s *settings, log *slog.Logger) error {
+	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+		if b.Clear {
+			return org.Entry{Action: "plan.override_ended", ID: b.Feature, Detail: map[string]any{}}, c.Revoke(ctx, tx, b.Feature)
+		}
+		var until *time.Time
+		detail := map[string]any{"value": json.RawMessage(b.Value)}
+		if !b.Until.IsZero() {
+			until, detail["expires_at"] = &b.Until, wire.At(b.Until)
+		}
+		return org.Entry{Action: "plan.overridden", ID: b.Feature, Detail: detail}, c.Override(ctx, tx, b.Feature, json.RawMessage(b.Value), until)
+	})
+}
+
+type billingAddon struct {
+	grant
+	Feature string `arg:"" optional:"" help:"Key of the feature."`
+	Amount  int64  `arg:"" optional:"" help:"How much more of a limit; none for a feature that one has or has not."`
+	Endless bool   `help:"No limit."`
+	End     string `help:"Id of an add-on to take back instead."`
+}
+
+// Run is kong's.
+func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+		if b.End != "" {
+			addon, err := id.Parse(b.End)
+			if err != nil {
+				return org.Entry{}, fmt.Errorf("add-on id: %w", err)
+			}
+			return org.Entry{Action: "plan.addon_ended", ID: b.End, Detail: map[string]any{}}, c.Reduce(ctx, tx, addon)
+		}
+		amount := b.Amount
+		if b.Endless {
+			amount = plans.Unlimited
+		}
+		addon, err := c.Extend(ctx, tx, b.Feature, amount)
+		if err != nil {
+			return org.Entry{}, err
+		}
+		_, err = fmt.Fprintln(out, "addon:", addon)
+		return org.Entry{Action: "plan.addon_added", ID: addon.String(), Detail: map[string]any{"feature": b.Feature, "amount": b.Amount, "endless": b.Endless}}, err
+	})
+}

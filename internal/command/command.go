@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/telemetry"
+)
+
+type cli struct {
+	settings `group:"Settings"`
+
+	Up        up           `cmd:"" help:"Run everything in one process, with private servers where none are given."`
+	API       role         `cmd:"" name:"api" help:"Run the API."`
+	Worker    role         `cmd:"" help:"Run jobs."`
+	Scheduler reminder     `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
+	Migrate   migrate      `cmd:"" help:"Bring the database to this version's schema."`
+	User      userGroup    `cmd:"" help:"People."`
+	Jobs      jobsGroup    `cmd:"" help:"Jobs: search, run again, drop, pause."`
+	Keys      keysGroup    `cmd:"" help:"Keys that sign and seal."`
+	Billing   billingGroup `cmd:"" help:"Plans and payments."`
+	OpenAPI   openapi      `cmd:"" name:"openapi" help:"Print the API's document."`
+	Events    catalogue    `cmd:"" help:"Print the types of events with their schemas and samples."`
+}
+
+// Run is the process: args are those after its name. It answers the exit status: 0 is success, 1 an error that one line
+// on stderr tells, another one kong's.
+func Run(args []string, stdout, stderr *os.File) int {
+	var c cli
+	exit := -1
+	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores, webhooks, billing, accounts and white label. Try it: funnelwork up"),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	k, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit
+	}
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		k.BindTo(ctx, (*context.Context)(nil))
+		k.BindTo(stdout, (*io.Writer)(nil))
+		log := c.logger(stderr)
+		err = k.Run(&c.settings, log, c.Jobs.opener(&c.settings, log, stdout))
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil // stopped before it was up, as asked
+		}
+		stop()
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(err.Error()), " "))
+		return 1
+	}
+	return 0
+}
+
+func (s *settings) logger(to *os.File) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong has checked it
+	info, err := to.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	log := telemetry.NewLogger(to, s.LogFormat == "text" || s.LogFormat == "auto" && terminal, level)
+	redisx.LogTo(log)
+	return log
+}

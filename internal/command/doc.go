@@ -1,0 +1,15 @@
+// Package command is the program's command line: the settings, and what each command is wired of. It holds no rule of
+// the product.
+//
+//	settings.go   flag, else environment, else default: read here and nowhere else
+//	process.go    a command at work: what it opened is closed in reverse
+//	role.go up.go api, worker and scheduler, each a process of its own; up is all of them with private servers
+//	serve.go      the API and the ops listener
+//	work.go       the worker and the scheduler
+//	outside.go    billing, accounts, language models: with the real ones, or with sandboxes of ours
+//	domains.go    custom domains, and an API that waits for its database
+//	user.go billing.go jobs.go keys.go documents.go   commands that end by themselves
+//
+// It is main's, and imports whatever main may; nobody else imports it, which the linter holds. It is a directory of
+// its own since the wires of all commands had grown past what one reads in one file, and the top level has room for one.
+package command

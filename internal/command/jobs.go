@@ -1,0 +1,73 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/clerk"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/jobs/redrive"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+type jobsGroup struct {
+	JSON  bool   `name:"json" help:"Print one JSON object per line."`
+	Actor string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who acts, for the audit."`
+
+	List     clerk.List     `cmd:"" help:"Print jobs, dead ones unless said, newest first."`
+	Show     clerk.Show     `cmd:"" help:"Print all of a job."`
+	Retry    clerk.Retry    `cmd:"" help:"Run jobs now; dead ones begin anew."`
+	Archive  clerk.Archive  `cmd:"" help:"Make open jobs dead: they are kept, and run no more."`
+	Drop     clerk.Drop     `cmd:"" help:"Delete jobs, by id or by what they have in common."`
+	Redrive  clerk.Redrive  `cmd:"" help:"Run dead jobs again, so many a second; it goes on by itself."`
+	Redrives clerk.Redrives `cmd:"" help:"Print how far redrives are, or cancel one."`
+	Pause    clerk.Pause    `cmd:"" help:"Let nothing of a lane, a kind or an org begin to run."`
+	Resume   clerk.Resume   `cmd:"" help:"End a pause."`
+	Pauses   clerk.Pauses   `cmd:"" help:"Print what is paused."`
+	Weight   clerk.Weight   `cmd:"" help:"Set an org's part of the slots."`
+	Acts     clerk.Acts     `cmd:"" help:"Print who did what to jobs."`
+}
+
+// opener connects to the database that is given, or to the home's, which a running up shares. Redis may be away or
+// unknown: a worker's relay sees within a second what was done.
+func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.Opener {
+	return func(ctx context.Context, do func(*clerk.Clerk) error) (err error) {
+		p := s.process("jobs", log)
+		defer func() { err = errors.Join(err, p.close(ctx)) }()
+		if p.DatabaseURL == "" {
+			if !local.Inhabited(p.Home) {
+				return fmt.Errorf("nothing has run in %s yet: give DATABASE_URL or --home", p.Home)
+			}
+			if err = p.connect(ctx, false); err != nil {
+				return err
+			}
+		}
+		if pending, err := migrations.Pending(ctx, p.DatabaseURL); err != nil || pending {
+			return cmp.Or(err, errors.New("the database lacks the schema of this version: run `funnelwork migrate`"))
+		}
+		if p.system, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name, MaxConns: 2}); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { p.system.Close(); return nil })
+		if p.RedisURL != "" {
+			if p.workers, err = redisx.Open(p.RedisURL, redisx.Worker); err != nil {
+				return err
+			}
+			p.atEnd(func(context.Context) error { return p.workers.Close() })
+		}
+		return do(&clerk.Clerk{
+			Operator: queue.NewOperator(queue.NewLedger(p.system, p.system), p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
+			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
+				return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
+			},
+		})
+	}
+}

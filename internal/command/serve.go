@@ -1,0 +1,70 @@
+package command
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+)
+
+// serve adds the API on ln.
+func (p *process) serve(ln net.Listener) {
+	d := api.Deps{
+		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
+		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
+		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
+		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log), AIPerMinute: p.AIPerMinute,
+	}
+	if d.PublicURL == "" {
+		d.PublicURL = base(ln)
+	}
+	for _, n := range p.Proxies {
+		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
+	}
+	if p.RateLimit == "on" {
+		d.Limits = limits.New(limits.Options{Redis: p.requests, Log: p.log, Metrics: limits.NewMetrics(p.metrics)})
+		p.atEnd(func(context.Context) error { d.Limits.Close(); return nil })
+	}
+	a := api.New(d)
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
+}
+
+// operate adds the ops listener.
+func (p *process) operate(ln net.Listener) error {
+	mounts := map[string]http.Handler{}
+	if p.SMTPURL == "" {
+		mounts["/sandbox/mailbox/"] = mailbox.Handler(p.system, p.box, p.log)
+	}
+	if p.stripe != nil {
+		mounts[stripe.Path] = p.stripe.Handler()
+	}
+	if p.oauth != nil {
+		mounts[oauth.Path] = p.oauth.Handler()
+	}
+	if p.inbox != "" {
+		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
+	}
+	var serves func(string) bool
+	if p.hosts != nil {
+		serves = p.hosts.Serves
+	}
+	ops, err := api.NewOps(api.OpsOptions{
+		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path},
+	})
+	api.CollectPool(p.metrics, "app", p.app)
+	api.CollectPool(p.metrics, "system", p.system)
+	if err == nil {
+		p.tasks = append(p.tasks, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
+	}
+	return err
+}

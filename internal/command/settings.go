@@ -1,0 +1,111 @@
+package command
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+// settings are read here and nowhere else: flag, else environment, else default.
+type settings struct {
+	Addr         string    `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
+	OpsAddr      string    `env:"FUNNELWORK_OPS_ADDR" help:"Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler 9092)."`
+	OpsUser      string    `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
+	OpsPassword  string    `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
+	OpsHosts     []string  `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
+	OpsReadOnly  bool      `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
+	Home         string    `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
+	DatabaseURL  string    `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
+	Pooler       bool      `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
+	RedisURL     string    `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
+	Repository   string    `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
+	Keyset       string    `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
+	Spool        string    `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
+	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
+	DomainTarget string    `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET" help:"Name that the CNAME of custom domains leads to; else that of FUNNELWORK_PUBLIC_URL."`
+	DNSResolvers []string  `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority" help:"Who is asked for the records of custom domains, each of whom has to see them: system, authority (the zones' own servers) or addresses."`
+	HostsFile    string    `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE" help:"File in which an API process keeps the custom domains that it knows, for a start without the database; else HOME/hosts.json."`
+	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
+	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
+	StripeKey    string    `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one billing runs on a sandbox of ours, whose page is on the ops listener."`
+	StripeHook   string    `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
+	StripeOthers string    `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
+	StripeURL    string    `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
+	AIKey        string    `name:"ai-key" env:"FUNNELWORK_AI_KEY" help:"Key of a provider of language models; without key and URL the AI endpoints are answered by a sandbox of ours."`
+	AIURL        string    `name:"ai-url" env:"FUNNELWORK_AI_URL" help:"Base of the provider's API, which is like OpenAI's; else OpenAI's own."`
+	AIModel      string    `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini" help:"The model that is asked."`
+	AIPerMinute  int64     `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000" help:"AI tokens that an organization may spend in a minute."`
+	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
+	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
+	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
+	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
+	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
+	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
+	SMTPURL      string    `name:"smtp-url" env:"FUNNELWORK_SMTP_URL" help:"Server for the platform's mails, smtp:// or smtps://; without one they go to the sandbox mailbox on the ops listener."`
+	MailFrom     string    `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
+	LogLevel     string    `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat    string    `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
+}
+
+func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
+
+// network is a setting: an address or a network.
+type network netip.Prefix
+
+// UnmarshalText reads "10.0.0.1" or "10.0.0.0/8".
+func (n *network) UnmarshalText(text []byte) error {
+	if a, err := netip.ParseAddr(string(text)); err == nil {
+		*n = network(netip.PrefixFrom(a, a.BitLen()))
+		return nil
+	}
+	p, err := netip.ParsePrefix(string(text))
+	*n = network(p.Masked())
+	return err
+}
+
+// oauthApps are the applications that are registered with social networks and ad platforms.
+type oauthApps struct {
+	Facebook       oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
+	Instagram      oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
+	LinkedIn       oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn, its pages and ads"`
+	X              oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
+	TikTok         oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
+	TikTokAds      oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
+	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
+	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
+	Sandbox        string   `env:"SANDBOX" enum:"on,off" default:"on" help:"Platforms without a client id run on a sandbox: on or off."`
+	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
+}
+
+type oauthApp struct {
+	ID     string `name:"client-id" env:"CLIENT_ID" help:"Client id of the application that is registered there."`
+	Secret string `name:"client-secret" env:"CLIENT_SECRET" help:"Its secret."`
+}
+
+// apps answers the applications by family, and the families that have none.
+func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err error) {
+	given := map[string]oauthApp{
+		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok, "tiktok_ads": o.TikTokAds,
+		"google": o.Google, "pinterest": o.Pinterest,
+	}
+	apps = map[string]provider.App{}
+	for _, family := range provider.Families() {
+		a := given[family]
+		if a == (oauthApp{}) && o.URL != "" { // another process's sandbox
+			a.ID, a.Secret = oauth.Client(family)
+		}
+		if (a.ID == "") != (a.Secret == "") {
+			return nil, nil, fmt.Errorf("client id and secret of %s are given together", family)
+		}
+		if a.ID == "" {
+			without = append(without, family)
+			continue
+		}
+		apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), DeveloperToken: provider.Secret(o.DeveloperToken), Base: o.URL}
+	}
+	return apps, without, nil
+}
