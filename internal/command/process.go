@@ -159,7 +159,7 @@ func (p *process) open(ctx context.Context) (err error) {
 	if err = present.Enter(ctx); err != nil {
 		return err
 	}
-	p.atEnd(present.Leave)
+	p.atEnd(func(ctx context.Context) error { present.Leave(ctx); return nil })
 	p.tasks = append(p.tasks, present.Run)
 	return nil
 }

@@ -117,7 +117,7 @@ func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
 		if err := p.Enter(ctx); err != nil {
 			t.Fatal(err)
 		}
-		presences.Go(func() error { return errors.Join(p.Run(ctx), p.Leave(t.Context())) })
+		presences.Go(func() error { defer p.Leave(t.Context()); return p.Run(ctx) })
 		load.Go(func() error {
 			for loading.Err() == nil {
 				if err := touch(t.Context(), r.db.System, b); err != nil {

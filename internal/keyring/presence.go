@@ -100,14 +100,18 @@ ON CONFLICT (id) DO UPDATE SET keys = excluded.keys, primary_key = excluded.prim
 	changed_at = CASE WHEN process.primary_key = excluded.primary_key THEN process.changed_at ELSE now() END,
 	former_key = CASE WHEN process.primary_key = excluded.primary_key THEN process.former_key ELSE process.primary_key END`
 
-// Leave takes the row away when the process seals no more, so that nobody need wait for it.
-func (p *Presence) Leave(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, beat)
+// Leave takes the row away when the process seals no more, so that nobody need wait for it. Where that cannot be, the
+// log says so, and the row stops counting a minute later.
+func (p *Presence) Leave(ctx context.Context) {
+	writing, cancel := context.WithTimeout(ctx, beat)
 	defer cancel()
-	return p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := p.System.Tx(writing, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`DELETE FROM process WHERE id = $1 OR seen_at < now() - interval '1 day'`, p.id)
 		return nil
 	})
+	if err != nil {
+		p.Log.WarnContext(ctx, "process row not deleted", "error", err)
+	}
 }
 
 func wide(keys []uint32) []int64 {
