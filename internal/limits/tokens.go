@@ -4,9 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,6 +21,7 @@ type Tokens struct {
 	redis  redis.UniversalClient
 	script *redis.Script
 	log    *slog.Logger
+	away   atomic.Bool // Redis did not answer the last call
 
 	mu   sync.Mutex
 	tats map[string]time.Time // of this process alone, while Redis is away
@@ -61,13 +62,18 @@ func (t *Tokens) Return(ctx context.Context, subject string, perMinute, tokens i
 func (t *Tokens) move(ctx context.Context, subject string, perMinute, cost int64) Draw {
 	step := float64(minute.Microseconds()) / float64(perMinute)
 	if t.redis != nil {
-		ctx, cancel := context.WithTimeout(ctx, longest)
+		asking, cancel := context.WithTimeout(ctx, longest)
 		defer cancel()
-		got, err := t.script.Run(ctx, t.redis, []string{"ai:{" + subject + "}"}, step, perMinute, cost).Int64Slice()
+		got, err := t.script.Run(asking, t.redis, []string{"ai:{" + subject + "}"}, step, perMinute, cost).Int64Slice()
 		if err == nil && len(got) == 4 {
+			if t.away.CompareAndSwap(true, false) {
+				t.log.InfoContext(ctx, "token bucket restored")
+			}
 			return Draw{Allowed: got[0] == 1, Remaining: got[1], Wait: us(got[2]), Full: us(got[3])}
 		}
-		t.log.WarnContext(ctx, "token bucket degraded", "error", fmt.Errorf("redis: %w", err))
+		if ctx.Err() == nil && t.away.CompareAndSwap(false, true) { // once an outage, not once a call
+			t.log.WarnContext(ctx, "token bucket degraded", "error", err, "answered", len(got))
+		}
 	}
 	return t.alone(subject, perMinute, cost, time.Duration(step*float64(time.Microsecond)))
 }

@@ -1,9 +1,11 @@
 package limits_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -119,11 +121,15 @@ func TestWithoutRedisABucketStillCounts(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() { _ = client.Close() })
-	tokens := limits.NewTokens(client, slog.New(slog.DiscardHandler))
+	var said bytes.Buffer
+	tokens := limits.NewTokens(client, slog.New(slog.NewTextHandler(&said, nil)))
 	if d, err := tokens.Take(context.Background(), "a", 100, 100); err != nil || !d.Allowed {
 		t.Errorf("the first: %+v %v", d, err)
 	}
 	if d, err := tokens.Take(context.Background(), "a", 100, 100); err != nil || d.Allowed {
 		t.Errorf("the second: %+v %v", d, err)
+	}
+	if n := strings.Count(said.String(), "\n"); n != 1 {
+		t.Errorf("an outage takes %d lines of the log: %s", n, said.String())
 	}
 }
