@@ -110,7 +110,11 @@ func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &keyOut{etag(k.Edit, 0), *k}, nil
+		used := int64(0) // nobody edits it by using it
+		if k.LastUsedAt != nil {
+			used = k.LastUsedAt.UnixMicro()
+		}
+		return &keyOut{etag(int64(k.Edit), used), *k}, nil
 	})
 }
 

@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,6 +28,23 @@ func (optional[T]) Schema(r huma.Registry) *huma.Schema {
 	first.Nullable = true
 	s.OneOf = append([]*huma.Schema{&first}, s.OneOf[1:]...)
 	return &s
+}
+
+// flag is a boolean that may be left out and cannot be null: who sends null for a dry run does not mean the real one.
+// Give it `required:"false"`. huma lets a null of what may be left out pass, so the handler asks neverNull.
+type flag struct{ wire.Field[bool] }
+
+// Schema is a boolean's.
+func (flag) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
+
+// neverNull is the fault about the first of these members, by name, that was sent as null.
+func neverNull(flags map[string]flag) error {
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if flags[name].Null {
+			return notNull(name)
+		}
+	}
+	return nil
 }
 
 // oneOrMore is an array of strings that may also be sent as one string.

@@ -42,7 +42,7 @@ type bulkIn struct {
 	Body struct {
 		Filter anything   `json:"filter" doc:"Whom it is about; see the filter language. Of restore: which archived contacts"`
 		Action bulkAction `json:"action"`
-		DryRun bool       `json:"dry_run,omitempty" doc:"Counts whom it would be about, and changes nothing"`
+		DryRun flag       `json:"dry_run" required:"false" doc:"Counts whom it would be about, and changes nothing"`
 	}
 }
 
@@ -51,7 +51,18 @@ type bulkStarted struct {
 	Body     shownBulk
 }
 
-type bulkAnswer struct{ Body shownBulk }
+type bulkAnswer struct {
+	Tagged
+	Body shownBulk
+}
+
+func showBulk(b bulk.Bulk, err error) (*bulkAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	tag, err := digest(b)
+	return &bulkAnswer{tag, shownBulk{b}}, err
+}
 
 // shownBulk is a bulk change whose patch may hold null, which huma cannot tell from the Go type any.
 type shownBulk struct{ bulk.Bulk }
@@ -64,6 +75,9 @@ func (shownBulk) Schema(r huma.Registry) *huma.Schema {
 }
 
 func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
+	if err := neverNull(map[string]flag{"dry_run": in.Body.DryRun}); err != nil {
+		return nil, err
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*bulkStarted, error) {
 		action, err := in.Body.Action.vetted(ctx, tx)
 		if err != nil {
@@ -76,7 +90,7 @@ func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
 		if err != nil {
 			return nil, err
 		}
-		return begin(ctx, tx, action, where.JSON(), in.Body.DryRun)
+		return begin(ctx, tx, action, where.JSON(), in.Body.DryRun.Value)
 	})
 }
 
@@ -152,14 +166,12 @@ type BulkID struct {
 
 func (a *App) getBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*bulkAnswer, error) {
-		b, err := bulk.Get(ctx, tx, in.ID)
-		return &bulkAnswer{shownBulk{b}}, err
+		return showBulk(bulk.Get(ctx, tx, in.ID))
 	})
 }
 
 func (a *App) cancelBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*bulkAnswer, error) {
-		b, err := bulk.Cancel(ctx, tx, in.ID)
-		return &bulkAnswer{shownBulk{b}}, err
+		return showBulk(bulk.Cancel(ctx, tx, in.ID))
 	})
 }

@@ -13,7 +13,7 @@ type DealFields struct {
 	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid" doc:"The default one if never given; the stage's if a stage is given"`
 	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid" doc:"Decides the status; without it the first stage of the status"`
 	Status          optional[string] `json:"status" required:"false" doc:"open, won or lost; moves the deal to the first stage of that kind, or back to the open stage that it was in last"`
-	Amount          optional[int64]  `json:"amount" required:"false" doc:"Minor units of the currency, from 0; 0 if never given"`
+	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992" doc:"Minor units of the currency, from 0; 0 if never given"`
 	Currency        optional[string] `json:"currency" required:"false" doc:"ISO 4217; USD if never given"`
 	LostReason      optional[string] `json:"lost_reason" required:"false" doc:"Of a lost deal; up to 500 characters"`
 	ExpectedCloseOn optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`

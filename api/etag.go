@@ -1,6 +1,10 @@
 package api
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -22,6 +26,16 @@ func etag[E, C int | int32 | int64](edit E, computed C) Tagged {
 	return Tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
 }
 
+// digest is the tag of what has no counters, by what is shown of it: nobody edits it, so that only the second number moves.
+func digest(shown any) (Tagged, error) {
+	b, err := json.Marshal(shown)
+	if err != nil {
+		return Tagged{}, fmt.Errorf("encode for a tag: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return etag(1, int64(binary.BigEndian.Uint64(sum[:])>>1)), nil
+}
+
 // IfMatch is embedded by the input of every PATCH and DELETE of a tagged resource.
 type IfMatch struct {
 	Value string `header:"If-Match" doc:"ETag of the state that the change is based on; only its first number is compared"`
@@ -35,12 +49,35 @@ func (m IfMatch) check(edit int64) error {
 	}
 	for one := range strings.SplitSeq(m.Value, ",") {
 		one = strings.TrimSpace(one)
-		first, _, _ := strings.Cut(strings.Trim(one, `"`), ".")
-		if one == "*" || strings.HasPrefix(one, `"`) && first == strconv.FormatInt(edit, 10) {
+		if given, ok := editOf(one); one == "*" || ok && given == edit {
 			return nil
 		}
 	}
 	return fault.New(fault.PreconditionFailed, "It was changed meanwhile. Read it again and repeat the change on what you find.")
+}
+
+// editOf is the first number of a tag; a weak one has none, since it does not say that the state is the very same
+// (RFC 9110, 13.1.1).
+func editOf(tag string) (int64, bool) {
+	inner, ok := strings.CutPrefix(tag, `"`)
+	if inner, ok = strings.CutSuffix(inner, `"`); !ok || inner == tag {
+		return 0, false
+	}
+	first, second, two := strings.Cut(inner, ".")
+	if _, err := strconv.ParseUint(second, 10, 64); two && err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(first, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == first
+}
+
+// oneLine makes one header line of several, as HTTP reads them (RFC 9110, 5.3).
+func oneLine(c *fiber.Ctx, names ...string) {
+	for _, name := range names {
+		if lines := c.Request().Header.PeekAll(name); len(lines) > 1 {
+			c.Request().Header.Set(name, string(bytes.Join(lines, []byte(", "))))
+		}
+	}
 }
 
 // notModified empties the answer to a GET whose tag the caller has already.

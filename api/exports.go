@@ -34,7 +34,7 @@ type exportIn struct {
 	Body struct {
 		Format   string   `json:"format" enum:"csv,ndjson"`
 		Filter   anything `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
-		Archived bool     `json:"archived,omitempty" doc:"The archived contacts instead of the live ones"`
+		Archived flag     `json:"archived" required:"false" doc:"The archived contacts instead of the live ones"`
 		Fields   []string `json:"fields,omitempty" nullable:"false" maxItems:"300" doc:"The columns, in order: fields of a contact, attributes.KEY for custom ones; NDJSON also has attributes as a whole. If absent: all that an import takes, the score and the times"`
 	}
 }
@@ -82,8 +82,11 @@ func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
 }
 
 func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, error) {
+	if err := neverNull(map[string]flag{"archived": in.Body.Archived}); err != nil {
+		return nil, err
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*exportStarted, error) {
-		e, err := exports.Start(ctx, tx, exports.Wanted{Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter), Archived: in.Body.Archived, Fields: in.Body.Fields})
+		e, err := exports.Start(ctx, tx, exports.Wanted{Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter), Archived: in.Body.Archived.Value, Fields: in.Body.Fields})
 		if err != nil {
 			return nil, filterInBody(err)
 		}

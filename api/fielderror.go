@@ -41,6 +41,9 @@ func fieldCode(message string) string {
 // sentence is huma's message without the text of a Go error behind its colon, as a sentence.
 func sentence(message string) string {
 	message, _, _ = strings.Cut(message, ": ")
+	if strings.HasPrefix(message, "invalid date/time") { // huma goes on with Go's layout
+		return "Not a time of RFC 3339, such as 2026-01-31T00:00:00Z."
+	}
 	if message == "" {
 		return "Not valid."
 	}

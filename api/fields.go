@@ -65,7 +65,7 @@ type fieldCreated struct {
 
 func (a *App) defineField(ctx context.Context, in *struct {
 	Body struct {
-		Key   string `json:"key" doc:"1 to 64 printable characters, no slash"`
+		Key   string `json:"key" doc:"1 to 64 printable characters, no slash, not . or .."`
 		Label string `json:"label,omitempty" doc:"For people; the key if absent"`
 		Type  string `json:"type" enum:"string,number,boolean,date"`
 

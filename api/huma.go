@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,9 +58,14 @@ func marshal(w io.Writer, v any) error {
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s%s", misfit, t.Field)
+		return fmt.Errorf("%s%s", misfit, membersOf(t.Field))
 	}
 	return err
+}
+
+// membersOf is encoding/json's path of a field without the names of embedded Go types, the only ones with capitals.
+func membersOf(path string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
 }
 
 // misfit marks what unmarshal found; the path of the member follows.

@@ -3,10 +3,14 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +38,8 @@ func body(c *fiber.Ctx, r *request) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case o.mute() && len(b) > 0:
+		return b, nothingIn(c, b)
 	case !o.json:
 		return b, nil
 	case len(b) == 0 && o.needs:
@@ -42,6 +48,35 @@ func body(c *fiber.Ctx, r *request) ([]byte, error) {
 		return nil, nil
 	}
 	return b, scanJSON(b)
+}
+
+// mute tells whether the operation changes something and takes no body.
+func (o *op) mute() bool {
+	return !o.json && o.Takes == nil && o.Form == nil && !o.Signed && (o.Method == http.MethodPost || o.Method == http.MethodPut)
+}
+
+// nothingIn holds the body of an operation that takes none to what it can be: absent, or an empty object, which some
+// clients always send. Whoever says more, such as dry_run, would else believe that it was heard.
+func nothingIn(c *fiber.Ctx, b []byte) error {
+	if err := contentType(c, false); err != nil {
+		return err
+	}
+	if err := scanJSON(b); err != nil {
+		return err
+	}
+	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b, &members) != nil {
+		f.Fields = []fault.Field{{Pointer: "#", Code: "invalid_type", Detail: "This takes no body."}}
+		return f
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + escape(name), Code: "unknown_field", Detail: "There is no such field: this takes no body."})
+	}
+	if f.Fields != nil {
+		return f
+	}
+	return nil
 }
 
 // has tells whether a body follows the headers.

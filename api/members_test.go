@@ -177,6 +177,11 @@ func TestOnlyAnOwnerMakesOrUnmakesOwners(t *testing.T) {
 	chief.do(http.MethodPatch, members+"/"+second.User.String(), map[string]any{"role": "viewer"}).want(t, 403, "forbidden")
 	chief.do(http.MethodDelete, members+"/"+second.User.String(), nil).want(t, 403, "forbidden")
 	chief.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "k", "role": "owner"}).want(t, 403, "forbidden")
+	heir := boss.invite("heir@example.com", "owner")
+	chief.do(http.MethodPost, members, map[string]any{"email": "Heir@example.com", "role": "member"}).want(t, 403, "forbidden")
+	if got := boss.list()["heir@example.com"]; got.ID != heir.ID || got.Role != "owner" {
+		t.Errorf("the invitation became %+v", got)
+	}
 	chief.do(http.MethodPatch, members+"/"+bob.User.String(), map[string]any{"role": "admin"}).want(t, 200, "")
 	bob.do(http.MethodGet, "/api/v1/audit-log", nil).want(t, 200, "") // acts at once in this process
 	boss.do(http.MethodPatch, members+"/"+bob.User.String(), map[string]any{"role": "owner"}).want(t, 200, "")

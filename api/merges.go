@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -44,14 +45,21 @@ type mergeAnswer struct{ Body mergeBody }
 func (a *App) mergeContacts(ctx context.Context, in *struct {
 	ContactID
 	Body struct {
-		LoserIDs []id.ID `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. What the contact has not is filled from them, in this order"`
+		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. What the contact has not is filled from them, in this order"`
 	}
 },
 ) (*mergeAnswer, error) {
+	losers := make([]id.ID, len(in.Body.LoserIDs))
+	for i, one := range in.Body.LoserIDs {
+		var err error
+		if losers[i], err = id.Parse(one); err != nil {
+			return nil, fault.Invalid("loser_ids/"+strconv.Itoa(i), "invalid_uuid", "This is not a UUID.")
+		}
+	}
 	rate := a.rate(ctx)
 	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Do(ctx, tx, in.ID, in.Body.LoserIDs, rate, nouns())
+			return merge.Do(ctx, tx, in.ID, losers, rate, nouns())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
@@ -88,12 +96,19 @@ type MergeID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
 
-type mergeShown struct{ Body merge.Merge }
+type mergeShown struct {
+	Tagged
+	Body merge.Merge
+}
 
 func (a *App) getMerge(ctx context.Context, in *MergeID) (*mergeShown, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*mergeShown, error) {
 		m, err := merge.Get(ctx, tx, in.ID)
-		return &mergeShown{m}, err
+		if err != nil {
+			return nil, err
+		}
+		tag, err := digest(m)
+		return &mergeShown{tag, m}, err
 	})
 }
 

@@ -176,7 +176,7 @@ func problems(o *op) []int {
 	if o.Method != http.MethodGet {
 		all = append(all, 409, 412, 422)
 	}
-	if o.json {
+	if o.json || o.mute() {
 		all = append(all, 415)
 	}
 	all = append(all, o.May...)

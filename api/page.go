@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -14,7 +15,7 @@ import (
 // alone.
 type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows of one page"`
-	Cursor string `query:"cursor" maxLength:"2000" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
 }
 
 // Counted is embedded beside Page by the input of a list that can be counted.
@@ -51,7 +52,7 @@ func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 		Parameter: "cursor", Code: "invalid_cursor", Detail: "Take next_cursor from an answer with the same filter and sort.",
 	}}}
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(p.Cursor)
-	if err != nil {
+	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // which the decoder skips
 		return nil, bad
 	}
 	plain, err := a.Box.Open(sealed, cursorOf(ctx))

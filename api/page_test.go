@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -80,7 +81,7 @@ func TestACursorIsOfOneOrgAndOneList(t *testing.T) {
 		bent[n] ^= 1
 		c.do("GET", things+"?cursor="+base64.RawURLEncoding.EncodeToString(bent), nil).want(t, 400, "invalid_cursor")
 	}
-	for _, bad := range []string{cursor[:len(cursor)-2], cursor + "A", url.QueryEscape(cursor + "="), "AAAA"} {
+	for _, bad := range []string{cursor[:len(cursor)-2], cursor + "A", url.QueryEscape(cursor + "="), "AAAA", cursor + "%0a", cursor[:4] + "%0d%0a" + cursor[4:], strings.Repeat("A", 3000)} {
 		c.do("GET", things+"?cursor="+bad, nil).want(t, 400, "invalid_cursor")
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 const pipelinesPath = "/api/v1/crm/pipelines"
 
-// Pipelines are settings: everybody sees them, admins change them.
 func (a *App) mountPipelines() {
 	n := records[deals.Pipeline, deals.PipelinePatch]{
 		App: a, path: pipelinesPath, id: func(p *deals.Pipeline) id.ID { return p.ID },
@@ -22,12 +21,12 @@ func (a *App) mountPipelines() {
 		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
 	}
 	const tag = "Pipelines"
-	route(a, op{Method: http.MethodPost, Path: pipelinesPath, Need: admin, Tag: tag, Title: "Create a pipeline", Status: http.StatusCreated}, posted(n, (*newPipeline).patch))
+	route(a, op{Method: http.MethodPost, Path: pipelinesPath, Need: member, Tag: tag, Title: "Create a pipeline", Status: http.StatusCreated}, posted(n, (*newPipeline).patch))
 	route(a, op{Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag, Title: "List pipelines, the oldest first"}, a.listPipelines)
 	route(a, op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: admin, Tag: tag, Title: "Update a pipeline and its stages"}, patched(n, (*pipelinePatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: admin, Tag: tag, Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: admin, Tag: tag, Title: "Restore an archived pipeline"}, n.restored)
+	route(a, op{Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: member, Tag: tag, Title: "Update a pipeline and its stages"}, patched(n, (*pipelinePatch).patch))
+	route(a, op{Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent}, n.archived)
+	route(a, op{Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived pipeline"}, n.restored)
 }
 
 // stageBody is one stage as it is sent.
@@ -35,7 +34,7 @@ type stageBody struct {
 	ID          optional[string] `json:"id" required:"false" doc:"A stage that the pipeline has; a new one has none"`
 	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, once per pipeline; needed of a new one"`
 	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; needed of a new one"`
-	Probability optional[int64]  `json:"probability" required:"false" doc:"Percent, 50 if never given; a won stage has 100, a lost one 0"`
+	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100" doc:"Percent, 50 if never given; a won stage has 100, a lost one 0"`
 }
 
 // PipelineFields are the members that every pipeline body may have.

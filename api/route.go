@@ -123,6 +123,7 @@ func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
 		r := requestOf(hc.Context())
 		r.op = o
+		oneLine(c, "If-Match", "If-None-Match")
 		body, err := a.admit(c, r)
 		if err != nil {
 			a.fail(c, err)

@@ -65,8 +65,11 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		if wrong[i] != nil {
 			continue
 		}
-		if err := json.Unmarshal(raw[name][i], &rows[i]); err != nil {
-			return nil, nil, fmt.Errorf("decode row: %w", err) // it has passed the schema
+		// Numbers that no int64 can hold have passed the schema.
+		if err := unmarshal(raw[name][i], &rows[i]); err != nil {
+			var zero R
+			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
+			wrong[i].Fields = []fault.Field{complaint(fmt.Sprintf("body.%s[%d]", name, i), err.Error(), sent)}
 		}
 	}
 	return rows, wrong, nil

@@ -23,7 +23,7 @@ const scoreModelPath = "/api/v1/ai/score-model"
 func (a *App) mountScoreModel() {
 	const tag = "AI"
 	route(a, op{Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag, Title: "The model that scores the organization's contacts"}, a.showScoreModel)
-	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/train", Need: admin, Tag: tag, Title: "Learn a scoring model now", Status: http.StatusAccepted, Writes: []string{scoretrain.Kind.Name()}}, a.trainScoreModel)
+	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/train", Need: member, Tag: tag, Title: "Learn a scoring model now", Status: http.StatusAccepted, Writes: []string{scoretrain.Kind.Name()}}, a.trainScoreModel)
 	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag, Title: "Score with another version of the model", Writes: []string{leadrescore.Kind.Name()}}, a.rollbackScoreModel)
 	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag, Title: "List the versions of the scoring model"}, a.listScoreModels)
 	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag, Title: "Get a version of the scoring model"}, a.getScoreModel)
@@ -64,6 +64,11 @@ type modelBody struct {
 }
 
 type modelAnswer struct{ Body modelBody }
+
+type versionAnswer struct {
+	Tagged
+	Body modelBody
+}
 
 func summaryOf(v *models.Version, inUse int) ModelSummary {
 	s := ModelSummary{Version: models.Name(v.Number), Confidence: string(v.Model.Confidence), InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt}
@@ -185,12 +190,12 @@ func (a *App) listScoreModels(ctx context.Context, in *struct{ Page }) (*modelLi
 func (a *App) getScoreModel(ctx context.Context, in *struct {
 	Version string `path:"version" maxLength:"20"`
 },
-) (*modelAnswer, error) {
+) (*versionAnswer, error) {
 	number, ok := models.Number(in.Version)
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no such version.")
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+	return read(ctx, a, func(tx *postgres.Tx) (*versionAnswer, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -199,6 +204,8 @@ func (a *App) getScoreModel(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
-		return showVersion(&v, used.Number), nil
+		shown := showVersion(&v, used.Number)
+		tag, err := digest(shown.Body)
+		return &versionAnswer{tag, shown.Body}, err
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
@@ -157,42 +156,18 @@ type hookPatch struct {
 	RateLimit   optional[int]      `json:"rate_limit" required:"false"`
 	Enabled     optional[bool]     `json:"enabled" required:"false"`
 
-	ID             optional[id.ID]     `json:"id" required:"false" doc:"Read-only: ignored with its current value"`
-	DisabledReason optional[string]    `json:"disabled_reason" required:"false" doc:"Read-only"`
-	CreatedAt      optional[wire.Time] `json:"created_at" required:"false" doc:"Read-only"`
-	UpdatedAt      optional[wire.Time] `json:"updated_at" required:"false" doc:"Read-only"`
-	ArchivedAt     optional[wire.Time] `json:"archived_at" required:"false" doc:"Read-only"`
+	ID             anything `json:"id" required:"false" readOnly:"true"`
+	DisabledReason anything `json:"disabled_reason" required:"false" readOnly:"true"`
+	CreatedAt      anything `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt      anything `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt     anything `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // readOnly refuses fields that nobody may set, unless they say what is so anyway.
 func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
-	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
-	for _, field := range []struct {
-		name  string
-		given bool
-		same  bool
-	}{
-		{"id", p.ID.Set, p.ID.Value == e.ID},
-		{"disabled_reason", p.DisabledReason.Set, unchanged(p.DisabledReason, e.DisabledReason)},
-		{"created_at", p.CreatedAt.Set, p.CreatedAt.Value.Equal(e.CreatedAt.Time)},
-		{"updated_at", p.UpdatedAt.Set, p.UpdatedAt.Value.Equal(e.UpdatedAt.Time)},
-		{"archived_at", p.ArchivedAt.Set, unchanged(p.ArchivedAt, e.ArchivedAt)},
-	} {
-		if field.given && !field.same {
-			f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + field.name, Code: "read_only", Detail: "This field is set by the service."})
-		}
-	}
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
-}
-
-func unchanged[T comparable](given optional[T], is *T) bool {
-	if given.Null || is == nil {
-		return given.Null && is == nil
-	}
-	return given.Value == *is
+	return asItIs(e, map[string]anything{
+		"id": p.ID, "disabled_reason": p.DisabledReason, "created_at": p.CreatedAt, "updated_at": p.UpdatedAt, "archived_at": p.ArchivedAt,
+	})
 }
 
 type patchHookIn struct {

@@ -16,8 +16,8 @@ type replayIn struct {
 		From       wire.Time `json:"from" format:"date-time" doc:"Events made from here on; 30 days back at most"`
 		To         wire.Time `json:"to" format:"date-time" doc:"And before this; a later moment than the present is taken as the present"`
 		Types      []string  `json:"types,omitempty" nullable:"false" doc:"Of these types, subscribed or not; if absent, of those that the webhook subscribes"`
-		OnlyFailed bool      `json:"only_failed,omitempty" doc:"Only what was to be delivered to this webhook and has not been"`
-		DryRun     bool      `json:"dry_run,omitempty" doc:"Counts, and sends nothing"`
+		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only what was to be delivered to this webhook and has not been"`
+		DryRun     flag      `json:"dry_run" required:"false" doc:"Counts, and sends nothing"`
 	}
 }
 
@@ -27,9 +27,12 @@ type replayOut struct {
 }
 
 func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) {
-	r := webhooks.Range{From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types, OnlyFailed: in.Body.OnlyFailed}
+	if err := neverNull(map[string]flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun}); err != nil {
+		return nil, err
+	}
+	r := webhooks.Range{From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types, OnlyFailed: in.Body.OnlyFailed.Value}
 	return write(ctx, a, func(tx *postgres.Tx) (*replayOut, error) {
-		if in.Body.DryRun {
+		if in.Body.DryRun.Value {
 			made, err := a.Hooks.Preview(ctx, tx, in.ID, r)
 			return &replayOut{Body: made}, err
 		}
@@ -48,11 +51,18 @@ type getReplayIn struct {
 	Replay id.ID `path:"replay" format:"uuid"`
 }
 
-type getReplayOut struct{ Body webhooks.Replay }
+type getReplayOut struct {
+	Tagged
+	Body webhooks.Replay
+}
 
 func (a *App) getReplay(ctx context.Context, in *getReplayIn) (*getReplayOut, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*getReplayOut, error) {
 		r, err := a.Hooks.GetReplay(ctx, tx, in.ID, in.Replay)
-		return &getReplayOut{r}, err
+		if err != nil {
+			return nil, err
+		}
+		tag, err := digest(r)
+		return &getReplayOut{tag, r}, err
 	})
 }

@@ -94,7 +94,7 @@ func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such
 func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (CustomField, error) {
 	v := checker{}
 	if !ValidKey(key) {
-		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
+		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 	}
 	if strings.TrimSpace(label) == "" {
 		label = key

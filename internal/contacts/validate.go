@@ -145,7 +145,7 @@ func (v *checker) attributes(in wire.Field[map[string]any], before map[string]an
 			continue
 		}
 		if !ValidKey(key) {
-			v.wrong(field, "invalid_key", "A key has 1 to 64 printable characters, no slash and no blank at its ends.")
+			v.wrong(field, "invalid_key", "A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 			continue
 		}
 		switch x := value.(type) {
@@ -174,9 +174,12 @@ func (v *checker) attributes(in wire.Field[map[string]any], before map[string]an
 
 // ValidKey tells whether a custom field may have this key.
 func ValidKey(key string) bool {
-	return key != "" && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) && strings.TrimSpace(key) == key &&
+	return key != "" && !dots(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) && strings.TrimSpace(key) == key &&
 		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
 }
+
+// dots tells a name that no path can end in: clients and routers take it for a step in the tree (RFC 3986, 5.2.4).
+func dots(name string) bool { return name == "." || name == ".." }
 
 // escape makes one reference token of a JSON pointer (RFC 6901).
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }

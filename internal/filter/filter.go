@@ -88,9 +88,9 @@ type leaf struct {
 	sent  any
 }
 
-// Fields are the fields that the filter reads, each once, in the order of their names.
+// Fields are the fields that the filter reads, each once, in the order of their names; never nil.
 func (f *Filter) Fields() []string {
-	var out []string
+	out := []string{}
 	f.walk(func(l *leaf) { out = append(out, l.field) })
 	slices.Sort(out)
 	return slices.Compact(out)

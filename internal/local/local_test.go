@@ -432,3 +432,27 @@ func TestWithoutARedisServerThisProcessPlaysOneWhoseClockMoves(t *testing.T) {
 		t.Error("a wrong password was let in")
 	}
 }
+
+func TestAHomeMayHaveAnyName(t *testing.T) {
+	t.Parallel()
+	needServers(t)
+	for _, name := range []string{"with blanks", "a+b%41", `it's "so"`, "a,b", "größe #1;?"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, a := child(t, filepath.Join(reachableDir(t), name), 0) // which serves: each server has answered
+			conn := testkit.Pgx(t, a.Postgres)
+			if err := conn.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+			o, err := redis.ParseURL(a.Redis)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := redis.NewClient(o)
+			t.Cleanup(func() { _ = client.Close() })
+			if err := client.Ping(t.Context()).Err(); err != nil {
+				t.Errorf("%s: %v", a.Redis, err)
+			}
+		})
+	}
+}

@@ -108,7 +108,7 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	} else {
 		query.Set("host", sock)
 		query.Set("port", "5432")
-		args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+sock, "-p", "5432")
+		args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+quoted(sock), "-p", "5432")
 	}
 	p := &Postgres{Version: bin.version}
 	p.proc, err = start(ctx, command{argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove}, func() error {
@@ -133,13 +133,16 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		}
 		address.User = url.UserPassword(superuser, strings.TrimSpace(string(secret)))
 	}
-	address.RawQuery = query.Encode()
+	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx takes a plus in a path for a plus
 	p.URL = address.String()
 	if err := p.proc.ready(ctx, func(ctx context.Context) error { return ensureDatabase(ctx, p.URL) }); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
+
+// quoted is one entry of a list of directories, as a setting of Postgres has it.
+func quoted(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
 
 // binaries are those that made data, or else the newest installed, or else downloaded ones.
 func (o PostgresOptions) binaries(ctx context.Context, s site, data string) (binaries, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // site is where one server lives.
@@ -46,10 +47,10 @@ func (s site) discard() {
 }
 
 // socketDir is a directory for the socket called name: the site itself, or one of a short name in /tmp where
-// the path would pass the 103 bytes that a socket's address has (107 on Linux) or the file system has no
-// sockets. Empty where none can be had.
+// the path would pass the 103 bytes that a socket's address has (107 on Linux), has a comma, which clients of
+// Postgres take for the end of a host, or the file system has no sockets. Empty where none can be had.
 func (s *site) socketDir(name string) (string, error) {
-	if len(filepath.Join(s.dir, name)) <= 103 && s.takesSockets(s.dir) {
+	if len(filepath.Join(s.dir, name)) <= 103 && !strings.Contains(s.dir, ",") && s.takesSockets(s.dir) {
 		return s.dir, nil
 	}
 	dir, err := makeDir("/tmp", s.user)

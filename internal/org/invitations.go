@@ -44,6 +44,16 @@ func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*Me
 	case !postgres.None(err):
 		return nil, fmt.Errorf("read member: %w", err)
 	}
+	if !by.IsOwner {
+		var asOwner bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM invitation WHERE org_id = $1 AND email_folded = $2 AND closed_at IS NULL AND expires_at > now() AND role = 'owner')`,
+			[]any{tx.Org(), in.Folded}, &asOwner); err != nil {
+			return nil, fmt.Errorf("read invitation: %w", err)
+		}
+		if asOwner {
+			return nil, fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
+		}
+	}
 	m := &Member{Status: Invited}
 	m.Email, m.Role = in.Email, in.Role
 	var ends wire.Time

@@ -117,7 +117,7 @@ func Update(ctx context.Context, tx *postgres.Tx, p Patch, check func(edit int64
 		}
 		o.Settings = merge(before, p.Settings.Value)
 	}
-	stages, rest, err := checkSettings(o.Settings, before)
+	stages, rest, err := checkSettings(o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +164,18 @@ func merge(to, patch map[string]any) map[string]any {
 	return out
 }
 
+// firstStages are those that a new org has, by the table's default.
+func firstStages() []string {
+	return []string{"subscriber", "lead", "mql", "sql", "opportunity", "customer", "evangelist", "other"}
+}
+
 // checkSettings splits settings into the stages, which have a column, and the rest, and holds both to their rules.
-func checkSettings(settings, before map[string]any) (stages []string, rest map[string]any, err error) {
+func checkSettings(settings map[string]any) (stages []string, rest map[string]any, err error) {
 	rest = maps.Clone(settings)
 	delete(rest, "stages")
 	switch v := settings["stages"].(type) {
-	case nil: // cleared: the list stays
-		stages, _ = before["stages"].([]string)
+	case nil: // cleared
+		stages = firstStages()
 	case []string:
 		stages = v
 	case []any:

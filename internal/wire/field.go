@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
 
 // Field is one member of a merge patch (RFC 7396): absent, null or a value.
 // The zero Field is absent.
@@ -20,7 +24,22 @@ func (f *Field[T]) UnmarshalJSON(b []byte) error {
 		f.Null = true
 		return nil
 	}
-	return json.Unmarshal(b, &f.Value)
+	err := json.Unmarshal(b, &f.Value)
+	if n, ok := any(&f.Value).(*int64); ok && err != nil && whole(b, n) {
+		return nil
+	}
+	return err
+}
+
+// whole reads the integers that encoding/json takes for none, such as 1000.0 and 1e3: to JSON Schema (2020-12, 4.2.3)
+// they are. Beyond 2^53 they are refused, for who writes them so has no more exact ones.
+func whole(b []byte, n *int64) bool {
+	x, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return false
+	}
+	*n = int64(x)
+	return true
 }
 
 // Apply writes the member to *at if it was sent; null writes the zero value.

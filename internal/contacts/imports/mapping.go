@@ -79,6 +79,9 @@ func header(names []string) ([]Column, error) {
 		} else {
 			return nil, wrongFile(badUTF8, "The header is not text in UTF-8.")
 		}
+		if strings.ContainsRune(columns[i].Name, '\r') { // as old spreadsheets write them, or a name of two lines
+			return nil, wrongFile("line_ends", "The lines of the file have to end with LF or CRLF, and no column's name has a line end.")
+		}
 		if name := columns[i].Name; name != "" && seen[name] {
 			return nil, wrongFile("duplicate_column", "The header names a column twice: "+name)
 		}
