@@ -114,7 +114,7 @@ func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 		if k.LastUsedAt != nil {
 			used = k.LastUsedAt.UnixMicro()
 		}
-		return &keyOut{etag(int64(k.Edit), used), *k}, nil
+		return &keyOut{etag(k.Edit, used), *k}, nil
 	})
 }
 

@@ -143,8 +143,8 @@ type bulkList struct {
 	Body list[shownBulk]
 }
 
-func (a *App) listBulks(ctx context.Context, in *Page) (*bulkList, error) {
-	before, err := after[id.ID](ctx, a, *in)
+func (a *App) listBulks(ctx context.Context, in *pageIn) (*bulkList, error) {
+	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,10 @@ func (a *App) listBulks(ctx context.Context, in *Page) (*bulkList, error) {
 			return nil, err
 		}
 		out := &bulkList{}
-		out.Body, err = listOf(ctx, a, *in, rows, func(b bulk.Bulk) shownBulk { return shownBulk{b} }, func(b bulk.Bulk) id.ID { return b.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(b bulk.Bulk) shownBulk { return shownBulk{b} }, func(b bulk.Bulk) id.ID { return b.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, bulk.Count)
+		}
 		return out, err
 	})
 }

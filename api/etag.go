@@ -59,10 +59,10 @@ func (m IfMatch) check(edit int64) error {
 // editOf is the first number of a tag; a weak one has none, since it does not say that the state is the very same
 // (RFC 9110, 13.1.1).
 func editOf(tag string) (int64, bool) {
-	inner, ok := strings.CutPrefix(tag, `"`)
-	if inner, ok = strings.CutSuffix(inner, `"`); !ok || inner == tag {
+	if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
 		return 0, false
 	}
+	inner := tag[1 : len(tag)-1]
 	first, second, two := strings.Cut(inner, ".")
 	if _, err := strconv.ParseUint(second, 10, 64); two && err != nil {
 		return 0, false

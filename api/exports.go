@@ -98,8 +98,8 @@ type exportList struct {
 	Body list[shownExport]
 }
 
-func (a *App) listExports(ctx context.Context, in *Page) (*exportList, error) {
-	before, err := after[id.ID](ctx, a, *in)
+func (a *App) listExports(ctx context.Context, in *pageIn) (*exportList, error) {
+	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,10 @@ func (a *App) listExports(ctx context.Context, in *Page) (*exportList, error) {
 			return nil, err
 		}
 		out := &exportList{}
-		out.Body, err = listOf(ctx, a, *in, rows, func(e exports.Export) shownExport { return a.showExport(ctx, e).Body }, func(e exports.Export) id.ID { return e.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(e exports.Export) shownExport { return a.showExport(ctx, e).Body }, func(e exports.Export) id.ID { return e.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, exports.Count)
+		}
 		return out, err
 	})
 }

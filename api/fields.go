@@ -37,8 +37,8 @@ type fieldList struct {
 	Body list[contacts.CustomField]
 }
 
-func (a *App) listFields(ctx context.Context, in *Page) (*fieldList, error) {
-	from, err := after[string](ctx, a, *in)
+func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
+	from, err := after[string](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,10 @@ func (a *App) listFields(ctx context.Context, in *Page) (*fieldList, error) {
 			return nil, err
 		}
 		out := &fieldList{}
-		out.Body, err = listOf(ctx, a, *in, rows, func(f contacts.CustomField) contacts.CustomField { return f }, func(f contacts.CustomField) string { return f.Key })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(f contacts.CustomField) contacts.CustomField { return f }, func(f contacts.CustomField) string { return f.Key })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, contacts.CountFields)
+		}
 		return out, err
 	})
 }

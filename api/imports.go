@@ -104,8 +104,8 @@ type importList struct {
 	Body list[shownImport]
 }
 
-func (a *App) listImports(ctx context.Context, in *Page) (*importList, error) {
-	before, err := after[id.ID](ctx, a, *in)
+func (a *App) listImports(ctx context.Context, in *pageIn) (*importList, error) {
+	before, err := after[id.ID](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,10 @@ func (a *App) listImports(ctx context.Context, in *Page) (*importList, error) {
 			return nil, err
 		}
 		out := &importList{}
-		out.Body, err = listOf(ctx, a, *in, rows, func(i imports.Import) shownImport { return a.showImport(ctx, i).Body }, func(i imports.Import) id.ID { return i.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(i imports.Import) shownImport { return a.showImport(ctx, i).Body }, func(i imports.Import) id.ID { return i.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, imports.Count)
+		}
 		return out, err
 	})
 }

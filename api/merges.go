@@ -118,6 +118,7 @@ type mergeList struct {
 
 func (a *App) listMerges(ctx context.Context, in *struct {
 	Page
+	Counted
 	ContactID string `query:"contact_id" format:"uuid" doc:"Those that folded others into this contact"`
 },
 ) (*mergeList, error) {
@@ -140,6 +141,9 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 		}
 		out := &mergeList{}
 		out.Body, err = listOf(ctx, a, in.Page, rows, func(m merge.Merge) merge.Merge { return m }, func(m merge.Merge) id.ID { return m.ID })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return merge.Count(ctx, tx, survivor) })
+		}
 		return out, err
 	})
 }

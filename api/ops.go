@@ -38,6 +38,9 @@ type OpsOptions struct {
 	ReadOnly       bool     // the dashboard and /jobs/ show and change nothing
 	Worker         Slots    // of this process, where it runs jobs; else nil
 
+	// Ending tells whether the process has been told to end: /readyz is 503 from then on, while what has begun ends. Nil: never.
+	Ending func() bool
+
 	// Serves tells whether a TLS server may get a certificate for a name. It is asked on every first handshake, and answers
 	// from memory. Nil: for none.
 	Serves func(name string) bool

@@ -86,7 +86,7 @@ func readJSON(r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, deskBody))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return &opsError{http.StatusBadRequest, "body: " + err.Error()}
+		return &opsError{http.StatusBadRequest, "body: it is no JSON object of the members that this knows, each of its type"}
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// grantPause pauses or resumes a lane. A queue that is none is asynq's alone.
+// grantPause pauses or resumes a lane. A queue that is none is asynq's alone, where asynq knows it.
 func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w wish) {
 	act := d.desk.operator.Pause
 	if w.verb == "resume" {
@@ -95,6 +95,10 @@ func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w wish) 
 	_, err := act(r.Context(), d.desk.by("dashboard"), "lane", w.queue)
 	switch {
 	case errors.Is(err, queue.ErrScope):
+		if known, err := d.inspect.Queues(); err == nil && !slices.Contains(known, w.queue) {
+			http.Error(rw, "there is no such queue", http.StatusNotFound)
+			return
+		}
 		d.HTTPHandler.ServeHTTP(rw, r)
 	case err != nil:
 		d.refuse(rw, r, err)

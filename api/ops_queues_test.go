@@ -347,6 +347,9 @@ func TestAPauseOfAQueueIsAPauseOfItsLane(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", step.verb, w.Code, paused(), step.want)
 		}
 	}
+	if w := b.call("POST", "/queues/api/queues/nope:pause", nil); w.Code != 404 {
+		t.Errorf("a queue that there is not: %d %s", w.Code, w.Body)
+	}
 	if said := b.ask(`SELECT string_agg(act || ' ' || scope || ' ' || reason, ', ' ORDER BY id) FROM job_act`); said != "pause lane bulk dashboard, resume lane bulk dashboard" {
 		t.Errorf("the audit has %s", said)
 	}

@@ -22,7 +22,7 @@ import (
 const readyWithin = 900 * time.Millisecond
 
 // readiness answers whether the process can do its work now: Postgres answers, its schema is not older than
-// this binary's, Redis answers. Each ?exclude=NAME leaves a check out, as Kubernetes' own readyz has it: an
+// this binary's, Redis answers, and nobody has told the process to end. Each ?exclude=NAME leaves a check out, as Kubernetes' own readyz has it: an
 // API does without Redis for a while and should not be taken out of service for that.
 type readiness struct {
 	checks []check
@@ -45,16 +45,28 @@ func newReadiness(o OpsOptions) (*readiness, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &readiness{redis: client, checks: []check{
+	checks := []check{
 		{"postgres", o.DB.Ping},
 		{"redis", func(ctx context.Context) error { return client.Ping(ctx).Err() }},
 		{"migrations", migrated(o.DatabaseURL)},
-	}}, nil
+	}
+	if o.Ending != nil {
+		checks = append(checks, check{"process", func(context.Context) error {
+			if o.Ending() {
+				return errEnding
+			}
+			return nil
+		}})
+	}
+	return &readiness{redis: client, checks: checks}, nil
 }
 
 func (rd *readiness) close() error { return rd.redis.Close() }
 
-var errPending = errors.New("the database lacks migrations of this version")
+var (
+	errPending = errors.New("the database lacks migrations of this version")
+	errEnding  = errors.New("the process has been told to end")
+)
 
 // migrated asks until the answer is yes, which it then stays: a schema only grows, and the binary stays what it is.
 func migrated(url string) func(context.Context) error {
@@ -120,8 +132,8 @@ func (c check) result(ctx context.Context) (res *checked) {
 	switch {
 	case err == nil:
 		res.OK = true
-	case errors.Is(err, errPending):
-		res.Reason = errPending.Error()
+	case errors.Is(err, errPending), errors.Is(err, errEnding):
+		res.Reason = err.Error()
 	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		res.Reason = fmt.Sprintf("no answer within %s", readyWithin)
 	case c.name == "redis", postgres.Away(err):

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +107,24 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("redis %s: the process is alive, but /healthz is %d", name, w.Code)
 		}
 		fault.end()
+	}
+}
+
+func TestAProcessThatEndsIsNotReadyAndStillHealthy(t *testing.T) {
+	t.Parallel()
+	var ending atomic.Bool
+	ops := newOps(t, func(o *api.OpsOptions) { o.Ending = ending.Load })
+	if code, a := readyz(t, ops, ""); code != 200 || !a.Checks["process"].OK {
+		t.Errorf("before: %d %+v", code, a)
+	}
+	ending.Store(true)
+	if code, a := readyz(t, ops, ""); code != 503 || a.Checks["process"].Reason == "" || !a.Checks["postgres"].OK {
+		t.Errorf("while it ends: %d %+v", code, a)
+	}
+	for _, path := range []string{"/healthz", "/metrics"} {
+		if w := asked(t, ops, "GET", path); w.Code != 200 {
+			t.Errorf("while it ends: %s is %d", path, w.Code)
+		}
 	}
 }
 

@@ -163,7 +163,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 
 type modelList struct{ Body list[ModelSummary] }
 
-func (a *App) listScoreModels(ctx context.Context, in *struct{ Page }) (*modelList, error) {
+func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, error) {
 	below, err := after[int](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
@@ -183,6 +183,9 @@ func (a *App) listScoreModels(ctx context.Context, in *struct{ Page }) (*modelLi
 		out := &modelList{}
 		out.Body, err = listOf(ctx, a, in.Page, all, func(v models.Version) ModelSummary { return summaryOf(&v, used.Number) },
 			func(v models.Version) int { return v.Number })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, models.Count)
+		}
 		return out, err
 	})
 }

@@ -213,3 +213,34 @@ func TestStagesThatAreClearedAreTheFirstOnesAgain(t *testing.T) {
 		t.Errorf("cleared: %s, first %s", now, first)
 	}
 }
+
+func TestEveryListOfTheOrgsOwnThingsCountsThem(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	one, two := ada.contact("one@acme.example", `,"tag":["a","b"],"attributes":{"plan":"pro","size":3}`), ada.contact("two@acme.example", `,"tag":"c"`)
+	ada.do(http.MethodPost, contactsPath+"/"+one.ID+"/merge", map[string]any{"loser_ids": []string{two.ID}}).want(t, 200, "")
+	gone := ada.contact("gone@acme.example", `,"tag":"gone"`)
+	ada.do(http.MethodDelete, contactsPath+"/"+gone.ID, nil).want(t, 204, "")
+	ada.do(http.MethodPost, bulkPath, `{"filter":{"all":[]},"action":{"type":"archive"},"dry_run":true}`).want(t, 202, "")
+	ada.do(http.MethodPost, exportsPath, `{"format":"csv"}`).want(t, 202, "")
+	ada.send(nil, "file", "email\nx@acme.example\n").want(t, 202, "")
+	for path, want := range map[string]int{
+		"/api/v1/crm/fields": 2, tagsPath: 3, mergesPath: 1, mergesPath + "?contact_id=" + two.ID: 0, bulkPath: 1, exportsPath: 1, importsPath: 1, "/api/v1/ai/score-model/versions": 0,
+	} {
+		glue := "?"
+		if strings.Contains(path, "?") {
+			glue = "&"
+		}
+		for _, how := range []string{"exact", "estimate"} {
+			var page struct{ Total *int }
+			if ada.do(http.MethodGet, path+glue+"count="+how, nil).want(t, 200, "").into(t, &page); page.Total == nil || *page.Total != want {
+				t.Errorf("%s %s: %v, want %d", path, how, page.Total, want)
+			}
+		}
+		var page struct{ Total *int }
+		if ada.do(http.MethodGet, path, nil).into(t, &page); page.Total != nil {
+			t.Errorf("%s: counted without being asked to", path)
+		}
+	}
+}

@@ -53,8 +53,8 @@ type tagList struct {
 	Body list[contacts.TagUse]
 }
 
-func (a *App) listTags(ctx context.Context, in *Page) (*tagList, error) {
-	from, err := after[string](ctx, a, *in)
+func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
+	from, err := after[string](ctx, a, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,10 @@ func (a *App) listTags(ctx context.Context, in *Page) (*tagList, error) {
 			return nil, err
 		}
 		out := &tagList{}
-		out.Body, err = listOf(ctx, a, *in, rows, func(t contacts.TagUse) contacts.TagUse { return t }, func(t contacts.TagUse) string { return t.Name })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(t contacts.TagUse) contacts.TagUse { return t }, func(t contacts.TagUse) string { return t.Name })
+		if err == nil {
+			err = in.add(ctx, tx, &out.Body.Total, contacts.CountTags)
+		}
 		return out, err
 	})
 }

@@ -27,12 +27,12 @@ const (
 	callsMost  = 800
 )
 
-// mostSlots is the largest concurrency that makes sense in one process, and perServer what one asynq server is given:
+// MostConcurrency is the largest concurrency that makes sense in one process, and perServer what one asynq server is given:
 // it takes its tasks one after the other, some 12,000 a second, and asks Redis all the time while there are none.
 const (
-	mostSlots      = 1000
-	perServer      = 100
-	callsPerServer = 400
+	MostConcurrency = 1000
+	perServer       = 100
+	callsPerServer  = 400
 )
 
 // share is one asynq server: its crew, its part of the slots, and the lanes that it serves.
@@ -124,8 +124,8 @@ func (w *Worker) Concurrency() int {
 // and the old ones take nothing more and end with their runs. Where the number falls, runs in excess of it end
 // before others begin. The slots for webhooks follow, within their bounds. It answers when the new ones work.
 func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
-	if n < 1 || n > mostSlots {
-		return fmt.Errorf("concurrency %d: want 1 to %d", n, mostSlots)
+	if n < 1 || n > MostConcurrency {
+		return fmt.Errorf("concurrency %d: want 1 to %d", n, MostConcurrency)
 	}
 	c := w.crews
 	c.mu.Lock()

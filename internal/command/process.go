@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,6 +58,8 @@ type process struct {
 	providers         *provider.Set
 	oauth             *oauth.Sandbox // nil where there are client ids for all
 	tasks             []func(context.Context) error
+	last              []func(context.Context) error // outlive the tasks
+	ending            atomic.Bool                   // the tasks have been told to end
 	undo              []func(context.Context) error
 }
 
@@ -77,13 +80,39 @@ func (p *process) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// run runs the tasks until ctx ends or one of them fails, and waits for all.
+// run runs the tasks until ctx ends or one of them fails, and waits for all. The last ones go on until the others have
+// ended, so that a drain can be watched.
 func (p *process) run(ctx context.Context) error {
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, task := range p.tasks {
 		g.Go(func() error { return task(ctx) })
 	}
-	return g.Wait()
+	var last errgroup.Group
+	failed := make(chan error, len(p.last))
+	for _, task := range p.last {
+		last.Go(func() error {
+			err := task(watching)
+			failed <- err
+			return err
+		})
+	}
+	g.Go(func() error {
+		defer p.ending.Store(true)
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		}
+	})
+	err := g.Wait()
+	stop()
+	if end := last.Wait(); err == nil {
+		err = end
+	}
+	return err
 }
 
 // listen takes a port; first of all, since a busy one is the commonest reason to stop.

@@ -59,12 +59,12 @@ func (p *process) operate(ln net.Listener) error {
 	}
 	ops, err := api.NewOps(api.OpsOptions{
 		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
-		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path},
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
 	})
 	api.CollectPool(p.metrics, "app", p.app)
 	api.CollectPool(p.metrics, "system", p.system)
 	if err == nil {
-		p.tasks = append(p.tasks, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
+		p.last = append(p.last, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
 	}
 	return err
 }

@@ -1,12 +1,15 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/worker"
 )
 
 // settings are read here and nowhere else: flag, else environment, else default.
@@ -51,6 +54,27 @@ type settings struct {
 }
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
+
+// Validate is kong's: what would start and then not do what was meant is refused before anything begins.
+func (s *settings) Validate() error {
+	if s.Concurrency < 1 || s.Concurrency > worker.MostConcurrency {
+		return fmt.Errorf("--concurrency (FUNNELWORK_CONCURRENCY): want 1 to %d", worker.MostConcurrency)
+	}
+	if s.PublicURL != "" && !isBase(s.PublicURL) {
+		return errors.New("--public-url (FUNNELWORK_PUBLIC_URL): want http:// or https:// and a host")
+	}
+	for _, origin := range s.CORSOrigins {
+		if u, err := url.Parse(origin); !isBase(origin) || err != nil || u.Path != "" {
+			return errors.New("--cors-origins (FUNNELWORK_CORS_ORIGINS): each is http:// or https://, a host, and a port where there is one")
+		}
+	}
+	return nil
+}
+
+func isBase(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == ""
+}
 
 // network is a setting: an address or a network.
 type network netip.Prefix

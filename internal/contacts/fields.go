@@ -74,6 +74,14 @@ func Fields(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]Cu
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[CustomField])
 }
 
+// CountFields is how many definitions there are.
+func CountFields(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count fields: %w", err)
+	}
+	return n, nil
+}
+
 // GetField answers one definition, or a not_found fault.
 func GetField(ctx context.Context, tx *postgres.Tx, key string) (CustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL`, tx.Org(), key)

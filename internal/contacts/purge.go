@@ -112,4 +112,8 @@ func eraseFromFiles(tx *postgres.Tx, c *Contact) {
 	tx.Queue(`DELETE FROM contact_import_error WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN cells) > 0`, tx.Org(), c.Email)
 	tx.Queue(`DELETE FROM contact_export_part WHERE org_id = $1`, tx.Org())
 	tx.Queue(`UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE org_id = $1 AND status = 'completed'`, tx.Org())
+	tx.Queue(`UPDATE contact_export SET after_at = NULL, after_id = NULL WHERE org_id = $1 AND completed_at IS NOT NULL AND after_id = $2`, tx.Org(), c.ID)
+	// Whoever asked for them by the address has had what came of it; the filter is no longer needed.
+	tx.Queue(`UPDATE contact_export SET filter = NULL, computed = computed + 1 WHERE org_id = $1 AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
+	tx.Queue(`UPDATE contact_bulk SET filter = NULL WHERE org_id = $1 AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
 }

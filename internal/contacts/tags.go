@@ -19,14 +19,16 @@ type TagUse struct {
 // countedPerTag is how far a tag's contacts are counted: a page of tags is to be as quick in a large org as in a small one.
 const countedPerTag = 1000
 
-// tagsSQL steps from tag to tag, each step one probe of the index however many contacts have the tag; a DISTINCT would
+// stepSQL steps from tag to tag, each step one probe of the index however many contacts have the tag; a DISTINCT would
 // read them all.
-const tagsSQL = `
+const stepSQL = `
 WITH RECURSIVE step AS (
 	(SELECT tag FROM contact_tag WHERE org_id = $1 AND tag > $2 ORDER BY tag LIMIT 1)
 	UNION ALL
 	SELECT (SELECT t.tag FROM contact_tag t WHERE t.org_id = $1 AND t.tag > step.tag ORDER BY t.tag LIMIT 1) FROM step WHERE step.tag IS NOT NULL
-)
+)`
+
+const tagsSQL = stepSQL + `
 SELECT tag, n FROM (
 	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag AND t.archived = false LIMIT $4) AS first) AS n
 	FROM step WHERE tag IS NOT NULL
@@ -50,6 +52,18 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 		return nil, fmt.Errorf("list tags: %w", err)
 	}
 	return all, nil
+}
+
+// CountTags is how many tags live contacts have.
+func CountTags(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	Planned(tx)
+	err = tx.QueryRow(ctx, stepSQL+`
+		SELECT count(*) FROM step WHERE tag IS NOT NULL AND EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag AND t.archived = false)`,
+		[]any{tx.Org(), ""}, &n)
+	if err != nil {
+		return 0, fmt.Errorf("count tags: %w", err)
+	}
+	return n, nil
 }
 
 // Tagged tells whether any contact, live or archived, has the tag.

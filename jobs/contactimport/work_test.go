@@ -257,9 +257,10 @@ func TestAFileThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	for file, code := range map[string]string{
-		"":                                       "required",
-		"\"":                                     "malformed_row",
-		"email,email\n":                          "duplicate_column",
+		"":              "required",
+		"\"":            "malformed_row",
+		"email,email\n": "duplicate_column",
+		"email,first_name\rada@example.test,Ada\r": "line_ends",
 		"email,\xff\n":                           "invalid_utf8",
 		"email," + strings.Repeat("x,", 600):     "too_many_columns",
 		"email\n\"" + strings.Repeat("x", 2<<20): "record_too_long",

@@ -123,6 +123,14 @@ func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Bulk, error
 	return b, err
 }
 
+// Count is how many bulk changes there are.
+func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_bulk WHERE org_id = $1`, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count bulk changes: %w", err)
+	}
+	return n, nil
+}
+
 // List answers at most limit of them, newest first, those before a certain one or, with nil, from the newest on.
 func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Bulk, error) {
 	from := id.Floor(wire.Now().AddDate(1, 0, 0))

@@ -155,6 +155,14 @@ func one(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Export, er
 // Get answers one export, or a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Export, error) { return one(ctx, tx, i, "") }
 
+// Count is how many exports there are.
+func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_export WHERE org_id = $1`, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count exports: %w", err)
+	}
+	return n, nil
+}
+
 // List answers at most limit exports, newest first, those older than before if it is given.
 func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Export, error) {
 	rows, err := tx.Query(ctx, `SELECT `+exportColumns+` FROM contact_export WHERE org_id = $1 AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`, tx.Org(), before, limit)

@@ -126,6 +126,14 @@ func one(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Import, er
 // Get answers one import, or a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Import, error) { return one(ctx, tx, i, "") }
 
+// Count is how many imports there are.
+func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_import WHERE org_id = $1 AND status <> 'uploading'`, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count imports: %w", err)
+	}
+	return n, nil
+}
+
 // List answers at most limit imports, newest first, those older than before if it is given.
 func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Import, error) {
 	rows, err := tx.Query(ctx, `SELECT `+importColumns+` FROM contact_import WHERE org_id = $1 AND status <> 'uploading' AND ($2::uuid IS NULL OR id < $2)

@@ -227,6 +227,15 @@ func List(ctx context.Context, tx *postgres.Tx, survivor, before *id.ID, limit i
 	return all, nil
 }
 
+// Count is how many merges List could answer.
+func Count(ctx context.Context, tx *postgres.Tx, survivor *id.ID) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_merge WHERE org_id = $1 AND ($2::uuid IS NULL OR survivor_id = $2)`, []any{tx.Org(), survivor}, &n)
+	if err != nil {
+		return 0, fmt.Errorf("count merges: %w", err)
+	}
+	return n, nil
+}
+
 // Within answers the contacts that are folded into i at present, by themselves or with another one; i is not among them.
 func Within(ctx context.Context, tx *postgres.Tx, i id.ID) ([]id.ID, error) {
 	rows, err := tx.Query(ctx, `

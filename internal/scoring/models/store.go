@@ -143,6 +143,14 @@ func List(ctx context.Context, tx *postgres.Tx, below, limit int) ([]Version, er
 	return pgx.CollectRows(rows, scanVersion)
 }
 
+// Count is how many versions that were learned there are.
+func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM score_model WHERE org_id = $1`, []any{tx.Org()}, &n); err != nil {
+		return 0, fmt.Errorf("count versions: %w", err)
+	}
+	return n, nil
+}
+
 // ErrSame says that the version is in use already.
 var ErrSame = errors.New("the version is in use already")
 
