@@ -165,6 +165,21 @@ func (p *process) connect(ctx context.Context, redis bool) (err error) {
 	return postgres.Check(ctx, p.DatabaseURL)
 }
 
+// furnish opens all that long-running roles are wired of. public and ops are this process's listeners; nil where it has none.
+func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.bill(ctx, public, ops); err != nil {
+		return err
+	}
+	if err := p.connectors(ctx, public, ops); err != nil {
+		return err
+	}
+	p.connectAccounts(public)
+	return p.customDomains()
+}
+
 // open opens what every long-running role needs. The pusher ends after the last transaction.
 func (p *process) open(ctx context.Context) (err error) {
 	for _, c := range []struct {

@@ -45,17 +45,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if err = migrations.Await(ctx, p.DatabaseURL, p.log); err != nil {
 		return err
 	}
-	if err = p.open(ctx); err != nil {
-		return err
-	}
-	if err = p.bill(ctx, public, ops); err != nil {
-		return err
-	}
-	if err = p.connectors(ctx, public, ops); err != nil {
-		return err
-	}
-	p.connectAccounts(public)
-	if err = p.customDomains(); err != nil {
+	if err = p.furnish(ctx, public, ops); err != nil {
 		return err
 	}
 	switch p.name {

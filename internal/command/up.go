@@ -37,17 +37,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err = p.start(ctx, true); err != nil {
 		return err
 	}
-	if err = p.open(ctx); err != nil {
-		return err
-	}
-	if err = p.bill(ctx, public, ops); err != nil {
-		return err
-	}
-	if err = p.connectors(ctx, public, ops); err != nil {
-		return err
-	}
-	p.connectAccounts(public)
-	if err = p.customDomains(); err != nil {
+	if err = p.furnish(ctx, public, ops); err != nil {
 		return err
 	}
 	p.followHosts(ctx)
