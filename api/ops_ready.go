@@ -22,8 +22,8 @@ import (
 const readyWithin = 900 * time.Millisecond
 
 // readiness answers whether the process can do its work now: Postgres answers, its schema is not older than
-// this binary's, Redis answers, and nobody has told the process to end. Each ?exclude=NAME leaves a check out, as Kubernetes' own readyz has it: an
-// API does without Redis for a while and should not be taken out of service for that.
+// this binary's, Redis answers, and nobody has told the process to end. Each ?exclude=NAME leaves a check out, as
+// Kubernetes' own readyz has it: an API does without Redis for a while and should not be taken out of service for that.
 type readiness struct {
 	checks []check
 	redis  redis.UniversalClient

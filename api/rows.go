@@ -65,11 +65,12 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		if wrong[i] != nil {
 			continue
 		}
-		// Numbers that no int64 can hold have passed the schema.
+		// A number without bounds may have passed the schema and be none that its field holds.
 		if err := unmarshal(raw[name][i], &rows[i]); err != nil {
 			var zero R
+			at, _ := strings.CutPrefix(err.Error(), misfit)
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{complaint(fmt.Sprintf("body.%s[%d]", name, i), err.Error(), sent)}
+			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s[%d].%s", misfit, name, i, at), sent)}
 		}
 	}
 	return rows, wrong, nil
