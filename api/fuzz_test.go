@@ -17,11 +17,12 @@ import (
 
 // nasty are values that some field, somewhere, will not like.
 var nasty = []string{
-	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `1e400`, `-0`, `9223372036854775808`, `123456789012345678901234567890`,
+	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `1e400`, `-0`, `9223372036854775808`, `123456789012345678901234567890`, `1000.0`, `1e3`, `1E+2`, `1e19`, `9007199254740993`,
 	`""`, `" "`, `"x"`, `"\u0000"`, `"\ud800"`, `"a\u0000b"`, `"😀"`, `"'; DROP TABLE org; --"`, `"%00"`, `"\\"`, `"../../etc/passwd"`,
 	`"2026-13-45T99:99:99Z"`, `"0000-01-01T00:00:00Z"`, `"9999-12-31T23:59:59.999999999Z"`, `"292277026596-12-04T15:30:07Z"`, `"1-1-1"`,
 	`"00000000-0000-0000-0000-000000000000"`, `"not-a-uuid"`, `"a@b"`, `"a@b.test"`, `"https://93.184.216.34/"`, `"http://localhost"`, `"*"`, `"a,b"`,
 	`[]`, `[null]`, `[""]`, `["a","a"]`, `[1]`, `[[[[]]]]`, `{}`, `{"a":1}`, `{"":""}`, `{"a":{"b":{"c":[]}}}`, `{"a":null}`,
+	`{"all":[]}`, `{"any":[{"all":[]}]}`, `{"not":{"any":[]}}`, `{"field":"tag","op":"in","value":[]}`, `{"field":"lead_score","op":"gt","value":1e3}`, `{"field":"attributes.","op":"exists","value":true}`,
 	`"` + strings.Repeat("a", 300) + `"`, `"` + strings.Repeat("ä", 5000) + `"`, `[` + strings.Repeat(`"a",`, 500) + `"b"]`,
 }
 
@@ -119,24 +120,67 @@ func (s *service) spoiledBody(route api.Route, n int, r *rand.Rand) any {
 	if !ok || n%10 == 9 {
 		return nasty[r.IntN(len(nasty))]
 	}
-	raw := map[string]json.RawMessage{}
-	for k, v := range good {
-		raw[k], _ = json.Marshal(v) //nolint:errchkjson // samples are plain
+	for name := range schema.Properties { // what the sample left out may be spoiled as well
+		if _, there := good[name]; !there && r.IntN(20) == 0 {
+			good[name] = nil
+		}
 	}
-	names := slices.Sorted(maps.Keys(schema.Properties))
+	var body any = good
 	for range n % 3 {
-		if len(names) > 0 {
-			raw[names[r.IntN(len(names))]] = json.RawMessage(nasty[r.IntN(len(nasty))])
+		body = spoil(body, r)
+	}
+	return written(body)
+}
+
+// spoil replaces something of v, at whatever depth, by a nasty value, which is JSON already.
+func spoil(v any, r *rand.Rand) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if names := slices.Sorted(maps.Keys(v)); len(names) > 0 {
+			name := names[r.IntN(len(names))]
+			v[name] = spoilOrEnter(v[name], r)
+			return v
+		}
+	case []any:
+		if len(v) > 0 {
+			i := r.IntN(len(v))
+			v[i] = spoilOrEnter(v[i], r)
+			return v
 		}
 	}
+	return json.RawMessage(nasty[r.IntN(len(nasty))])
+}
+
+func spoilOrEnter(v any, r *rand.Rand) any {
+	switch v.(type) {
+	case map[string]any, []any:
+		if r.IntN(4) > 0 {
+			return spoil(v, r)
+		}
+	}
+	return json.RawMessage(nasty[r.IntN(len(nasty))])
+}
+
+// written is v as JSON whose nasty parts are not looked at: 1e400 is none to encoding/json.
+func written(v any) string {
 	var out strings.Builder
-	for i, k := range slices.Sorted(maps.Keys(raw)) {
-		if i > 0 {
-			out.WriteByte(',')
+	switch v := v.(type) {
+	case json.RawMessage:
+		return string(v)
+	case map[string]any:
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			fmt.Fprintf(&out, "%s%q:%s", []string{"{", ","}[min(i, 1)], k, written(v[k]))
 		}
-		fmt.Fprintf(&out, "%q:%s", k, raw[k])
+		return "{" + strings.TrimPrefix(out.String(), "{") + "}"
+	case []any:
+		for i, one := range v {
+			fmt.Fprintf(&out, "%s%s", []string{"[", ","}[min(i, 1)], written(one))
+		}
+		return "[" + strings.TrimPrefix(out.String(), "[") + "]"
+	default:
+		b, _ := json.Marshal(v) //nolint:errchkjson // samples are plain
+		return string(b)
 	}
-	return "{" + out.String() + "}"
 }
 
 func clip(body any) string {
