@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -45,7 +46,7 @@ func (c *change) told() events.Event {
 }
 
 // apply writes the changes, moves the ETags of their contacts and tells. A contact that was purged meanwhile has no
-// changes.
+// changes. errBusy is as touch's.
 func (r *run) apply(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
@@ -98,24 +99,51 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// touch moves the second part of the ETags of the contacts, in the order of their ids, and answers those that are there.
+// errBusy is that contacts are held by others, who may wait for this run.
+var errBusy = errors.New("contacts are held by others")
+
+// touch moves the second part of the ETags of the contacts, and answers those that are there. The first time it waits for
+// them in the order of their ids, as everybody does who holds several. What a run holds later cannot keep that order, so
+// it waits for nobody then: errBusy, and nothing is done, where somebody has one of them.
 func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, error) {
 	ids := make([]id.ID, len(changes))
 	for i := range changes {
 		ids[i] = changes[i].contact
 	}
-	rows, err := r.tx.Query(ctx, `UPDATE contact_score s SET computed = computed + 1
-		FROM (SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY contact_id FOR UPDATE) AS held
-		WHERE s.org_id = $1 AND s.contact_id = held.contact_id RETURNING s.contact_id`, r.tx.Org(), slices.Compact(ids))
-	if err != nil {
-		return nil, fmt.Errorf("touch contacts: %w", err)
+	ids = slices.Compact(ids)
+	wait := ""
+	if r.holds {
+		wait = " SKIP LOCKED"
 	}
-	there := map[id.ID]bool{}
-	var i id.ID
-	if _, err := pgx.ForEachRow(rows, []any{&i}, func() error { there[i] = true; return nil }); err != nil {
-		return nil, fmt.Errorf("touch contacts: %w", err)
+	held, err := r.ids(ctx, `SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY contact_id FOR UPDATE`+wait, ids)
+	if err != nil {
+		return nil, fmt.Errorf("hold contacts: %w", err)
+	}
+	if r.holds && len(held) < len(ids) { // those that are held by others, or gone
+		there, err := r.ids(ctx, `SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, ids)
+		if err != nil {
+			return nil, fmt.Errorf("hold contacts: %w", err)
+		}
+		if len(there) > len(held) {
+			return nil, errBusy
+		}
+	}
+	r.holds = true
+	r.tx.Queue(`UPDATE contact_score SET computed = computed + 1 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), held)
+	there := make(map[id.ID]bool, len(held))
+	for _, i := range held {
+		there[i] = true
 	}
 	return there, nil
+}
+
+// ids are those that the statement answers of some.
+func (r *run) ids(ctx context.Context, sql string, of []id.ID) ([]id.ID, error) {
+	rows, err := r.tx.Query(ctx, sql, r.tx.Org(), of)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[id.ID])
 }
 
 // rows are changes as parallel columns.

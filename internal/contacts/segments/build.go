@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,7 +25,10 @@ func (r *run) build(ctx context.Context, until time.Time) error {
 	for _, s := range r.all {
 		for s.building && r.left > 0 && time.Now().Before(until) {
 			began := time.Now()
-			if err := r.piece(ctx, s); err != nil {
+			switch err := r.piece(ctx, s); {
+			case errors.Is(err, errBusy): // the next run does it
+				return nil
+			case err != nil:
 				return fmt.Errorf("build: %w", err)
 			}
 			s.size = r.pace.next(s.size, time.Since(began))
@@ -85,7 +89,6 @@ func (p place) compare(q place) int {
 
 // piece does the next contacts of s, those of one side.
 func (r *run) piece(ctx context.Context, s *kept) error {
-	s.moved = true
 	from := place{at: time.Unix(0, 0).AddDate(-1000, 0, 0)}
 	if s.at != nil {
 		from = place{*s.at, *s.after}
@@ -99,9 +102,11 @@ func (r *run) piece(ctx context.Context, s *kept) error {
 	} else {
 		to, last, err = r.correct(ctx, s, from, to, last)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	s.moved = true
+	switch {
 	case !last:
 		s.at, s.after = &to.at, &to.id
 	case !s.shelf:

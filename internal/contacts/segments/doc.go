@@ -36,5 +36,6 @@
 // # Order of locks
 //
 // A contact, then its contact_score, in the order of ids; then segment_member; then segment; then segment_watch. Sync
-// never locks a contact.
+// never locks a contact. Its pieces follow the order of creation, and come after the marks: what it holds of
+// contact_score beyond the first statement's it takes only where nobody else has it, and else leaves the piece to its next run.
 package segments

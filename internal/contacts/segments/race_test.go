@@ -226,3 +226,39 @@ func (s *shop) crowd(n int) {
 		return err
 	})
 }
+
+// What a run holds beyond its first contacts is out of the order of ids, so it must not wait for any of them: whoever has
+// one may be waiting for what the run holds.
+func TestARunThatHoldsContactsWaitsForNoOthers(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	held, marked := s.create(person(1)), s.create(person(2))
+	seg := s.segment("By stage", customers)
+	s.drain()
+	s.refilter(seg.ID, `{"field":"stage","op":"eq","value":"lead"}`)
+	s.patch(marked.ID, func(p *contacts.Patch) { p.Phone = some("1") })
+	other := testkit.Pgx(t, s.URL)
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT FROM contact_score WHERE contact_id = $1 FOR UPDATE", held.ID); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.App.Tx(ctx, s.org, func(tx *postgres.Tx) error { return segments.Sync(ctx, tx, s.pace) }); err != nil {
+		t.Fatalf("beside somebody who holds a contact: %v", err)
+	}
+	if in := s.members(seg.ID, false); len(in) != 1 || in[marked.ID] == "" {
+		t.Errorf("members are %v, want the one that has a mark", in)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.drain()
+	if in := s.members(seg.ID, false); len(in) != 2 {
+		t.Errorf("members are %v, want both", in)
+	}
+	s.check()
+}

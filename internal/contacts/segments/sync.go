@@ -50,6 +50,7 @@ type run struct {
 	pace  Pace
 	all   []*kept
 	left  int  // of pace.Changes
+	holds bool // contacts
 	epoch bool // members have come by the thousands
 	waits *waits
 }
