@@ -61,11 +61,6 @@ type memberDeleteIn struct {
 }
 
 // pageIn is the input of a list without filters.
-type pageIn struct {
-	Page
-	Counted
-}
-
 func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
 	route(a, op{

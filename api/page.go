@@ -23,6 +23,12 @@ type Counted struct {
 	Count string `query:"count" enum:"estimate,exact" doc:"Adds total"`
 }
 
+// pageIn is the input of a list that has no filters.
+type pageIn struct {
+	Page
+	Counted
+}
+
 // add sets l's total where the request asks for it. Where the number is cheap, an estimate is the number.
 func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64, count func(context.Context, *postgres.Tx) (int64, error)) error {
 	if c.Count == "" {

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,28 +28,22 @@ type billingSync struct {
 }
 
 // Run is kong's.
-func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
-	p := s.process("billing", log)
-	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	if err = p.start(ctx, false); err != nil {
-		return err
-	}
-	if err = p.openDatabase(ctx, nil); err != nil {
-		return err
-	}
-	if err = p.bill(ctx, nil, nil); err != nil {
-		return err
-	}
-	published, err := p.billing.Publish(ctx, b.DryRun)
-	for _, one := range published {
-		if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency, one.ID); say != nil {
-			return say
+func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
+	return s.withDatabase(ctx, "billing", log, func(p *process) error {
+		if err := p.bill(ctx, nil, nil); err != nil {
+			return err
 		}
-	}
-	if err == nil && b.DryRun {
-		_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
-	}
-	return err
+		published, err := p.billing.Publish(ctx, b.DryRun)
+		for _, one := range published {
+			if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency, one.ID); say != nil {
+				return say
+			}
+		}
+		if err == nil && b.DryRun {
+			_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
+		}
+		return err
+	})
 }
 
 // grant is what a decision about an org's rights says beside itself.
@@ -74,24 +67,18 @@ func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger, fn fu
 }
 
 // atOrg runs fn in a transaction of an org that there is.
-func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string, fn func(context.Context, *postgres.Tx, *plans.Catalogue) error) (err error) {
+func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string, fn func(context.Context, *postgres.Tx, *plans.Catalogue) error) error {
 	at, err := id.Parse(which)
 	if err != nil {
 		return fmt.Errorf("org id: %w", err)
 	}
-	p := s.process("billing", log)
-	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	if err = p.start(ctx, false); err != nil {
-		return err
-	}
-	if err = p.openDatabase(ctx, nil); err != nil {
-		return err
-	}
-	return p.app.Tx(ctx, at, func(tx *postgres.Tx) error {
-		if _, err := org.Read(ctx, tx); err != nil {
-			return err
-		}
-		return api.Plainly(fn(ctx, tx, p.plans))
+	return s.withDatabase(ctx, "billing", log, func(p *process) error {
+		return p.app.Tx(ctx, at, func(tx *postgres.Tx) error {
+			if _, err := org.Read(ctx, tx); err != nil {
+				return err
+			}
+			return api.Plainly(fn(ctx, tx, p.plans))
+		})
 	})
 }
 

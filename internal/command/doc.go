@@ -2,7 +2,8 @@
 // the product.
 //
 //	settings.go   flag, else environment, else default: read here and nowhere else
-//	process.go    a command at work: what it opened is closed in reverse
+//	process.go    a command at work: its tasks, and what is undone in reverse at its end
+//	open.go       what it opens: servers, pools, keyset
 //	role.go up.go api, worker and scheduler, each a process of its own; up is all of them with private servers
 //	serve.go      the API and the ops listener
 //	work.go       the worker and the scheduler

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -40,7 +39,7 @@ type keysRotate struct {
 
 // Run is kong's.
 func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withKeys(ctx, log, func(p *process) error {
+	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		if r.Which == "signing" {
 			return p.auth.Rotate(ctx)
 		}
@@ -62,19 +61,6 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 	})
 }
 
-// withKeys opens the database and the keyset for a command that ends by itself.
-func (s *settings) withKeys(ctx context.Context, log *slog.Logger, do func(*process) error) (err error) {
-	p := s.process("keys", log)
-	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	if err = p.start(ctx, false); err != nil {
-		return err
-	}
-	if err = p.openDatabase(ctx, nil); err != nil {
-		return err
-	}
-	return do(p)
-}
-
 // keyset is where the keyset is edited.
 func (s *settings) keyset(out io.Writer) keyring.Keyset {
 	if s.Keyset != "" {
@@ -87,7 +73,7 @@ type keysStatus struct{}
 
 // Run is kong's.
 func (keysStatus) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withKeys(ctx, log, func(p *process) error {
+	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Print(ctx, out)
 	})
 }
@@ -98,7 +84,7 @@ type keysRetire struct {
 
 // Run is kong's.
 func (r keysRetire) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withKeys(ctx, log, func(p *process) error {
+	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Retire(ctx, p.keyset(out), r.Key)
 	})
 }

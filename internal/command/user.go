@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,8 +28,6 @@ type userCreate struct {
 
 // Run is kong's.
 func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
-	p := s.process("user", log)
-	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	n := api.Newcomer{Email: u.Email, Password: u.Password, FirstName: u.FirstName, LastName: u.LastName, OrgName: u.Org, Role: auth.Role(u.Role)}
 	if u.OrgID != "" {
 		if n.Org, err = id.Parse(u.OrgID); err != nil {
@@ -40,22 +37,18 @@ func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 	if n.Password == "" {
 		n.Password = rand.Text()[:16]
 	}
-	if err = p.start(ctx, false); err != nil {
-		return err
-	}
-	if err = p.openDatabase(ctx, nil); err != nil {
-		return err
-	}
-	n.TrialDays = p.trialDays()
-	switch admitted, err := api.Admit(ctx, p.auth, n); {
-	case err != nil:
-		return err
-	case !admitted:
-		return fmt.Errorf("a person with the address %s exists already", u.Email)
-	case u.Password == "":
-		_, err = fmt.Fprintln(out, "password:", n.Password)
-		return err
-	default:
-		return nil
-	}
+	return s.withDatabase(ctx, "user", log, func(p *process) error {
+		n.TrialDays = p.trialDays()
+		switch admitted, err := api.Admit(ctx, p.auth, n); {
+		case err != nil:
+			return err
+		case !admitted:
+			return fmt.Errorf("a person with the address %s exists already", u.Email)
+		case u.Password == "":
+			_, err = fmt.Fprintln(out, "password:", n.Password)
+			return err
+		default:
+			return nil
+		}
+	})
 }

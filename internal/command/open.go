@@ -1,0 +1,132 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/keyring"
+	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/migrations"
+)
+
+// start finds the servers, starting private ones where none are given, and brings the schema up to date.
+func (p *process) start(ctx context.Context, redis bool) error {
+	if err := p.connect(ctx, redis); err != nil {
+		return err
+	}
+	return migrations.Up(ctx, p.DatabaseURL, p.log)
+}
+
+// connect is start without a touch of the schema.
+func (p *process) connect(ctx context.Context, redis bool) (err error) {
+	p.servers, err = local.Start(ctx, local.Wanted{
+		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository, Log: p.log,
+	})
+	if err != nil {
+		return err
+	}
+	p.atEnd(p.servers.Close)
+	p.tasks = append(p.tasks, p.servers.Watch)
+	p.DatabaseURL, p.RedisURL = p.servers.DatabaseURL, p.servers.RedisURL
+	return postgres.Check(ctx, p.DatabaseURL)
+}
+
+// furnish opens all that long-running roles are wired of. public and ops are this process's listeners; nil where it has none.
+func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.bill(ctx, public, ops); err != nil {
+		return err
+	}
+	if err := p.connectors(ctx, public, ops); err != nil {
+		return err
+	}
+	p.connectAccounts(public)
+	return p.customDomains()
+}
+
+// open opens what every long-running role needs. The pusher ends after the last transaction.
+func (p *process) open(ctx context.Context) (err error) {
+	for _, c := range []struct {
+		client *redis.UniversalClient
+		use    redisx.Use
+	}{{&p.requests, redisx.Request}, {&p.workers, redisx.Worker}} {
+		if *c.client, err = redisx.Open(p.RedisURL, c.use); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { return (*c.client).Close() })
+	}
+	pusher := queue.NewPusher(queue.PusherOptions{Redis: p.requests, Log: p.log, Metrics: queue.NewMetrics(p.metrics)})
+	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	pushed := make(chan error, 1)
+	go func() { pushed <- pusher.Run(pushing) }()
+	p.atEnd(func(context.Context) error { stop(); return <-pushed })
+	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
+		return err
+	}
+	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
+	if err = present.Enter(ctx); err != nil {
+		return err
+	}
+	p.atEnd(func(ctx context.Context) error { present.Leave(ctx); return nil })
+	p.tasks = append(p.tasks, present.Run)
+	return nil
+}
+
+// withDatabase is a command that ends by itself: do has the database at this version's schema, and the keyset.
+func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logger, do func(*process) error) (err error) {
+	p := s.process(name, log)
+	defer func() { err = errors.Join(err, p.close(ctx)) }()
+	if err = p.start(ctx, false); err != nil {
+		return err
+	}
+	if err = p.openDatabase(ctx, nil); err != nil {
+		return err
+	}
+	return do(p)
+}
+
+// openDatabase opens the pools, the keyset, and what checks credentials.
+func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Context, []any)) (err error) {
+	for role, db := range map[string]**postgres.DB{postgres.App: &p.app, postgres.System: &p.system} {
+		if *db, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name, AfterCommit: afterCommit}); err != nil {
+			return err
+		}
+		p.atEnd(func(context.Context) error { (*db).Close(); return nil })
+	}
+	if p.Keyset != "" {
+		p.box, err = secret.Parse(p.Keyset)
+	} else if err = os.MkdirAll(p.Home, 0o700); err == nil {
+		p.box, err = secret.Create(p.keysetFile())
+	}
+	if err != nil {
+		return err
+	}
+	issuer := p.PublicURL
+	if issuer == "" { // not made of an address: API processes on several ports take each other's tokens
+		issuer = "funnelwork"
+	}
+	if p.plans, err = plans.Load(p.Plans); err != nil {
+		return err
+	}
+	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
+	p.auth = auth.New(auth.Options{
+		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
+		Log: p.log, Metrics: auth.NewMetrics(p.metrics),
+	})
+	return nil
+}
