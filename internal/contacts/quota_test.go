@@ -138,7 +138,7 @@ func TestABatchThatDoesNotFitIsRefusedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told string
-	if err := conn.QueryRow(t.Context(), `SELECT string_agg(args ->> 'percent', ' ' ORDER BY id) FROM job WHERE org_id = $1 AND kind = 'quota.announce'`, s.org).Scan(&told); err != nil || told != "80 100" {
+	if err := conn.QueryRow(t.Context(), `SELECT string_agg(args ->> 'percent', ' ' ORDER BY (args ->> 'percent')::int) FROM job WHERE org_id = $1 AND kind = 'quota.announce'`, s.org).Scan(&told); err != nil || told != "80 100" {
 		t.Fatalf("told of %q: %v", told, err)
 	}
 	if err := add(10, 11); err == nil {

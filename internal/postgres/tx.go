@@ -200,7 +200,7 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 	if tx.conn == nil {
 		c, err := tx.db.pool.Acquire(ctx)
 		if err != nil {
-			return nil, err
+			return nil, tx.blame(ctx, err, true) // a session may end before it has its role
 		}
 		tx.conn = c
 	}

@@ -3,7 +3,11 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -208,6 +212,66 @@ func TestAServerThatIsAwayIsToldFromAStatementThatIsWrong(t *testing.T) {
 	for code, want := range map[string]bool{"57P01": true, "53300": true, "08006": true, "40P01": true, "23505": false, "42601": false, "57014": false} {
 		if got := postgres.Away(&pgconn.PgError{Code: code}); got != want {
 			t.Errorf("Away(%s) = %v, want %v", code, got, want)
+		}
+	}
+}
+
+// A server may die after it has let a session in and before the session has its role.
+func TestASessionThatEndsBeforeItHasItsRoleIsLost(t *testing.T) {
+	t.Parallel()
+	to, err := pgconn.ParseConfig(testkit.DB(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sessions sync.WaitGroup
+	sessions.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			sessions.Go(func() { greet(client, to) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		sessions.Wait()
+	})
+	db, _ := open(t, fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", to.User, to.Password, l.Addr(), to.Database), postgres.App, false)
+	read := func(tx *postgres.Tx) error { return tx.QueryRow(t.Context(), "SELECT 1", nil, new(int)) }
+	for name, do := range map[string]func(context.Context, id.ID, func(*postgres.Tx) error) error{"a view": db.View, "a transaction": db.Tx} {
+		if err := do(t.Context(), id.New(), read); !postgres.Lost(err) {
+			t.Errorf("%s: %v, which is not lost", name, err)
+		}
+	}
+}
+
+// greet passes a client's first message on, which asks for a session, and all that the server answers; it hangs up at the
+// client's first statement.
+func greet(client net.Conn, to *pgconn.Config) {
+	defer func() { _ = client.Close() }()
+	network, address := pgconn.NetworkAddress(to.Host, to.Port)
+	server, err := (&net.Dialer{}).Dial(network, address)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	go func() {
+		_, _ = io.Copy(client, server)
+		_ = client.Close()
+	}()
+	message := make([]byte, 1<<10)
+	for {
+		n, err := client.Read(message)
+		if err != nil || message[0] == 'Q' || message[0] == 'P' {
+			return
+		}
+		if _, err := server.Write(message[:n]); err != nil {
+			return
 		}
 	}
 }

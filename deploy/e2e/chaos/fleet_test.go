@@ -47,11 +47,6 @@ func (h *house) process(name string, argv []string, env ...string) *process {
 		if h.t.Failed() {
 			tail, _ := os.ReadFile(log.Name())
 			h.t.Logf("%s said:\n%s", name, tail[max(0, len(tail)-3000):])
-			for line := range bytes.Lines(tail) {
-				if bytes.Contains(line, []byte(`"outcome":"failed"`)) {
-					h.t.Logf("%s had a run that failed: %s", name, line)
-				}
-			}
 		}
 		_ = log.Close()
 	})

@@ -43,7 +43,7 @@ func sized[T any](short, full T) T {
 const effects = `
 CREATE TABLE effect (
 	org_id uuid NOT NULL, job uuid NOT NULL, kind text NOT NULL, args text NOT NULL, attempt int NOT NULL,
-	waited_ms float8 NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
+	waited_ms float8 NOT NULL, failed text, at timestamptz NOT NULL DEFAULT clock_timestamp()); -- failed: what the last attempt before it said
 CREATE INDEX ON effect (at);
 CALL tenant('effect');`
 

@@ -142,7 +142,7 @@ func callOut(ctx context.Context, run *queue.Run[args]) error {
 // witnessed adds a row to the effects of a run, in the transaction of its own effects and its verdict.
 func witnessed(h queue.Handler) queue.Handler {
 	write := func(tx *postgres.Tx, c *queue.Claimed) {
-		tx.Queue("INSERT INTO effect (org_id, job, kind, args, attempt, waited_ms) VALUES ($1, $2, $3, $4, $5, $6)",
+		tx.Queue("INSERT INTO effect (org_id, job, kind, args, attempt, waited_ms, failed) VALUES ($1, $2, $3, $4, $5, $6, (SELECT last_error FROM job WHERE org_id = $1 AND id = $2))",
 			c.Org, c.ID, c.Kind, string(c.Raw), c.Attempt, float64(c.Waited.Microseconds())/1000)
 	}
 	if h.Tx != nil {

@@ -137,7 +137,9 @@ func (f *traffic) settled(limit time.Duration) {
 	spent := h.count("SELECT count(*) FROM effect WHERE attempt > 1")
 	h.figure("jobs that spent an attempt on a fault not theirs", "0", "%d", spent)
 	if spent > 0 {
-		h.t.Errorf("%d jobs have spent an attempt on a fault that is not theirs", spent)
+		var said string
+		_ = h.sql.QueryRow(h.t.Context(), "SELECT coalesce(string_agg(DISTINCT kind || ': ' || coalesce(failed, '?'), E'\n'), '') FROM effect WHERE attempt > 1").Scan(&said)
+		h.t.Errorf("%d jobs have spent an attempt on a fault that is not theirs:\n%s", spent, said)
 	}
 	keys, calls := h.receiver.called()
 	h.figure("calls out: keys (at least once each)", fmt.Sprint(f.total), "%d keys in %d calls", keys, calls)
