@@ -67,6 +67,8 @@ type App struct {
 	huma  huma.API
 	ops   []*op // every mounted operation, in order
 
+	written []byte // of all of them: the API document
+
 	presses chan struct{} // taken while a logo is decoded
 	uploads uploads       // of files
 }

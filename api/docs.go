@@ -51,7 +51,12 @@ func (a *App) mountDocs() {
 		return a.file(func(*fiber.Ctx) (string, []byte) { return kind, []byte(text) })
 	}
 	a.documentWebhooks()
-	doc := a.Document()
+	doc, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
+	if err != nil {
+		panic(fmt.Errorf("encode the API document: %w", err)) // it is made of our own types
+	}
+	doc = append(doc, '\n')
+	a.written = doc
 	sum := sha256.Sum256(doc)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	a.fiber.Get("/openapi.json", a.file(func(c *fiber.Ctx) (string, []byte) {
@@ -88,14 +93,8 @@ func titleLine(title string) string {
 	return `    "title": ` + string(b) + `,`
 }
 
-// Document is the OpenAPI 3.1 document of every mounted operation.
-func (a *App) Document() []byte {
-	b, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
-	if err != nil {
-		panic(fmt.Errorf("encode the API document: %w", err)) // it is made of our own types
-	}
-	return append(b, '\n')
-}
+// Document is the OpenAPI 3.1 document of every mounted operation. Do not change it.
+func (a *App) Document() []byte { return a.written }
 
 // file answers what find finds, to any address at the pace of a public route, and lets browsers keep it.
 func (a *App) file(find func(*fiber.Ctx) (kind string, content []byte)) fiber.Handler {

@@ -63,9 +63,7 @@ type service struct {
 	// OAuth stands in for the social networks and ad platforms.
 	OAuth *oauth.Sandbox
 
-	spec *openapi3.T
-	find routers.Router
-
+	reading
 	seen *tally
 }
 
@@ -183,17 +181,38 @@ func (s *service) serve() {
 	})
 }
 
+// reading is what a stranger reads in the API document.
+type reading struct {
+	spec *openapi3.T
+	find routers.Router
+}
+
+// readings keeps what was read, since reading takes longer than most tests: the document differs between tests by the
+// operations that some add.
+var readings = struct {
+	sync.Mutex
+	of map[string]reading
+}{of: map[string]reading{}}
+
 // document reads the API document as a stranger would.
 func (s *service) document() {
 	s.Helper()
-	var err error
-	if s.spec, err = openapi3.NewLoader().LoadFromData(s.App.Document()); err != nil {
-		s.Fatalf("read the API document: %v", err)
+	readings.Lock()
+	defer readings.Unlock()
+	text := string(s.App.Document())
+	r, known := readings.of[text]
+	if !known {
+		var err error
+		if r.spec, err = openapi3.NewLoader().LoadFromData([]byte(text)); err != nil {
+			s.Fatalf("read the API document: %v", err)
+		}
+		r.spec.Servers = nil
+		if r.find, err = gorillamux.NewRouter(r.spec); err != nil {
+			s.Fatalf("read the API document: %v", err)
+		}
+		readings.of[text] = r
 	}
-	s.spec.Servers = nil
-	if s.find, err = gorillamux.NewRouter(s.spec); err != nil {
-		s.Fatalf("read the API document: %v", err)
-	}
+	s.reading = r
 }
 
 // caller is a principal of one org; one without a token is a stranger.

@@ -54,7 +54,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		}
 		o.Server = path
 	}
-	s, err := place(o.Home, "redis")
+	s, err := place(o.Home, "redis", false)
 	if err != nil {
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}

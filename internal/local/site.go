@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // site is where one server lives.
@@ -18,8 +19,8 @@ type site struct {
 }
 
 // place is the site of the server called name: in the home, or, without one, in a directory of its own that
-// is removed when the server ends.
-func place(home, name string) (site, error) {
+// is removed when the server ends. In memory it may be where nothing has to outlive the server.
+func place(home, name string, memory bool) (site, error) {
 	if home != "" {
 		dir, u, err := seat(home, name)
 		return site{dir: dir, user: u}, err
@@ -32,11 +33,23 @@ func place(home, name string) (site, error) {
 		}
 	}
 	parent := os.TempDir()
+	if memory && roomy(shared) {
+		parent = shared
+	}
 	if len(parent) > 60 || u != nil && !reachable(parent) {
 		parent = "/tmp"
 	}
 	dir, err := makeDir(parent, u)
 	return site{dir: dir, user: u, remove: dir}, err
+}
+
+// shared is a file system in memory, on Linux.
+const shared = "/dev/shm"
+
+// roomy tells whether dir is there with room for a few servers: a container's is often of 64 MB.
+func roomy(dir string) bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(dir, &fs) == nil && fs.Bavail >= 4<<30/uint64(fs.Bsize) // whose type differs between systems
 }
 
 // discard removes what a server that never started would have removed.
