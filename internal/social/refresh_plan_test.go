@@ -173,7 +173,8 @@ func renewDue(ctx context.Context, r *social.Refresher) error {
 				<-time.After(wait.For)
 				continue
 			}
-			if err != nil || out != social.Renewed && out != social.Moved {
+			// Recovered is what the next worker makes of an answer that was stored just before, and whose file is still there.
+			if err != nil || out != social.Renewed && out != social.Moved && out != social.Recovered {
 				return fmt.Errorf("%s: %w", out, err)
 			}
 			break
