@@ -60,7 +60,6 @@ type memberDeleteIn struct {
 	IfMatch
 }
 
-// pageIn is the input of a list without filters.
 func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
 	route(a, op{

@@ -79,7 +79,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 	<-began
 	start := time.Now()
 	stop()
-	if took := time.Since(start); took > 25*time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
 	j := h.only()
@@ -143,8 +143,8 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("commit to start: p50 %s, p95 %s", took[20], took[38])
-	// The bench holds it to 30 ms on a quiet machine; this only tells a push from what mends a missed one.
-	if took[20] > 5*time.Second {
+	// The bench holds it to 30 ms on a quiet machine; a missed push is mended after 3 s.
+	if took[20] > 2*time.Second {
 		t.Errorf("p50 %s", took[20])
 	}
 }
@@ -163,16 +163,18 @@ func TestARunThatCannotExtendItsLeaseEnds(t *testing.T) {
 		return context.Cause(ctx)
 	}))
 	h.add(adding(kind, none{}))
+	start := time.Now()
 	h.push(h.only().ref())
 	<-began
 	// The row is locked: extensions wait for it and time out.
 	if _, err := h.sql.Exec(t.Context(), "BEGIN; SELECT FROM job FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
 	select {
 	case at := <-ended:
-		t.Logf("ended %s after the lock, by the guard of 1.5 s after the last extension", at.Sub(start))
+		if took := at.Sub(start); took < timing.Guard {
+			t.Errorf("ended after %s, want the guard's 1.5 s after the claim or the last extension", took)
+		}
 	case <-time.After(time.Minute):
 		t.Fatal("not ended")
 	}

@@ -80,7 +80,7 @@ func TestACommittedEventIsPostedAtOnceSigned(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("commit to POST: p50 %v, p95 %v", took[len(took)/2], took[len(took)*95/100])
-	if p50 := took[len(took)/2]; p50 > 5*time.Second { // 50 ms is the aim on a quiet machine, which the bench measures; this only tells a push from what mends a missed one
+	if p50 := took[len(took)/2]; p50 > 2*time.Second { // 50 ms is the aim on a quiet machine, which the bench measures; a missed push is mended after 3 s
 		t.Errorf("commit to POST: p50 %v", p50)
 	}
 	h.until(time.Minute, "every delivery is recorded and its job gone", func() bool {

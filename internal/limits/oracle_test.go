@@ -73,9 +73,6 @@ func TestEveryDecisionIsTheRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name == "miniredis" {
-				t.Skip("interprets the script at a tenth of the pace under the race detector, which has nothing to see in one caller")
-			}
 			now := int64(start)
 			l := limits.New(limits.Options{Redis: open(t), Log: testkit.Log(t)})
 			defer l.Close()
