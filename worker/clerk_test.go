@@ -2,11 +2,15 @@ package worker_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -64,6 +68,62 @@ func TestClaimsThatShareAStatementClaimEachJobOnce(t *testing.T) {
 	}
 	if _, err := c.Claim(t.Context(), id.New(), all[0].ID); !errors.Is(err, queue.ErrMissed) {
 		t.Errorf("another org's claim: %v", err)
+	}
+}
+
+func TestClaimsThatShareAStatementCarryTheirOwnArguments(t *testing.T) {
+	t.Parallel()
+	type parcel struct {
+		Number int     `json:"number"`
+		Text   *string `json:"text,omitempty"`
+	}
+	kinds := []queue.Kind[parcel]{
+		queue.Define[parcel]("test.parcel.tx", queue.Options{}),
+		queue.Define[parcel]("test.parcel.call", queue.Options{MaxAttempts: 3, Lane: queue.Critical}),
+	}
+	h := open(t)
+	c, _ := h.clerk()
+	want := map[string]string{} // kind by args
+	for n := range 64 {
+		args := parcel{Number: n}
+		if n%3 > 0 {
+			text := strings.Repeat("é", n*n%500)
+			args.Text = &text
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := kinds[n%2]
+		want[string(raw)] = kind.Name()
+		h.addFor(id.New(), adding(kind, args))
+	}
+	var mu sync.Mutex
+	got := map[string]string{}
+	var wait sync.WaitGroup
+	for _, j := range h.jobs() {
+		wait.Go(func() {
+			run, err := c.Claim(t.Context(), j.Org, j.ID)
+			if err != nil {
+				t.Errorf("claim: %v", err)
+				return
+			}
+			var args parcel
+			if err := json.Unmarshal(run.Raw, &args); err != nil {
+				t.Errorf("args %q: %v", run.Raw, err)
+			}
+			raw, err := json.Marshal(args)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			got[string(raw)] = run.Kind
+		})
+	}
+	wait.Wait()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("added, claimed:\n%s", diff)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -36,8 +37,8 @@ type pointAsk struct {
 	sql  string
 	args []any
 	scan func(pgx.CollectableRow) error
-	left atomic.Bool // the asker has gone: its scan must not run
-	turn sync.Mutex  // held while scan runs
+	left atomic.Bool // the asker has gone: its args and its scan must not be used
+	turn sync.Mutex  // held while args are encoded and while scan runs
 	err  chan error  // holds one
 }
 
@@ -68,7 +69,7 @@ func (db *DB) Point(ctx context.Context, org id.ID, sql string, args []any, scan
 
 var errClosed = errors.New("the database is closed")
 
-// leave keeps the scan from running, and waits for one that runs.
+// leave keeps the arguments and the scan from being used, and waits for a use under way.
 func (a *pointAsk) leave() {
 	a.left.Store(true)
 	a.turn.Lock()
@@ -150,48 +151,89 @@ func (p *points) sail() {
 	}
 }
 
-// cross sends the reads as one pipeline and answers each. Its own error is the session's: whoever has no answer
-// then shares it.
+// cross sends the reads as one pipeline and answers each. The error that it returns is the session's: every read
+// without an answer then shares it. What is wrong with one read, its SQL or its arguments, is that read's alone.
 func cross(ctx context.Context, conn *pgx.Conn, load []*pointAsk) error {
 	setting, err := conn.Prepare(ctx, orgSQL, orgSQL)
 	if err != nil {
 		return err
 	}
-	sds := make([]*pgconn.StatementDescription, len(load))
-	for i, a := range load {
-		if sds[i], err = conn.Prepare(ctx, a.sql, a.sql); err != nil {
-			return err
+	queries := make([]pointQuery, 0, len(load))
+	for _, a := range load {
+		statement, err := conn.Prepare(ctx, a.sql, a.sql)
+		if err != nil {
+			if _, ok := errors.AsType[*pgconn.PgError](err); !ok {
+				return err
+			}
+			a.err <- err
+			continue
+		}
+		if q, ok := a.encode(conn.TypeMap(), statement); ok {
+			queries = append(queries, q)
 		}
 	}
+	if len(queries) == 0 {
+		return nil
+	}
 	pipe := conn.PgConn().StartPipeline(ctx)
-	var eqb pgx.ExtendedQueryBuilder
-	for i, a := range load {
-		pipe.SendQueryStatement(setting, [][]byte{[]byte(a.org)}, nil, nil)
-		if err := eqb.Build(conn.TypeMap(), sds[i], a.args); err != nil {
-			return errors.Join(fmt.Errorf("encode arguments: %w", err), pipe.Close())
-		}
-		pipe.SendQueryStatement(sds[i], eqb.ParamValues, eqb.ParamFormats, eqb.ResultFormats)
+	for _, q := range queries {
+		pipe.SendQueryStatement(setting, [][]byte{[]byte(q.ask.org)}, nil, nil)
+		pipe.SendQueryStatement(q.statement, q.values, q.formats, q.results)
 		pipe.SendPipelineSync()
 	}
 	if err := pipe.Flush(); err != nil {
 		return errors.Join(err, pipe.Close())
 	}
-	for _, a := range load {
-		if err := a.answer(pipe, conn); err != nil {
+	var stale error
+	for _, q := range queries {
+		own, err := q.ask.answer(pipe, conn)
+		if err != nil {
 			return errors.Join(err, pipe.Close())
 		}
+		if Code(own) == staleStatement {
+			stale = own // the session's prepared statements are older than the schema: the next pipeline takes a new one
+		}
 	}
-	return pipe.Close()
+	return errors.Join(stale, pipe.Close())
 }
 
-// answer reads what belongs to one ask, to its sync.
-func (a *pointAsk) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) error {
-	var own error
+// staleStatement is the SQLSTATE of a prepared statement whose columns have changed their types.
+const staleStatement = "0A000"
+
+// pointQuery is one read as it goes into the pipeline. Its slices are its own: the pipeline keeps results until the
+// rows are read, long after the next query was encoded.
+type pointQuery struct {
+	ask       *pointAsk
+	statement *pgconn.StatementDescription
+	values    [][]byte
+	formats   []int16 // of values
+	results   []int16 // of the columns
+}
+
+// encode encodes the arguments by the types of the statement's parameters. Where it cannot, or where the asker has
+// gone and may use its arguments for something else, it answers the ask and reports false.
+func (a *pointAsk) encode(types *pgtype.Map, statement *pgconn.StatementDescription) (pointQuery, bool) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	if a.left.Load() {
+		a.err <- context.Canceled
+		return pointQuery{}, false
+	}
+	var b pgx.ExtendedQueryBuilder // one for each query: Build overwrites what it returned before
+	if err := b.Build(types, statement, a.args); err != nil {
+		a.err <- fmt.Errorf("encode arguments: %w", err)
+		return pointQuery{}, false
+	}
+	return pointQuery{a, statement, b.ParamValues, b.ParamFormats, b.ResultFormats}, true
+}
+
+// answer reads the results of one ask up to its sync, and returns the error that the ask got; err is the session's.
+func (a *pointAsk) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) (own, err error) {
 	for n := 0; ; n++ {
 		got, err := pipe.GetResults()
 		if err != nil {
 			if _, ok := errors.AsType[*pgconn.PgError](err); !ok {
-				return err
+				return own, err
 			}
 			own = err
 			continue
@@ -208,9 +250,9 @@ func (a *pointAsk) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) error {
 			}
 		case *pgconn.PipelineSync:
 			a.err <- own
-			return nil
+			return own, nil
 		default:
-			return fmt.Errorf("pipeline answered %T", got)
+			return own, fmt.Errorf("pipeline answered %T", got)
 		}
 	}
 }
