@@ -269,8 +269,8 @@ func (f *Filter) scored(s Sort) bool {
 // right however cheap it looks beside one large org; pages are in memory more often than not; a plan made for no
 // value in particular suits neither a tag that everybody has nor one that nobody has; and to start further processes
 // takes longer than a page may.
-const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-	set_config('max_parallel_workers_per_gather', '0', true)`
+const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true),
+	set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
 
 // List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
 // position that does not fit s is an error.
@@ -344,7 +344,8 @@ func (s Sort) parse(key string) (any, error) {
 // byKeys is for statements that name their rows by keys. One plan serves them all, whatever the org and however many rows:
 // of an org that has just begun to grow the statistics say that it has next to none, so that a plan made for it reads the
 // whole org for each statement instead of looking a thousand keys up.
-const byKeys = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+const byKeys = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // ByKeys makes the statements that follow in tx look rows up by the keys that they name, until Planned.
 func ByKeys(tx *postgres.Tx) { tx.Queue(byKeys) }

@@ -71,13 +71,3 @@ func inspect(ctx context.Context, dir string) (binaries, bool) {
 	n, _ := strconv.Atoi(string(m[2]))
 	return binaries{dir: dir, version: string(m[1]), major: n}, true
 }
-
-// compression is how page images in the log are made small: by lz4 where this Postgres was built with it. Its own pglz takes
-// ten times as long, which was a quarter of what the server did while many rows were changed.
-func (b binaries) compression(ctx context.Context) string {
-	const best = "lz4"
-	if exec.CommandContext(ctx, b.tool("postgres"), "-C", "wal_compression", "-c", "config_file="+os.DevNull, "-c", "wal_compression="+best, "-D", os.TempDir()).Run() != nil {
-		return "on"
-	}
-	return best
-}

@@ -35,7 +35,8 @@ type Options struct {
 type DB struct {
 	pool   *pgxpool.Pool
 	points *points // nil behind a pooler
-	role   string  // set per transaction when not empty
+	pooled bool    // behind a transaction pooler: role and settings are set in each transaction
+	role   string
 	after  func(context.Context, []any)
 	kept   sync.Map // see Tx.Keep
 }
@@ -55,14 +56,15 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 3 * time.Second
 	}
-	db := &DB{after: o.AfterCommit}
+	db := &DB{after: o.AfterCommit, role: o.Role}
 	if o.Pooler {
 		// Statements are described, which tells the types of their arguments, and never kept by name.
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		cfg.ConnConfig.StatementCacheCapacity = 0
-		db.role = o.Role
+		db.pooled = true
 	} else {
 		cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+		cfg.ConnConfig.RuntimeParams["jit"] = "off" // see the package comment
 		cfg.ConnConfig.RuntimeParams["application_name"] = "funnelwork " + o.Name
 		cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
 		// A dead host gives its row locks back within 25 s.

@@ -44,7 +44,11 @@ func (tx *Tx) Turn(org id.ID) {
 	tx.Queue(orgSQL, org.String())
 }
 
-const orgSQL = "SELECT set_config('app.org_id', $1, true)"
+const (
+	orgSQL = "SELECT set_config('app.org_id', $1, true)"
+	// pooledSQL also sets what a session of our own has from its start.
+	pooledSQL = "SELECT set_config('app.org_id', $1, true), set_config('jit', 'off', true)"
+)
 
 // move makes the statements from here on those of org. In a View each statement says its org itself.
 func (tx *Tx) move(org id.ID) {

@@ -39,7 +39,9 @@ var columnTypes = []struct {
 	{"int8[]", func(r *rand.Rand) any { return []int64{int64(r.Uint64()), 7} }},
 	{"timestamptz", func(r *rand.Rand) any { return time.UnixMicro(r.Int64N(1 << 52)).UTC() }},
 	{"interval", func(r *rand.Rand) any { return time.Duration(r.IntN(1<<30)) * time.Microsecond }},
-	{"inet", func(r *rand.Rand) any { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(r.Uint32()), byte(r.Uint32())}), 32) }},
+	{"inet", func(r *rand.Rand) any {
+		return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(r.Uint32()), byte(r.Uint32())}), 32)
+	}},
 	{"numeric", func(r *rand.Rand) any { return fmt.Sprintf("%d.5", r.IntN(1<<20)) }},
 	{"xid8", func(r *rand.Rand) any { return digits(r, 6) }}, // no codec: text
 }

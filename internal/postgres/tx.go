@@ -186,12 +186,13 @@ func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 		b.Queue("BEGIN")
 		n++
 	}
-	if tx.db.role != "" {
-		b.Queue("SET LOCAL ROLE " + tx.db.role)
-		n++
+	if !tx.db.pooled {
+		b.Queue(orgSQL, tx.org.String())
+		return n
 	}
-	b.Queue(orgSQL, tx.org.String())
-	return n
+	b.Queue("SET LOCAL ROLE " + tx.db.role)
+	b.Queue(pooledSQL, tx.org.String())
+	return n + 1
 }
 
 // send puts pending statements and last on the wire and reads all answers but last's. On an error everything

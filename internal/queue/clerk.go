@@ -150,9 +150,9 @@ func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); ret
 // byKeySQL stands before statements that find their few rows by a key or by the order of an index. The table is
 // small at one time and large the next, mostly dead rows in both cases; what the planner makes of its size then is
 // a hash over all of it, or another index and a sort of all that it finds there, and a prepared statement keeps that.
-const byKeySQL = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-	set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`
+const byKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
+	set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`
 
 // onceSQL moreover has a plan made once for all lists of keys: left to itself the server makes one for each, which costs
 // more than to carry it out.

@@ -67,7 +67,8 @@ func (o *Order[T]) Position(r *T, i id.ID) Position { return Position{Key: o.Key
 // Planning is set for the transaction of a list: a table holds every org's rows, so that reading all of it is never
 // right however cheap it looks beside one large org; pages are in memory more often than not; and a plan is made for
 // the values that were asked for.
-const Planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+const Planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // List answers at most limit records of q in the order o, beginning after a position or, with nil, at the start.
 func (t *Table[T]) List(ctx context.Context, tx *postgres.Tx, q *Query, o Order[T], after *Position, limit int) ([]Row[T], error) {

@@ -32,14 +32,17 @@ func (n *planNode) troubles() (out []string) {
 	return out
 }
 
-// Troubles are the scans of a whole table, and the sorts of more than a few pages' worth of rows, in the plan of a
-// statement as the app role has it under org: a superuser's plans use indexes that row policies bar. settings is a
+// Troubles are the scans of a whole table, the sorts of more than a few pages' worth of rows, and the compiling, in the
+// plan of a statement as the app role has it under org: a superuser's plans use indexes that row policies bar. settings is a
 // statement before it that sets what the planner goes by; "" is none.
 func (d *Database) Troubles(t testing.TB, org id.ID, settings, sql string, args ...any) []string {
 	t.Helper()
 	var (
 		raw  string
-		plan []struct{ Plan planNode }
+		plan []struct {
+			Plan planNode
+			JIT  json.RawMessage
+		}
 	)
 	if err := d.App.View(t.Context(), org, func(tx *postgres.Tx) error {
 		if settings != "" {
@@ -52,5 +55,9 @@ func (d *Database) Troubles(t testing.TB, org id.ID, settings, sql string, args 
 	if err := json.Unmarshal([]byte(raw), &plan); err != nil || len(plan) == 0 {
 		t.Fatalf("read plan: %v", err)
 	}
-	return plan[0].Plan.troubles()
+	found := plan[0].Plan.troubles()
+	if plan[0].JIT != nil {
+		found = append(found, "compiled by jit")
+	}
+	return found
 }

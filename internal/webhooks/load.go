@@ -23,8 +23,9 @@ import (
 const planOnce = `SET LOCAL plan_cache_mode = force_generic_plan`
 
 // byKey moreover keeps the planner from reading a small table whole to join it: the plan stays when it has grown.
-const byKey = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_hashjoin', 'off', true),
-	set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
+const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 
 const (
 	loadSQL    = parcelSQL + ` FROM webhook_delivery d` + withSQL + ` WHERE d.org_id = $1 AND d.id = $2`

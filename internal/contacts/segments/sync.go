@@ -57,8 +57,8 @@ type run struct {
 
 // planning: every table holds all orgs' rows and the rows of a run are a few of them, so reading one in whole is never
 // right, however the statistics are.
-const planning = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+	set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // Sync makes the memberships of the org's dynamic segments what their filters say: first of contacts that have marks,
 // then, piece by piece, of all contacts for segments that are building. What it leaves, Waiting finds. At most one run
