@@ -23,6 +23,12 @@ const (
 	letGo  = "let_go" // Postgres was away; the lease lapses
 )
 
+// Results of a claim.
+const (
+	claimed     = "claimed"
+	claimFailed = "failed"
+)
+
 func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
 	task, err := queue.ReadTask(t.Payload())
 	if err != nil {
@@ -51,6 +57,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 	if err != nil {
 		return w.unclaimed(ctx, task, err)
 	}
+	w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
 	working, one := w.runs.begin(asked, c, at)
 	err = w.work(working, h, c, func(ctx context.Context) error { return h.Call(ctx, c) })
 	v, stopped := w.interrupted(asked, working, err)
@@ -110,6 +117,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 		if c, err = w.ledger.Lock(bounded, tx, task.ID); err != nil {
 			return err
 		}
+		w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
 		workErr = tx.Savepoint(bounded, func() error {
 			return w.work(working, h, c, func(ctx context.Context) error { return h.Tx(ctx, tx, c) })
 		})
@@ -163,7 +171,11 @@ func (w *Worker) unclaimed(ctx context.Context, task queue.Task, err error) erro
 		}
 		return nil
 	}
-	w.log.WarnContext(ctx, "job not claimed", "job_id", task.ID.String(), "error", err)
+	lane, _ := asynq.GetQueueName(ctx)
+	w.metrics.claims.WithLabelValues(lane, claimFailed).Inc()
+	if n := w.unclaimedLog.count(time.Now()); n > 0 {
+		w.log.WarnContext(ctx, "jobs not claimed", "jobs", n, "job_id", task.ID.String(), "error", err)
+	}
 	return later{in: away, why: "claim: " + clean(err.Error())}
 }
 

@@ -13,6 +13,7 @@ type Metrics struct {
 	wait, run *prometheus.HistogramVec // by kind and lane
 	outcomes  *prometheus.CounterVec   // by kind, lane and outcome
 	overruns  *prometheus.CounterVec   // by kind
+	claims    *prometheus.CounterVec   // by lane and result
 	missed    prometheus.Counter
 	lost      prometheus.Counter
 
@@ -55,6 +56,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		run:      histogram("run_seconds", "From the claim until the verdict stood in Postgres."),
 		outcomes: counters("runs_total", "Runs by outcome: done, failed, dead, snoozed, released, fenced, let_go.", "kind", "lane", "outcome"),
 		overruns: counters("overruns_total", "Runs that did not end 5 s after their time limit.", "kind"),
+		claims:   counters("claims_total", "Claims by result: claimed, or failed because Postgres refused or did not answer in time.", "lane", "result"),
 		missed:   counter("missed_claims_total", "Deliveries that found nothing to run."),
 		lost:     counter("lost_leases_total", "Runs that learned that their job was taken."),
 		lag:      gauge("relay_lag_seconds", "How long the row that the relay's last scan found latest was overdue."),
@@ -86,8 +88,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		for _, g := range []*prometheus.GaugeVec{m.pending, m.open, m.dead, m.oldest} {
 			g.WithLabelValues(string(l))
 		}
+		for _, result := range []string{claimed, claimFailed} { // an alert compares counters that may never have moved
+			m.claims.WithLabelValues(string(l), result)
+		}
 	}
-	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.missed, m.lost, m.lag, m.looks, m.pushed, m.behind, m.redis, m.pending, m.open, m.dead, m.oldest)
+	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.claims, m.missed, m.lost, m.lag, m.looks, m.pushed, m.behind, m.redis, m.pending, m.open, m.dead, m.oldest)
 	return m
 }
 

@@ -92,9 +92,11 @@ type Worker struct {
 	crews    *crews
 	ends     *ends
 	link     link
-	log      *slog.Logger
-	metrics  *Metrics
-	working  sync.WaitGroup
+	// unclaimedLog keeps a fault that every claim meets from filling the log.
+	unclaimedLog sampler
+	log          *slog.Logger
+	metrics      *Metrics
+	working      sync.WaitGroup
 }
 
 // New makes a worker that does nothing until Run.
@@ -113,7 +115,7 @@ func New(o Options) *Worker {
 	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger), bundles: newBundles(o.Redis),
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newTakes(o.Redis), ends: newEnds(),
-		log: o.Log, metrics: o.Metrics,
+		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
 	w.crews = newCrews(o.Concurrency, w.takes)
 	for _, h := range o.Handlers { // an alert sees the first overrun only if there was a figure before it

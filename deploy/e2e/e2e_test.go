@@ -87,7 +87,7 @@ func TestScripts(t *testing.T) {
 			w := &world{home: home}
 			env.Values[key{}] = w
 			env.Defer(w.end)
-			database, err := emptyDatabase(t)
+			database, _, err := emptyDatabase(t, testkit.DB(t).URL)
 			if err != nil {
 				return err
 			}
@@ -106,21 +106,34 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// emptyDatabase makes one that has not even a schema, in the server of the tests.
-func emptyDatabase(t *testing.T) (string, error) {
-	u, err := url.Parse(testkit.DB(t).URL)
+// emptyDatabase makes one that has not even a schema, in the server that a superuser's URL leads to. login is the URL of
+// its owner, who may do what deploy/README.md asks for and no more; admin is the superuser's.
+func emptyDatabase(t *testing.T, superuser string) (login, admin string, err error) {
+	u, err := url.Parse(superuser)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	name := "empty" + strings.TrimPrefix(u.Path, "/")
-	conn, err := pgx.Connect(t.Context(), u.String())
+	conn, err := pgx.Connect(t.Context(), superuser)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
+	name := "empty" + strings.TrimPrefix(u.Path, "/")
+	owner := "owner_of_" + name
+	for _, sql := range []string{
+		"CREATE ROLE " + owner + " LOGIN CREATEROLE PASSWORD 'owner'",
+		`DO $$ BEGIN GRANT funnelwork_app, funnelwork_system TO ` + owner + ` WITH ADMIN OPTION;
+			EXCEPTION WHEN undefined_object THEN NULL; END $$`,
+		"CREATE DATABASE " + name + " OWNER " + owner,
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			return "", "", fmt.Errorf("%s: %w", sql, err)
+		}
+	}
 	u.Path = "/" + name
-	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name)
-	return u.String(), err
+	admin = u.String()
+	u.User = url.UserPassword(owner, "owner")
+	return u.String(), admin, nil
 }
 
 // freePorts finds loopback addresses that nobody listens on, below those that the kernel gives to outgoing

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"regexp"
 	"sync"
 	"syscall"
 	"testing"
@@ -21,13 +22,37 @@ import (
 // Every role and command behind a pooler that hands a session to whoever comes next, after each transaction.
 func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
-	direct, err := emptyDatabase(t)
+	direct, admin, err := emptyDatabase(t, testkit.DB(t).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	database := testkit.Pooler(t, direct)
-	env := append(os.Environ(), "DATABASE_URL="+database, "FUNNELWORK_DATABASE_POOLER=true", "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+	everyRoleWorks(t, admin, 60, "DATABASE_URL="+testkit.Pooler(t, direct), "FUNNELWORK_DATABASE_POOLER=true")
+}
+
+// Every role and command on a server with Postgres's own settings, whose login is no superuser and makes the roles itself.
+func TestEveryRoleWorksOnAServerThatWasGiven(t *testing.T) {
+	t.Parallel()
+	login, admin, err := emptyDatabase(t, testkit.NewPostgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jit string
+	if err := testkit.Pgx(t, admin).QueryRow(t.Context(), "SHOW jit").Scan(&jit); err != nil {
+		t.Fatal(err)
+	}
+	if jit != "on" {
+		t.Fatalf("the server has jit %s, which is not Postgres's default", jit)
+	}
+	everyRoleWorks(t, admin, 400, "DATABASE_URL="+login)
+}
+
+// everyRoleWorks runs the commands, then the roles as processes of their own, until each of the contacts was created,
+// scored and delivered to a webhook. admin is a superuser's URL of the same database.
+func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string) {
+	t.Helper()
+	env := append(os.Environ(), "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
+	env = append(env, settings...)
 	for _, args := range [][]string{
 		{"migrate"},
 		{"migrate"},
@@ -41,7 +66,7 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 			t.Fatalf("%v: %v: %s", args, err, out)
 		}
 	}
-	public := ""
+	public, working := "", ""
 	for _, role := range []string{"api", "worker", "scheduler"} {
 		ports, err := freePorts(2)
 		if err != nil {
@@ -49,8 +74,11 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 		}
 		inBackground(t, append(env, "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), role)
 		until(t, role+" is ready", func() bool { status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", ""); return status == 200 })
-		if role == "api" {
+		switch role {
+		case "api":
 			public = "http://" + ports[0]
+		case "worker":
+			working = "http://" + ports[1]
 		}
 	}
 	var mu sync.Mutex
@@ -76,7 +104,6 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 	if status, body := ask(t, "POST", public+"/api/v1/webhooks", session.Token, `{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
 		t.Fatalf("webhook: %d %s", status, body)
 	}
-	const contacts = 60
 	var clients sync.WaitGroup
 	for c := range 6 { // more at once than the pooler has sessions, beside the worker's
 		clients.Go(func() {
@@ -89,10 +116,10 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 	}
 	clients.Wait()
 	until(t, "every contact was told of", func() bool { mu.Lock(); defer mu.Unlock(); return len(told) == contacts })
-	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=100&q=grace", session.Token, ""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != contacts {
+	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=200&q=grace", session.Token, ""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != min(contacts, 200) {
 		t.Errorf("list: %d %s", status, body)
 	}
-	sql := testkit.Pgx(t, direct)
+	sql := testkit.Pgx(t, admin)
 	until(t, "all jobs are done, the scheduler's among them", func() bool {
 		var open, ticks int
 		if err := sql.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM tick)").Scan(&open, &ticks); err != nil {
@@ -100,6 +127,16 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 		}
 		return open == 0 && ticks > 0
 	})
+	_, page := ask(t, "GET", working+"/metrics", "", "")
+	claims := regexp.MustCompile(`funnelwork_jobs_claims_total\{.*result="failed"\} (\S+)`).FindAllStringSubmatch(page, -1)
+	if len(claims) == 0 {
+		t.Error("the worker does not count its claims")
+	}
+	for _, m := range claims {
+		if m[1] != "0" {
+			t.Errorf("claims failed: %s", m[0])
+		}
+	}
 }
 
 // inBackground runs a command of the product until the test ends.
