@@ -323,7 +323,7 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 			req.Header.Del(pair[0])
 		}
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := keepAlive.Do(req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -335,6 +335,9 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 	c.hold(req, got)
 	return got, nil
 }
+
+// keepAlive keeps as many connections as any test has clients at once, where the default client would keep two.
+var keepAlive = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 30 * time.Second}}
 
 // hold checks one answer: a problem with a listed code unless it went well, and what the document promises.
 // The schema is compiled anew for each body, which is most of what these tests cost: so a test holds the first of each operation

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -164,11 +165,21 @@ func (s *Service) reckon(ctx context.Context, d *desk, w Wish, at time.Time) (*P
 		ask.SubscriptionProrationBehavior, ask.SubscriptionProrationDate = stripe.String("always_invoice"), stripe.Int64(at.Unix())
 	}
 	inv, err := asked(s.stripe.Invoices.Upcoming(ask))
+	if p.Timing == Now && live.CancelAtPeriodEnd && billsNothing(err) {
+		return p, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	p.read(inv, live, w)
 	return p, nil
+}
+
+// billsNothing reports whether Stripe refused a preview because neither the change nor a renewal would bill anything: the
+// plan stays as it is and ends with its period. See https://docs.stripe.com/error-codes#invoice-upcoming-none.
+func billsNothing(err error) bool {
+	var e *stripe.Error
+	return errors.As(err, &e) && e.Code == stripe.ErrorCodeInvoiceUpcomingNone
 }
 
 // within is at, moved into the subscription's period where the clocks differ.

@@ -79,6 +79,30 @@ func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
 	}
 }
 
+func TestAPreviewOfThePlanThatOneHasCostsNothingEvenWhereItEndsWithItsPeriod(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	org := w.on("solo_pro")
+	same := billing.Wish{Plan: "solo_pro", Interval: "month", When: billing.Now}
+	for _, cancelled := range []bool{false, true} {
+		if cancelled {
+			if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := w.preview(org, same)
+		if p.AmountDue != 0 {
+			t.Errorf("cancelled %v: %d is due", cancelled, p.AmountDue)
+		}
+		if len(p.Lines) != 0 {
+			t.Errorf("cancelled %v: lines %+v", cancelled, p.Lines)
+		}
+		if p.Currency != "USD" {
+			t.Errorf("cancelled %v: currency %q", cancelled, p.Currency)
+		}
+	}
+}
+
 func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 	t.Parallel()
 	up := billing.Wish{Plan: "agency_growth", Interval: "month"}
