@@ -131,7 +131,7 @@ func build(d Deps, more ...func(*App)) *App {
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
-		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
+		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
 		a.mountBulk, a.mountDuplicates, // before the contacts, whose GET of one would take "bulk" for an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel, a.mountAI,
 		a.mountTags, a.mountMerges,

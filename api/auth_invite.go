@@ -30,6 +30,9 @@ func (a *App) mountInvitations() {
 // acceptInvite works in two transactions: people are the System role's, everything else is under the org's
 // policy. A crash between them leaves a person without a seat, who joins by the same link and password.
 func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error) {
+	if err := checkNames(in.Body.FirstName, in.Body.LastName); err != nil {
+		return nil, err
+	}
 	at, hash, ok := auth.ReadInvitation(in.Body.Token)
 	if !ok {
 		return nil, fault.New(fault.LinkExpired, "This invitation is no longer valid; ask for a new one.")
@@ -49,7 +52,7 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &auth.Session{User: *user, Org: at}
+	s := &auth.Session{User: *user, Org: at, Device: device(ctx)}
 	ctx = as(ctx, user.ID)
 	err = a.DB.Tx(ctx, at, func(tx *postgres.Tx) error {
 		role, name, err := org.Accept(ctx, tx, hash, user.ID)

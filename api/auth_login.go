@@ -16,7 +16,10 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
-const authTag = "Auth"
+const (
+	authTag  = "Auth"
+	authPath = "/api/v1/auth/"
+)
 
 // tokens is the answer of whatever begins or continues a session.
 type tokens struct {
@@ -29,10 +32,7 @@ type tokens struct {
 	Role         auth.Role `json:"role" enum:"viewer,member,admin,owner"`
 }
 
-type orgName struct {
-	ID   id.ID  `json:"id" format:"uuid"`
-	Name string `json:"name"`
-}
+type orgName = auth.OrgName
 
 type tokenOut struct {
 	Location string `header:"Location"`
@@ -45,7 +45,7 @@ type nothing struct{}
 func answer(s *auth.Session) *tokenOut {
 	return &tokenOut{Body: tokens{
 		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()), RefreshToken: s.RefreshToken,
-		User: s.User, Org: orgName{s.Org, s.OrgName}, Role: s.Role,
+		User: s.User, Org: orgName{ID: s.Org, Name: s.OrgName}, Role: s.Role,
 	}}
 }
 
@@ -112,14 +112,20 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if err := auth.CheckEmail("email", u.Email); err != nil {
 		return nil, err
 	}
+	if err := checkNames(b.FirstName, b.LastName); err != nil {
+		return nil, err
+	}
 	if err := auth.CheckPassword("password", b.Password, u.Email); err != nil {
+		return nil, err
+	}
+	if err := a.untaken(ctx, u.Email); err != nil {
 		return nil, err
 	}
 	hash, err := a.Auth.HashPassword(ctx, b.Password)
 	if err != nil {
 		return nil, err
 	}
-	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner}
+	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: device(ctx)}
 	ctx = as(ctx, u.ID)
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
 		auth.AddUser(tx, auth.NewUser{ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: s.Org})
@@ -132,11 +138,8 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 		}
 		return a.Auth.Begin(ctx, tx, s)
 	})
-	if auth.EmailTaken(err) {
-		if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
-			return nil, err
-		}
-		return nil, fault.New(fault.EmailTaken, "This mail address has an account already. Log in, or reset the password.")
+	if auth.EmailTaken(err) { // by another signup at the same moment
+		return nil, a.taken(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -145,6 +148,31 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	out := answer(s)
 	out.Location = "/api/v1/org"
 	return out, nil
+}
+
+// checkNames holds a person's names to their rules; both may be empty.
+func checkNames(first, last string) error {
+	if err := auth.CheckPersonName("first_name", first); err != nil {
+		return err
+	}
+	return auth.CheckPersonName("last_name", last)
+}
+
+// untaken refuses the address of somebody who has an account, before a password is hashed for it.
+func (a *App) untaken(ctx context.Context, email string) error {
+	known, err := a.Auth.Known(ctx, email)
+	if err != nil || !known {
+		return err
+	}
+	return a.taken(ctx)
+}
+
+// taken is the refusal of a taken address; it is counted by the caller's address, since it tells who has an account.
+func (a *App) taken(ctx context.Context) error {
+	if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
+		return err
+	}
+	return fault.New(fault.EmailTaken, "This mail address has an account already. Log in, or reset the password.")
 }
 
 // settle gives a new org its limits at once. Failing is no reason to refuse the org: the sweep does it within a minute.
@@ -156,7 +184,8 @@ func (a *App) settle(ctx context.Context, org id.ID) {
 }
 
 func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
-	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: clientIP(ctx)}
+	by := device(ctx)
+	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: by.IP, UserAgent: by.UserAgent}
 	if in.Body.OrgID != nil {
 		asked, err := id.Parse(*in.Body.OrgID)
 		if err != nil {
@@ -172,7 +201,7 @@ func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
 }
 
 func (a *App) refresh(ctx context.Context, in *refreshIn) (*tokenOut, error) {
-	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, func(tx *postgres.Tx, user id.ID) error {
+	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, device(ctx), func(tx *postgres.Tx, user id.ID) error {
 		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
 		return nil
 	})

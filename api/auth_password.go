@@ -48,8 +48,8 @@ func (a *App) mountPasswords() {
 		Status: http.StatusNoContent,
 	}, a.reset)
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: persons(auth.Viewer), Tag: authTag, Title: "Change one's own password",
-		Status: http.StatusNoContent,
+		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: members(auth.Viewer), Tag: authTag, Title: "Change one's own password",
+		Status: http.StatusNoContent, Open: true,
 	}, a.changePassword)
 	route(a, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag, Title: "Confirm a mail address by a mailed token",
@@ -66,7 +66,7 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 	if err := a.Auth.Allow(ctx, auth.ForgotLimit, clientIP(ctx)); err != nil {
 		return nil, err
 	}
-	if !a.Auth.MayMail(ctx, in.Body.Email) {
+	if !a.Auth.MayMail(ctx, in.Body.Email, clientIP(ctx)) {
 		return &nothing{}, nil
 	}
 	err := a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {

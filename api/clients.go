@@ -10,7 +10,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
@@ -26,6 +25,7 @@ const (
 type clientDetail struct {
 	org.ClientOrg
 	Features map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
+	Mail     string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld" doc:"Only of a creation with owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
 }
 
 type clientOut struct {
@@ -78,7 +78,7 @@ func (a *App) mountClients() {
 	route(a, op{Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag, Title: "End a client org's pause"}, a.resumeClient)
 	route(a, op{Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag, Title: "Make a client org one of its own", Writes: settles}, a.detachClient)
 	route(a, op{
-		Method: http.MethodPost, Path: one + "/token", Need: persons(auth.Admin), Tag: clientTag, Title: "Act in a client org for a quarter of an hour", Secret: true,
+		Method: http.MethodPost, Path: one + "/token", Need: members(auth.Admin), Tag: clientTag, Title: "Act in a client org for a quarter of an hour", Secret: true,
 	}, a.enterClient)
 }
 
@@ -125,8 +125,8 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, error) {
 	w, b := who(ctx), &in.Body
 	if b.OwnerEmail != "" {
-		if w.IsKey() {
-			return nil, fault.New(fault.Forbidden, "API keys have no rights over members: a person invites the owner.")
+		if w.IsKey() || !w.Staff.IsZero() {
+			return nil, fault.New(fault.Forbidden, "API keys and staff have no rights over members: a person of the organization invites the owner.")
 		}
 		if err := auth.CheckEmail("owner_email", strings.TrimSpace(b.OwnerEmail)); err != nil {
 			return nil, err
@@ -137,6 +137,9 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 		by = w.Key
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+		if email := strings.TrimSpace(b.OwnerEmail); email != "" {
+			org.AwaitInvitation(tx, auth.FoldEmail(email))
+		}
 		space, err := a.Plans.Room(ctx, tx, plans.Clients)
 		if err != nil {
 			return nil, err
@@ -148,23 +151,26 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 		if err != nil {
 			return nil, err
 		}
-		err = tx.In(ctx, c.ID, func() error {
+		mailed := ""
+		err = tx.In(ctx, c.ID, func() (err error) {
 			if err := a.Plans.Join(ctx, tx); err != nil {
 				return err
 			}
 			if err := a.allot(ctx, tx, b.Features); err != nil {
 				return err
 			}
-			return a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w.User)
+			mailed, err = a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w)
+			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		out, err := showClient(ctx, a, tx, c)
-		if err == nil {
-			out.Location = clientsPath + "/" + c.ID.String()
+		if err != nil {
+			return nil, err
 		}
-		return out, err
+		out.Location, out.Body.Mail = clientsPath+"/"+c.ID.String(), mailed
+		return out, nil
 	})
 }
 
@@ -184,19 +190,19 @@ func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]an
 	return a.Plans.Allot(ctx, tx, "features", raw)
 }
 
-func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by id.ID) error {
-	email = strings.TrimSpace(email)
-	if email == "" {
-		return nil
+// inviteOwner invites the owner of a new client, tx's org, at the cost of its agency's limit, and returns what became of
+// the mail; "" without an address.
+func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by auth.Who) (string, error) {
+	if email = strings.TrimSpace(email); email == "" {
+		return "", nil
 	}
-	token, hash := auth.NewInvitation(tx.Org())
-	_, err := org.Invite(ctx, tx, org.Acting{User: by, IsOwner: true}, org.Invitation{
-		Email: email, Folded: auth.FoldEmail(email), Role: string(auth.Owner), TokenHash: hash, By: by,
+	m, err := a.inviteTo(ctx, tx, org.Acting{User: by.User, IsOwner: true}, name, org.Invitation{
+		Email: email, Role: string(auth.Owner), By: by.User, ChargedTo: by.Org,
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	return a.post(ctx, tx, mail.Invite(email, a.PublicURL, token, name))
+	return showInvited(m).Body.Mail, nil
 }
 
 func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, error) {

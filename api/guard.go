@@ -33,6 +33,9 @@ func (a *App) guard(c *fiber.Ctx) error {
 // and body, in this order. It answers the body.
 func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 	r.ip = a.clientIP(c)
+	if strings.HasPrefix(r.op.Path, authPath) {
+		r.agent = strings.Clone(c.Get("User-Agent"))
+	}
 	if r.op.Need.role == "" {
 		if !r.op.Signed {
 			if err := a.limitAddress(c, r); err != nil {
@@ -129,6 +132,8 @@ func (need access) check(r *request) error {
 		return fault.New(fault.Unauthorized, "This needs an access token or an API key: Authorization: Bearer <token>.")
 	case need.noKeys && r.who.IsKey():
 		return fault.New(fault.Forbidden, "API keys have no rights over this. A person with the role can do it.")
+	case need.noStaff && !r.who.Staff.IsZero():
+		return fault.New(fault.Forbidden, "An agency's staff has no rights over this. The organization's own people can do it.")
 	case !r.who.Role.Includes(need.role):
 		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.role)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
 )
 
 // mappingBytes is how long a mapping, or another part that is no file, may be.
@@ -111,7 +112,7 @@ func badForm(err error) error {
 // fileName is the last part of a name as it was sent; "" where it is no text.
 func fileName(sent string) string {
 	name := path.Base(strings.ReplaceAll(sent, `\`, "/"))
-	if name == "." || name == "/" || len(name) > 255 || strings.ToValidUTF8(name, "") != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+	if name == "." || name == "/" || len(name) > 255 || strings.ToValidUTF8(name, "") != name || strings.ContainsFunc(name, form.NotInLine) {
 		return ""
 	}
 	return name

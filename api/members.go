@@ -27,6 +27,19 @@ type memberOut struct {
 
 type membersOut struct{ Body list[org.Member] }
 
+// invitedOut is an invitation as its writer sees it.
+type invitedOut struct {
+	Status   int
+	Location string `header:"Location"`
+	Tagged
+	Body invitedMember
+}
+
+type invitedMember struct {
+	org.Member
+	Mail string `json:"mail" enum:"sent,withheld" doc:"withheld: this address got all the mails that it gets in 24 hours. An earlier link still counts"`
+}
+
 type inviteIn struct {
 	Body struct {
 		Email string `json:"email" minLength:"3" maxLength:"254"`
@@ -58,18 +71,19 @@ type memberPatchIn struct {
 type memberDeleteIn struct {
 	MemberID
 	IfMatch
+	KeepKeys bool `query:"keep_keys" doc:"Keep the API keys that the member made; else they are revoked"`
 }
 
 func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
 	route(a, op{
-		Method: http.MethodPost, Path: membersPath, Need: persons(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
-		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
+		Status: http.StatusCreated, Also: []int{http.StatusOK}, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
 	route(a, op{Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag, Title: "Read a member"}, a.readMember)
-	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: persons(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)
+	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)
 	route(a, op{
-		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: persons(auth.Admin), Tag: memberTag,
+		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
 		Title: "Remove a member or take an invitation back", Status: http.StatusNoContent, Writes: []string{"user.removed"},
 	}, a.removeMember)
 }
@@ -109,29 +123,47 @@ func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) 
 	})
 }
 
-func (a *App) invite(ctx context.Context, in *inviteIn) (*memberOut, error) {
+func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
 	email := strings.TrimSpace(in.Body.Email)
 	if err := auth.CheckEmail("email", email); err != nil {
 		return nil, err
 	}
 	w := who(ctx)
-	return write(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
-		token, hash := auth.NewInvitation(w.Org)
-		m, err := org.Invite(ctx, tx, acting(w), org.Invitation{Email: email, Folded: auth.FoldEmail(email), Role: in.Body.Role, TokenHash: hash, By: w.User})
-		if err != nil {
-			return nil, err
-		}
+	return write(ctx, a, func(tx *postgres.Tx) (*invitedOut, error) {
+		org.AwaitInvitation(tx, auth.FoldEmail(email))
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		if err := a.post(ctx, tx, mail.Invite(email, a.PublicURL, token, o.Name)); err != nil {
+		m, err := a.inviteTo(ctx, tx, acting(w), o.Name, org.Invitation{Email: email, Role: in.Body.Role, By: w.User})
+		if err != nil {
 			return nil, err
 		}
-		out := showMember(m)
-		out.Location = membersPath + "/" + m.ID.String()
-		return out, nil
+		return showInvited(m), nil
 	})
+}
+
+// inviteTo writes an invitation to tx's org, whose name is name, and mails it unless the mail is withheld.
+func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name string, in org.Invitation) (*org.InviteResult, error) {
+	token, hash := auth.NewInvitation(tx.Org())
+	in.Folded, in.TokenHash = auth.FoldEmail(in.Email), hash
+	m, err := org.Invite(ctx, tx, by, in)
+	if err != nil || !m.Mailed {
+		return m, err
+	}
+	return m, a.post(ctx, tx, mail.Invite(in.Email, a.PublicURL, token, name))
+}
+
+func showInvited(m *org.InviteResult) *invitedOut {
+	out := &invitedOut{Status: http.StatusCreated, Location: membersPath + "/" + m.ID.String(), Tagged: etag(m.Edit, 0)}
+	out.Body.Member, out.Body.Mail = *m.Member, "sent"
+	if !m.Mailed {
+		out.Body.Mail = "withheld"
+	}
+	if m.Again {
+		out.Status = http.StatusOK
+	}
+	return out
 }
 
 func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, error) {
@@ -169,7 +201,7 @@ func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, e
 	w := who(ctx)
 	var left id.ID
 	out, err := write(ctx, a, func(tx *postgres.Tx) (_ *nothing, err error) {
-		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.check); err != nil {
+		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.KeepKeys, in.check); err != nil {
 			return nil, err
 		}
 		if !left.IsZero() {

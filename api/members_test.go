@@ -27,7 +27,10 @@ type seat struct {
 func (c *caller) invite(email, role string) seat {
 	c.Helper()
 	var got seat
-	a := c.do(http.MethodPost, members, map[string]any{"email": email, "role": role}).want(c, 201, "")
+	a := c.do(http.MethodPost, members, map[string]any{"email": email, "role": role})
+	if a.Status != 200 { // it was pending
+		a.want(c, 201, "")
+	}
 	a.into(c, &got)
 	if a.Header.Get("Location") != members+"/"+got.ID.String() || a.Header.Get("ETag") == "" {
 		c.Errorf("Location %q, ETag %q", a.Header.Get("Location"), a.Header.Get("ETag"))
@@ -118,7 +121,7 @@ func TestARemovedMemberIsOutAtOnceAndForGood(t *testing.T) {
 	path := members + "/" + bob.User.String()
 	bob.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 200, "")
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
-	bob.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 401, "invalid_token")
+	bob.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 401, "session_ended")
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
 	boss.do(http.MethodGet, path, nil).want(t, 404, "not_found")
 	boss.do(http.MethodPatch, path, map[string]any{"role": "admin"}).want(t, 404, "not_found")

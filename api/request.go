@@ -19,6 +19,7 @@ type request struct {
 	id      string
 	host    string // that it was sent to: lower case, without port
 	ip      netip.Addr
+	agent   string // User-Agent, as sent; only below authPath
 	who     auth.Who
 	refused error  // why the credential did not count; nil without one and with a good one
 	scope   string // path and query, without what only turns pages: a cursor is bound to it
@@ -51,6 +52,12 @@ func who(ctx context.Context) auth.Who { return requestOf(ctx).who }
 
 // clientIP is where the request came from, as far as trusted proxies can be believed.
 func clientIP(ctx context.Context) netip.Addr { return requestOf(ctx).ip }
+
+// device is what the request's client gets tokens on.
+func device(ctx context.Context) auth.Device {
+	r := requestOf(ctx)
+	return auth.Device{IP: r.ip, UserAgent: r.agent}
+}
 
 // envelope is the outermost layer: id, deadline, headers, the answer to whatever went wrong, one log line.
 func (a *App) envelope(c *fiber.Ctx) error {

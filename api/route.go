@@ -19,6 +19,8 @@ import (
 type access struct {
 	role   auth.Role // "" = public
 	noKeys bool      // API keys have no right here, whatever their role
+	// noStaff refuses an agency's staff: what outlives its access, or is about who has rights in the org.
+	noStaff bool
 }
 
 // The levels of the permission table.
@@ -28,7 +30,9 @@ var (
 	member  = access{role: auth.Member}
 	admin   = access{role: auth.Admin}
 	owner   = access{role: auth.Owner}
-	persons = func(r auth.Role) access { return access{role: r, noKeys: true} } // members and keys
+	persons = func(r auth.Role) access { return access{role: r, noKeys: true} }
+	// members is for what only the org's own people do: members, invitations, keys, passwords, sessions.
+	members = func(r auth.Role) access { return access{role: r, noKeys: true, noStaff: true} }
 )
 
 // op describes one operation: what the router, the guard and the API document need to know.

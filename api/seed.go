@@ -33,6 +33,9 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 	if err == nil && n.Org.IsZero() {
 		err = org.CheckName("org", n.OrgName)
 	}
+	if err == nil {
+		err = checkNames(n.FirstName, n.LastName)
+	}
 	if err != nil {
 		return false, Plainly(err)
 	}

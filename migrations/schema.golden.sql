@@ -41,6 +41,8 @@ domain_feed (one boolean not null default true, version bigint not null default 
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
+invitation_count (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default clock_timestamp())
+invitation_mail (address bytea not null, sent_at timestamp with time zone not null default clock_timestamp())
 job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false)
 job_act (id uuid not null, at timestamp with time zone not null default clock_timestamp(), actor text not null, act text not null, scope text not null default ''::text, jobs uuid[] not null default '{}'::uuid[], count integer not null, reason text not null default ''::text)
 job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
@@ -71,7 +73,7 @@ plan_override (org_id uuid not null, feature text not null, value json not null,
 process (id uuid not null, role text not null, host text not null, keys bigint[] not null, primary_key bigint not null, former_key bigint, changed_at timestamp with time zone not null default now(), started_at timestamp with time zone not null default now(), seen_at timestamp with time zone not null default now())
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
-refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone)
+refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
@@ -105,7 +107,7 @@ CASE
 END, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, issued_at timestamp with time zone not null, access_expires_at timestamp with time zone, refresh_expires_at timestamp with time zone, refresh_at timestamp with time zone, version bigint not null default 1, attempt_state text, attempt_at timestamp with time zone, attempt_token_hash bytea, status text not null default 'active'::text, reason text not null default ''::text, fail_count integer not null default 0, announced_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), warned_days integer not null default 0)
 social_hold (platform text not null, client_id text not null, held_until timestamp with time zone not null, cause text not null, code text not null default ''::text, since timestamp with time zone not null default now())
 social_pending (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null default ''::text, actor_type text not null, actor_id uuid not null, account_id uuid, sealed bytea, accounts jsonb, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, expires_at timestamp with time zone not null, discarded_at timestamp with time zone)
-staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone)
+staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone, session_id uuid)
 stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
@@ -226,6 +228,8 @@ invitation: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 invitation: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 invitation: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 invitation: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+invitation_count: invitation_count_pkey PRIMARY KEY (org_id, id)
+invitation_mail: invitation_mail_pkey PRIMARY KEY (address, sent_at)
 job: job_pkey PRIMARY KEY (org_id, id)
 job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
 job_act: job_act_pkey PRIMARY KEY (id)
@@ -410,6 +414,8 @@ CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (change
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
+CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
+CREATE INDEX invitation_mail_age ON public.invitation_mail USING btree (sent_at)
 CREATE INDEX job_dead ON public.job USING btree (org_id, kind, id) WHERE (state = 'dead'::text)
 CREATE INDEX job_dead_newest ON public.job USING btree (lane, id) WHERE (state = 'dead'::text)
 CREATE INDEX job_death_error ON public.job_death USING gin (job_grams(error))
@@ -528,6 +534,8 @@ CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (stat
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
+CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
+CREATE UNIQUE INDEX invitation_mail_pkey ON public.invitation_mail USING btree (address, sent_at)
 CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, email_folded) WHERE (closed_at IS NULL)
 CREATE UNIQUE INDEX invitation_pkey ON public.invitation USING btree (org_id, id)
 CREATE UNIQUE INDEX invitation_token ON public.invitation USING btree (org_id, token_hash)
@@ -666,6 +674,8 @@ event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
 idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 invitation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+invitation_count: system for ALL to funnelwork_system using (true) check (true) forced
+invitation_count: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job: system for ALL to funnelwork_system using (true) check (true) forced
 job: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job_death: system for ALL to funnelwork_system using (true) check (true) forced
@@ -842,6 +852,11 @@ idempotency_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 idempotency_key: funnelwork_system may DELETE, SELECT
 invitation: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 invitation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+invitation_count: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+invitation_count: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+invitation_count: funnelwork_system may DELETE, SELECT
+invitation_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+invitation_mail: funnelwork_system may DELETE, SELECT
 job: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1004,6 +1019,7 @@ job_grams(said text) as its caller
 job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
+lock_invited(address bytea) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
 org_sells() as its caller
@@ -1021,6 +1037,7 @@ segment_marks_score() as its caller
 segment_room() as its caller
 segment_tallies() as its caller
 system(IN t regclass, IN rights text) as its caller
+take_invitation_mail(address bytea, most integer) as its owner
 tenant(IN t regclass) as its caller
 uuid_floor(at timestamp with time zone) as its caller
 uuidv7_at(at timestamp with time zone) as its caller

@@ -44,7 +44,7 @@ func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now tim
 	if err != nil {
 		return Who{}, err
 	}
-	s.keys.put(sum, &seat{who: who, at: began})
+	s.keys.put(sum, &roleCacheEntry{who: who, at: began})
 	return who, nil
 }
 

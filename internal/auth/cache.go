@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/sha256"
+	"maps"
 	"sync"
 )
 
@@ -67,6 +68,15 @@ func (g *generations[K, V]) drop(k K) {
 	defer g.mu.Unlock()
 	delete(g.young, k)
 	delete(g.old, k)
+}
+
+// dropIf forgets every entry whose key drop reports. It visits all entries: it is for rare events.
+func (g *generations[K, V]) dropIf(drop func(K) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	forget := func(k K, _ V) bool { return drop(k) }
+	maps.DeleteFunc(g.young, forget)
+	maps.DeleteFunc(g.old, forget)
 }
 
 func (g *generations[K, V]) store(k K, v V) {

@@ -52,12 +52,17 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 		head, body map[string]any
 		sign       func(input string) []byte
 	}
+	mine, err := s.Verify(t.Context(), login(t, s).AccessToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := mine.Session
 	ours := func(input string) []byte { return ed25519.Sign(key, []byte(input)) }
 	good := func() made {
 		return made{
 			map[string]any{"alg": "EdDSA", "typ": "at+jwt", "kid": kid},
 			map[string]any{
-				"iss": "https://api.test", "aud": "funnelwork", "sub": user.String(), "org": org.String(), "sid": id.New().String(),
+				"iss": "https://api.test", "aud": "funnelwork", "sub": user.String(), "org": org.String(), "sid": session.String(),
 				"role": "owner", "jti": id.New().String(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 			},
 			ours,
@@ -71,6 +76,7 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 		}
 	}
 	jwk := map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(foreign.Public().(ed25519.PublicKey)), "kid": kid}
+	ended := map[string]bool{"sub of no user": true, "another org": true, "another sid": true} // genuine, of no session
 	for name, spoil := range map[string]func(*made){
 		"":                    func(*made) {},
 		"alg none":            func(m *made) { m.head["alg"] = "none"; m.sign = func(string) []byte { return nil } },
@@ -113,6 +119,8 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 		"sub of no user":  func(m *made) { m.body["sub"] = id.New().String() },
 		"sub is no uuid":  func(m *made) { m.body["sub"] = "ada" },
 		"another org":     func(m *made) { m.body["org"] = id.New().String() },
+		"another sid":     func(m *made) { m.body["sid"] = id.New().String() },
+		"no sid":          func(m *made) { delete(m.body, "sid") },
 		"no org":          func(m *made) { delete(m.body, "org") },
 		"claims are text": func(m *made) { m.body["exp"] = "tomorrow" },
 	} {
@@ -134,8 +142,12 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 			}
 			continue
 		}
-		if !fault.Is(err, fault.InvalidToken) {
-			t.Errorf("%s: %+v, %v; want invalid_token", name, who, err)
+		want := fault.InvalidToken
+		if ended[name] {
+			want = fault.SessionEnded
+		}
+		if !fault.Is(err, want) {
+			t.Errorf("%s: %+v, %v; want %s", name, who, err, want)
 		}
 	}
 	for _, text := range []string{"x", "..", "a.b.c", "fw_", "fw_x", "fr_" + strings.Repeat("A", 64), strings.Repeat("a", 1<<20)} {

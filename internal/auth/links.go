@@ -32,11 +32,10 @@ func (p Purpose) life() time.Duration {
 var errLink = fault.New(fault.LinkExpired, "This link is no longer valid; ask for a new one.")
 
 // AddLink writes a token of that purpose for the person with this address, in tx, which runs as System, and
-// answers it. Older ones of the same purpose stop to count. Where there is no such person nothing is written,
-// at the same cost.
+// returns it. Earlier links go on to count until they are used or expire. Where there is no such person nothing is
+// written, at the same cost.
 func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 	token, hash := newOpaque(linkPrefix, id.ID{})
-	tx.Queue(`DELETE FROM user_token WHERE purpose = $2 AND user_id IN (SELECT id FROM app_user WHERE email_folded = $1)`, FoldEmail(email), string(p))
 	tx.Queue(`
 		INSERT INTO user_token (hash, user_id, purpose, expires_at)
 		SELECT $3, id, $2, now() + make_interval(secs => $4) FROM app_user WHERE email_folded = $1`,
@@ -44,10 +43,13 @@ func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 	return token
 }
 
-// MayMail counts a mail to a person that anybody can ask for; beyond three an hour it answers false.
-func (s *Service) MayMail(ctx context.Context, email string) bool {
-	sum := digestOf(FoldEmail(email))
-	return s.allow(ctx, mailLimit, hex.EncodeToString(sum[:12])) == nil
+// MayMail counts a mail to a person that anybody can ask for, and reports whether it may go out: callerMails an hour to
+// one address at the word of one caller, and addressMails a day to one address. What a caller asks for beyond their own
+// limit is not counted against the address, so that nobody alone can keep a person from their mails.
+func (s *Service) MayMail(ctx context.Context, email string, caller netip.Addr) bool {
+	sum := digestOf(FoldEmail(email)) // no addresses in Redis
+	address := hex.EncodeToString(sum[:12])
+	return s.allow(ctx, callerMails, address+":"+subscriber(caller)) == nil && s.allow(ctx, addressMails, address) == nil
 }
 
 // useLink consumes a token and answers whose it was.
@@ -67,22 +69,47 @@ func (s *Service) Reset(ctx context.Context, token, password string, written fun
 	if err := CheckPassword("password", password, ""); err != nil {
 		return err
 	}
-	if _, ok := orgOf(linkPrefix, token); !ok {
-		return errLink
+	if err := s.peekLink(ctx, ResetPassword, token); err != nil {
+		return err
 	}
 	hash, err := s.HashPassword(ctx, password)
 	if err != nil {
 		return err
 	}
-	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		user, err := useLink(ctx, tx, ResetPassword, token)
-		if err != nil {
+	var user id.ID
+	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+		if user, err = useLink(ctx, tx, ResetPassword, token); err != nil {
 			return err
 		}
 		tx.Queue(`UPDATE app_user SET password_hash = $2, verified_at = coalesce(verified_at, now()) WHERE id = $1`, user, hash)
 		endOthers(tx, user, id.ID{})
 		return written(tx, user)
 	})
+	if err == nil {
+		s.forgetPerson(user)
+	}
+	return err
+}
+
+// peekLink returns errLink for a token that cannot be used, without using it up: nobody without a link makes the
+// process hash a password.
+func (s *Service) peekLink(ctx context.Context, p Purpose, token string) error {
+	if _, ok := orgOf(linkPrefix, token); !ok {
+		return errLink
+	}
+	sum := digestOf(token)
+	var one int
+	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT 1 FROM user_token WHERE hash = $1 AND purpose = $2 AND expires_at > now()`,
+			[]any{sum[:], string(p)}, &one)
+	})
+	if postgres.None(err) {
+		return errLink
+	}
+	if err != nil {
+		return fmt.Errorf("read link: %w", err)
+	}
+	return nil
 }
 
 // Confirm marks the address as proven by a mailed token, which is used up.
@@ -122,16 +149,20 @@ func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string
 	if err != nil {
 		return err
 	}
-	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE app_user SET password_hash = $2 WHERE id = $1`, who.User, hash)
 		endOthers(tx, who.User, who.Session)
 		return written(tx, who.User)
 	})
+	if err == nil {
+		s.forgetPerson(who.User)
+	}
+	return err
 }
 
-// endOthers revokes the person's refresh tokens in every org but those of one family, and the reset links
-// that are on their way.
+// endOthers ends the person's sessions in every org but one of them, and the reset links that are on their way.
 func endOthers(tx *postgres.Tx, user, keep id.ID) {
+	lockPerson(tx, user)
 	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE user_id = $1 AND family <> $2 AND revoked_at IS NULL`, user, keep)
 	tx.Queue(`DELETE FROM user_token WHERE user_id = $1 AND purpose = $2`, user, string(ResetPassword))
 }

@@ -1,9 +1,12 @@
 package auth_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -29,9 +32,9 @@ func TestAResetLinkWorksOnceAndEndsAllSessions(t *testing.T) {
 	user, _ := h.person(t, s)
 	session := login(t, s)
 	const fresh = "quite another password"
-	older, token := h.link(t, auth.ResetPassword, "ada@example.com"), h.link(t, auth.ResetPassword, "ADA@example.com")
+	token, later := h.link(t, auth.ResetPassword, "ada@example.com"), h.link(t, auth.ResetPassword, "ADA@example.com")
 	verify := h.link(t, auth.VerifyEmail, "ada@example.com")
-	for name, bad := range map[string]string{"an older link": older, "a link of another purpose": verify, "nonsense": "fl_x", "": "", "unknown": h.link(t, auth.ResetPassword, "eve@example.com")} {
+	for name, bad := range map[string]string{"a link of another purpose": verify, "nonsense": "fl_x", "": "", "unknown": h.link(t, auth.ResetPassword, "eve@example.com")} {
 		if err := s.Reset(t.Context(), bad, fresh, nothing); !fault.Is(err, fault.LinkExpired) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -45,6 +48,9 @@ func TestAResetLinkWorksOnceAndEndsAllSessions(t *testing.T) {
 	}
 	if err := s.Reset(t.Context(), token, fresh, nothing); !fault.Is(err, fault.LinkExpired) {
 		t.Errorf("the second use: %v", err)
+	}
+	if err := s.Reset(t.Context(), later, fresh, nothing); !fault.Is(err, fault.LinkExpired) {
+		t.Errorf("another link from before the password was set: %v", err)
 	}
 	var seen []id.ID
 	if _, err := renew(t, s, session.RefreshToken, &seen); !fault.Is(err, fault.InvalidToken) {
@@ -108,21 +114,66 @@ func TestChangingAPasswordKeepsOnlyTheSessionThatChangedIt(t *testing.T) {
 	}
 }
 
-func TestAMailThatAnybodyCanAskForIsSentThreeTimesAnHour(t *testing.T) {
+func TestAMailThatAnybodyCanAskForIsSentFiveTimesAnHourToOneCallerAndTwentyTimesADayInAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := auth.New(auth.Options{})
-		for i := range 5 {
-			if got := s.MayMail(t.Context(), "ada@example.com"); got != (i < 3) {
-				t.Errorf("mail %d: %v", i+1, got)
+		may := func(ip string) bool { return s.MayMail(t.Context(), "Ada@example.com", from(ip)) }
+		for i := range 50 {
+			if got := may("203.0.113.1"); got != (i < 5) {
+				t.Errorf("mail %d of a stranger: %v", i+1, got)
 			}
 		}
-		if !s.MayMail(t.Context(), "bob@example.com") {
+		for i := range 6 {
+			if got := may("203.0.113.2"); got != (i < 5) {
+				t.Errorf("mail %d of another caller, after 50 calls of the stranger: %v", i+1, got)
+			}
+		}
+		if !s.MayMail(t.Context(), "bob@example.com", from("203.0.113.1")) {
 			t.Error("another address is counted with the first")
 		}
 		<-time.After(time.Hour)
-		if !s.MayMail(t.Context(), "ada@example.com") {
+		if !may("203.0.113.1") {
 			t.Error("none after an hour")
 		}
+		sent := 11
+		for i := range 30 {
+			if may(fmt.Sprintf("198.51.100.%d", i)) {
+				sent++
+			}
+		}
+		if sent != 20 {
+			t.Errorf("%d mails in a day, want 20", sent)
+		}
+		<-time.After(24 * time.Hour)
+		if !may("203.0.113.1") {
+			t.Error("none after a day")
+		}
 	})
+}
+
+func TestNobodyWithoutALinkMakesTheServiceHashAPassword(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	reg := prometheus.NewRegistry()
+	s := h.service(func(o *auth.Options) { o.Metrics = auth.NewMetrics(reg) })
+	h.person(t, s)
+	used, expired := h.link(t, auth.ResetPassword, email), h.link(t, auth.ResetPassword, email)
+	verify := h.link(t, auth.VerifyEmail, email)
+	unknown := h.link(t, auth.ResetPassword, "eve@example.com")
+	if err := s.Reset(t.Context(), used, "quite another password", nothing); err != nil {
+		t.Fatal(err)
+	}
+	h.super(t, `UPDATE user_token SET expires_at = now() WHERE purpose = 'reset_password'`)
+	before := counted(t, reg, "funnelwork_auth_password_hashes_total")
+	for name, token := range map[string]string{
+		"used": used, "expired": expired, "of another purpose": verify, "of nobody": unknown, "malformed": "fl_x",
+	} {
+		if err := s.Reset(t.Context(), token, "one more good password", nothing); !fault.Is(err, fault.LinkExpired) {
+			t.Errorf("a link that is %s: %v", name, err)
+		}
+	}
+	if n := counted(t, reg, "funnelwork_auth_password_hashes_total") - before; n != 0 {
+		t.Errorf("%v passwords were hashed for links that do not count", n)
+	}
 }

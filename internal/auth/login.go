@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -22,6 +20,7 @@ type Session struct {
 	Org          id.ID
 	OrgName      string
 	Role         Role
+	Device       Device // who gets the tokens
 }
 
 // Credentials are what a person logs in with. Org is the org to land in; nil means the one last used.
@@ -29,6 +28,7 @@ type Credentials struct {
 	Email, Password string
 	Org             *id.ID
 	IP              netip.Addr
+	UserAgent       string
 }
 
 // errCredentials is one answer for an unknown address, a wrong password, and an org one is not in.
@@ -45,9 +45,12 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{User: who.User, Org: org, OrgName: name, Role: role}
+	out := &Session{User: who.User, Org: org, OrgName: name, Role: role, Device: Device{in.IP, in.UserAgent}}
 	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 		use(tx, who.ID, org)
+		if err := unchanged(ctx, tx, who); err != nil {
+			return err
+		}
 		return s.Begin(ctx, tx, out)
 	})
 	if err != nil {
@@ -55,6 +58,18 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	}
 	s.Metrics.logins.WithLabelValues("accepted").Inc()
 	return out, nil
+}
+
+// unchanged refuses a person whose password was changed since it was checked: a change ends all sessions that began
+// with the former one.
+func unchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
+	lockPerson(tx, who.ID)
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2`, []any{who.ID, who.hash}, &one)
+	if postgres.None(err) {
+		return errCredentials
+	}
+	return err
 }
 
 // use remembers the org that a person's next login lands in; tx runs as System.
@@ -77,6 +92,7 @@ func (s *Service) Use(ctx context.Context, user, org id.ID) {
 // Person is somebody whose password was right.
 type Person struct {
 	User
+	hash    string // that the password matched
 	lastOrg id.ID
 }
 
@@ -102,60 +118,49 @@ func (s *Service) CheckPerson(ctx context.Context, email, password string, ip ne
 	}
 	try.right(ctx)
 	if stale {
-		s.rehash(ctx, a, password)
+		a.hash = s.rehash(ctx, a, password)
 	}
-	return &Person{User: a.User, lastOrg: a.lastOrg}, nil
+	return &Person{User: a.User, hash: a.hash, lastOrg: a.lastOrg}, nil
 }
 
-// rehash stores the password under today's parameters. Failing is no reason to refuse a login.
-func (s *Service) rehash(ctx context.Context, a account, password string) {
+// rehash stores the password under today's parameters and returns the hash that is stored. Failing is no reason to
+// refuse a login.
+func (s *Service) rehash(ctx context.Context, a account, password string) (stored string) {
+	stored = a.hash
 	hash, err := s.HashPassword(ctx, password)
 	if err == nil {
 		err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-			tx.Queue(`UPDATE app_user SET password_hash = $3 WHERE id = $1 AND password_hash = $2`, a.ID, a.hash, hash)
-			return nil
+			return tx.QueryRow(ctx, `WITH changed AS (
+					UPDATE app_user SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING password_hash)
+				SELECT coalesce((SELECT password_hash FROM changed), $2)`, []any{a.ID, a.hash, hash}, &stored)
 		})
 	}
 	if err != nil {
 		s.Log.WarnContext(ctx, "password not hashed anew", "user", a.ID.String(), "error", err)
 	}
+	return stored
 }
 
 // landing picks the org of a login: the asked one, else the last used, else the oldest membership.
 func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org id.ID, name string, role Role, err error) {
-	type seat struct {
-		Org  id.ID
-		Name string
-		Role Role
-	}
-	var seats []seat
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `
-			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
-			WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, o.id`, who.ID)
-		if err != nil {
-			return err
-		}
-		seats, err = pgx.CollectRows(rows, pgx.RowToStructByPos[seat])
-		return err
-	})
+	all, err := s.memberships(ctx, who.ID)
 	if err != nil {
-		return org, "", "", fmt.Errorf("read memberships: %w", err)
+		return org, "", "", err
 	}
 	want := who.lastOrg
 	if asked != nil {
 		want = *asked
 	}
-	for _, at := range seats {
-		if at.Org == want {
-			return at.Org, at.Name, at.Role, nil
+	for _, m := range all {
+		if m.ID == want {
+			return m.ID, m.Name, m.Role, nil
 		}
 	}
-	if asked != nil || len(seats) == 0 {
+	if asked != nil || len(all) == 0 {
 		s.Metrics.logins.WithLabelValues("refused").Inc()
 		return org, "", "", errCredentials
 	}
-	return seats[0].Org, seats[0].Name, seats[0].Role, nil
+	return all[0].ID, all[0].Name, all[0].Role, nil
 }
 
 // Begin starts a session for out's user and org in tx, and fills in the tokens. They count once tx has
@@ -163,8 +168,10 @@ func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org i
 func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) error {
 	family := id.New()
 	text, hash := newOpaque(refreshPrefix, out.Org)
-	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at) VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
-		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds())
+	lockPerson(tx, out.User.ID)
+	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent)
+		VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8)`,
+		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ip(), out.Device.agent())
 	out.RefreshToken = text
 	return s.sign(ctx, out, family)
 }

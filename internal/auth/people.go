@@ -2,13 +2,17 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // User is a person, as the API shows them.
@@ -31,13 +35,22 @@ func CheckEmail(field, email string) error {
 		strings.ContainsAny(email, " \t\r\n\"(),:;<>[\\]") || strings.Contains(domain, "@") ||
 		!strings.Contains(strings.Trim(domain, "."), ".") || strings.Contains(domain, "..") ||
 		strings.HasPrefix(domain, ".") || strings.HasSuffix(domain, ".") || strings.HasPrefix(domain, "-")
-	for _, r := range email {
-		wrong = wrong || r < 0x20 || r == 0x7f
-	}
-	if wrong {
+	if wrong || strings.ContainsFunc(email, form.NotInLine) || !utf8.ValidString(email) {
 		return fault.Invalid(field, "invalid_email", "This is no mail address.")
 	}
 	return nil
+}
+
+// nameMax is how long a first or last name may be, in characters.
+const nameMax = 100
+
+// CheckPersonName refuses a first or last name that is too long or not of one line; an empty one is allowed. field is its
+// place in the request.
+func CheckPersonName(field, name string) error {
+	if utf8.RuneCountInString(name) > nameMax {
+		return fault.Invalid(field, "too_long", fmt.Sprintf("A name has at most %d characters.", nameMax))
+	}
+	return form.CheckLine(field, name)
 }
 
 // NewUser is a person to be.
@@ -57,6 +70,19 @@ func AddUser(tx *postgres.Tx, u NewUser) {
 		INSERT INTO app_user (id, email, email_folded, password_hash, first_name, last_name, last_org_id, verified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $8 THEN now() END)`,
 		u.ID, u.Email, FoldEmail(u.Email), u.PasswordHash, u.FirstName, u.LastName, u.LastOrg, u.Verified)
+}
+
+// Rename changes the names of a person that are set.
+func (s *Service) Rename(ctx context.Context, user id.ID, first, last wire.Field[string]) error {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE app_user SET first_name = CASE WHEN $2 THEN $3 ELSE first_name END,
+			last_name = CASE WHEN $4 THEN $5 ELSE last_name END WHERE id = $1`, user, first.Set, first.Value, last.Set, last.Value)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("rename person: %w", err)
+	}
+	return nil
 }
 
 // EmailTaken tells whether err means that another person has the address.

@@ -27,7 +27,9 @@ type refreshRow struct {
 // predecessor of an unused token is answered with that same token, since an answer can get lost.
 //
 // reused is called, in the transaction that ends a family, with the user that it was of.
-func (s *Service) Refresh(ctx context.Context, text string, reused func(*postgres.Tx, id.ID) error) (*Session, error) {
+//
+// by is shown as the session's place from now on.
+func (s *Service) Refresh(ctx context.Context, text string, by Device, reused func(*postgres.Tx, id.ID) error) (*Session, error) {
 	org, ok := orgOf(refreshPrefix, text)
 	if !ok {
 		return nil, s.refusedRefresh("unknown")
@@ -35,10 +37,11 @@ func (s *Service) Refresh(ctx context.Context, text string, reused func(*postgre
 	sum := digestOf(text)
 	var (
 		out     *Session
+		row     refreshRow
 		verdict = "unknown"
 	)
-	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		row, err := lockRefresh(ctx, tx, sum)
+	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
+		row, err = lockRefresh(ctx, tx, sum)
 		if postgres.None(err) {
 			return nil
 		}
@@ -49,7 +52,7 @@ func (s *Service) Refresh(ctx context.Context, text string, reused func(*postgre
 			verdict = "over"
 			return nil
 		}
-		next, err := s.follow(ctx, tx, row)
+		next, err := s.follow(ctx, tx, row, by)
 		if err != nil {
 			return err
 		}
@@ -69,6 +72,9 @@ func (s *Service) Refresh(ctx context.Context, text string, reused func(*postgre
 		return nil, fmt.Errorf("refresh session: %w", err)
 	}
 	if out == nil {
+		if row.live {
+			s.roles.drop(roleKey{org, row.user, row.family})
+		}
 		if verdict == "reused" {
 			s.Log.WarnContext(ctx, "refresh token used twice, its family is revoked", "org", org.String())
 		}
@@ -83,8 +89,9 @@ func (s *Service) refusedRefresh(result string) error {
 	return errRefresh
 }
 
-// lockRefresh reads a token's row and keeps others with the same token waiting.
+// lockRefresh reads a token's row, and keeps whatever else begins, continues or ends sessions of its person waiting.
 func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest) (r refreshRow, err error) {
+	lockOwner(tx, sum)
 	err = tx.QueryRow(ctx, `
 		SELECT id, family, user_id, used_at, successor, revoked_at IS NULL AND expires_at > clock_timestamp(),
 		       coalesce(used_at > clock_timestamp() - make_interval(secs => $3), false)
@@ -95,7 +102,7 @@ func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest) (r refreshRow
 
 // follow answers the token that comes after row: a new one for an unused row, the same one within the grace,
 // "" for a reuse.
-func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow) (string, error) {
+func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, by Device) (string, error) {
 	about := "refresh_token/" + tx.Org().String() + "/" + row.id.String()
 	if row.used == nil {
 		text, hash := newOpaque(refreshPrefix, tx.Org())
@@ -107,8 +114,9 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow) (
 		tx.Queue(`UPDATE refresh_token SET successor = NULL WHERE org_id = $1 AND family = $2 AND successor IS NOT NULL`, tx.Org(), row.family)
 		tx.Queue(`UPDATE refresh_token SET used_at = clock_timestamp(), successor = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), row.id, sealed)
 		tx.Queue(`
-			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at)
-			SELECT org_id, $3, family, user_id, $4, expires_at FROM refresh_token WHERE org_id = $1 AND id = $2`, tx.Org(), row.id, id.New(), hash)
+			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent)
+			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6 FROM refresh_token WHERE org_id = $1 AND id = $2`,
+			tx.Org(), row.id, id.New(), hash, by.ip(), by.agent())
 		return text, tx.Flush(ctx)
 	}
 	if !row.grace || row.successor == nil {
@@ -136,28 +144,36 @@ func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, n
 	return out, s.sign(ctx, out, row.family)
 }
 
-// Logout ends the family of a refresh token. A token that does not count is no error: its holder is logged out.
+// Logout ends the session of a refresh token, and with it its access tokens. A token that does not count is no error:
+// its holder is logged out.
 func (s *Service) Logout(ctx context.Context, text string) error {
 	org, ok := orgOf(refreshPrefix, text)
 	if !ok {
 		return nil
 	}
 	sum := digestOf(text)
+	key := roleKey{org: org}
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`
-			UPDATE refresh_token SET revoked_at = now(), successor = NULL
-			WHERE org_id = $1 AND revoked_at IS NULL
-			  AND family = (SELECT family FROM refresh_token WHERE org_id = $1 AND hash = $2)`, org, sum[:])
-		return nil
+		lockOwner(tx, sum)
+		err := tx.QueryRow(ctx, `SELECT user_id, family FROM refresh_token WHERE org_id = $1 AND hash = $2`,
+			[]any{org, sum[:]}, &key.user, &key.session)
+		if postgres.None(err) {
+			return nil
+		}
+		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL
+			WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, org, key.session)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
+	s.roles.drop(key)
 	return nil
 }
 
-// EndSessions revokes a member's refresh tokens in tx's org; access tokens die with the membership's role.
+// EndSessions ends all of a member's sessions in tx's org. Call Forget after the commit.
 func EndSessions(tx *postgres.Tx, user id.ID) {
+	lockPerson(tx, user)
 	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL
 		WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL`, tx.Org(), user)
 }

@@ -24,7 +24,9 @@ const (
 	resetLife   = time.Hour
 	verifyLife  = 7 * 24 * time.Hour
 	leeway      = 10 * time.Second // between the clocks of two machines
-	roleLife    = time.Second      // how long a role may be taken from memory
+	// roleLife is how long a role, and that its session lives, may be taken from memory. Half of the second within
+	// which every process has to act on a change: the other half is for the request itself.
+	roleLife = 500 * time.Millisecond
 )
 
 // Options of a Service.
@@ -58,8 +60,8 @@ type Service struct {
 	asked    time.Time // when an unknown key id last led to a reading; under ringLock
 
 	tokens generations[digest, token]
-	seats  generations[place, *seat]
-	keys   generations[digest, *seat]
+	roles  generations[roleKey, *roleCacheEntry]
+	keys   generations[digest, *roleCacheEntry]
 
 	hashing chan struct{} // one slot per core: a hash takes 19 MiB
 	counts  counters
@@ -84,16 +86,17 @@ func New(o Options) *Service {
 		o.Metrics = NewMetrics(nil)
 	}
 	s := &Service{Options: o, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	s.tokens.half, s.seats.half, s.keys.half = 1<<15, 1<<15, 1<<13
+	s.tokens.half, s.roles.half, s.keys.half = 1<<15, 1<<15, 1<<13
 	s.counts = newCounters(o.Redis, o.Log)
 	return s
 }
 
-// Verify checks a bearer credential, a user's access token or an API key, and answers who it is with the
-// role of this moment, at most a second old. It refuses with fault.Unauthorized (none given) or
-// fault.InvalidToken (wrong, expired, revoked, its user removed); any other error is a database that is away.
+// Verify checks a bearer credential, a user's access token or an API key, and returns its principal with the
+// role as it was at most roleLife before the call. It refuses with fault.Unauthorized (none given),
+// fault.InvalidToken (wrong, expired, a revoked key) or fault.SessionEnded (a genuine token whose session is over:
+// logged out, its password changed, its member removed); any other error is a database that is away.
 //
-// A token that was seen before costs a hash and two look-ups in memory, and once a second a query for the role.
+// A token that was seen before costs a hash and two look-ups in memory, and once per roleLife a query.
 func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if bearer == "" {
 		return Who{}, fault.New(fault.Unauthorized, "A bearer token or an API key is needed.")
@@ -116,12 +119,12 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if !now.Before(t.expires) {
 		return Who{}, errToken
 	}
-	seat, err := s.role(ctx, t, now)
+	found, err := s.role(ctx, t, now)
 	if err != nil {
 		return Who{}, err
 	}
 	return Who{
-		Org: t.org, User: t.user, Role: seat.Role, Session: t.session, RatePerMinute: seat.RatePerMinute, Closed: seat.Closed, Staff: t.staff,
+		Org: t.org, User: t.user, Role: found.Role, Session: t.session, RatePerMinute: found.RatePerMinute, Closed: found.Closed, Staff: t.staff,
 	}, nil
 }
 
@@ -135,11 +138,7 @@ func (s *Service) Again(ctx context.Context, bearer string) (Who, error) {
 	if w.IsKey() {
 		s.keys.drop(digestOf(bearer))
 	} else {
-		at := place{org: w.Org, user: w.User}
-		if !w.Staff.IsZero() {
-			at.access = w.Session
-		}
-		s.seats.drop(at)
+		s.roles.drop(roleKey{w.Org, w.User, w.Session})
 	}
 	return s.Verify(ctx, bearer)
 }

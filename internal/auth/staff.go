@@ -14,30 +14,35 @@ import (
 const staffLife = accessLife
 
 // Lend writes, in tx, which is under the client's org, that a person of its agency may act there for a quarter of an
-// hour, and answers the token. Owner is no role to lend. The token counts once tx has committed, and as long as the
-// person is an admin of the agency, and the org its client.
-func (s *Service) Lend(ctx context.Context, tx *postgres.Tx, user, agency id.ID, role Role) (token string, access id.ID, life time.Duration, err error) {
+// hour, and returns the token. Owner is no role to lend. The token counts once tx has committed, and as long as by, the
+// session that asks for it, lives, its person is an admin of the agency, and the org its client.
+func (s *Service) Lend(ctx context.Context, tx *postgres.Tx, by Who, role Role) (token string, access id.ID, life time.Duration, err error) {
 	if role == Owner || !role.Valid() {
 		return "", access, 0, fault.Invalid("role", "not_lent", "Staff acts as a viewer, a member or an admin.")
 	}
 	access = id.New()
-	tx.Queue(`INSERT INTO staff_access (org_id, id, user_id, parent_org_id, role, expires_at) VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
-		tx.Org(), access, user, agency, string(role), staffLife.Seconds())
-	token, err = s.access(ctx, Who{Org: tx.Org(), User: user, Role: role, Session: access, Staff: agency}, time.Now())
+	tx.Queue(`INSERT INTO staff_access (org_id, id, user_id, parent_org_id, session_id, role, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
+		tx.Org(), access, by.User, by.Org, by.Session, string(role), staffLife.Seconds())
+	token, err = s.access(ctx, Who{Org: tx.Org(), User: by.User, Role: role, Session: access, Staff: by.Org}, time.Now())
 	return token, access, staffLife, err
 }
 
-// lent is role for an agency's staff: what was lent, while the lender still may lend. No row where it may not.
+// lent is readRole for an agency's staff: what was lent, while the lender still may lend. No row where it may not.
 func lent(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
-	err := tx.QueryRow(ctx, `SELECT a.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM staff_access a JOIN org o ON o.id = a.org_id
-		WHERE a.org_id = $1 AND a.id = $2 AND a.user_id = $3 AND a.parent_org_id = $4 AND o.parent_org_id = $4 AND a.ended_at IS NULL AND a.expires_at > now()`,
-		[]any{t.org, t.session, t.user, t.staff}, &found.Role, &found.RatePerMinute, &found.Closed)
+	var session *id.ID // nil: lent by a version that did not note it
+	err := tx.QueryRow(ctx, `SELECT a.role, coalesce(o.rate_per_minute, 0), `+closedSQL+`, a.session_id
+		FROM staff_access a JOIN org o ON o.id = a.org_id
+		WHERE a.org_id = $1 AND a.id = $2 AND a.user_id = $3 AND a.parent_org_id = $4 AND o.parent_org_id = $4
+		  AND a.ended_at IS NULL AND a.expires_at > now()`,
+		[]any{t.org, t.session, t.user, t.staff}, &found.Role, &found.RatePerMinute, &found.Closed, &session)
 	if err != nil {
 		return err
 	}
 	return tx.In(ctx, t.staff, func() error {
 		var one int
-		err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL AND role IN ('admin', 'owner')`, []any{t.staff, t.user}, &one)
+		err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
+			AND role IN ('admin', 'owner') AND ($3::uuid IS NULL OR `+liveSQL+`)`, []any{t.staff, t.user, session}, &one)
 		if err != nil && !postgres.None(err) {
 			return fmt.Errorf("read staff: %w", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -19,13 +21,7 @@ func (s *Service) Standing(ctx context.Context, tx *postgres.Tx, w Who) (Who, er
 		err = tx.QueryRow(ctx, `SELECT k.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM api_key k JOIN org o ON o.id = k.org_id
 			WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL`, []any{tx.Org(), w.Key}, &now.Role, &now.RatePerMinute, &now.Closed)
 	case !w.Staff.IsZero():
-		var access id.ID
-		err = tx.QueryRow(ctx, `SELECT id FROM staff_access WHERE org_id = $1 AND user_id = $2 AND parent_org_id = $3 AND ended_at IS NULL AND expires_at > now()
-			ORDER BY expires_at DESC LIMIT 1`, []any{tx.Org(), w.User, w.Staff}, &access)
-		if err == nil {
-			now.Session = access
-			err = lent(ctx, tx, token{org: tx.Org(), user: w.User, session: access, staff: w.Staff}, &now)
-		}
+		err = anyLent(ctx, tx, w, &now)
 	default:
 		err = tx.QueryRow(ctx, `SELECT m.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM member m JOIN org o ON o.id = m.org_id
 			WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`, []any{tx.Org(), w.User}, &now.Role, &now.RatePerMinute, &now.Closed)
@@ -37,4 +33,26 @@ func (s *Service) Standing(ctx context.Context, tx *postgres.Tx, w Who) (Who, er
 		return Who{}, fmt.Errorf("read role: %w", err)
 	}
 	return now, nil
+}
+
+// anyLent is lent by the newest of the staff's accesses to tx's org that lasts.
+func anyLent(ctx context.Context, tx *postgres.Tx, w Who, now *Who) error {
+	rows, err := tx.Query(ctx, `SELECT id FROM staff_access
+		WHERE org_id = $1 AND user_id = $2 AND parent_org_id = $3 AND ended_at IS NULL AND expires_at > now()
+		ORDER BY expires_at DESC, id DESC LIMIT 20`, tx.Org(), w.User, w.Staff)
+	if err != nil {
+		return err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return err
+	}
+	for _, access := range all {
+		err := lent(ctx, tx, token{org: tx.Org(), user: w.User, session: access, staff: w.Staff}, now)
+		if !postgres.None(err) {
+			now.Session = access
+			return err
+		}
+	}
+	return pgx.ErrNoRows
 }

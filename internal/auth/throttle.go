@@ -35,7 +35,10 @@ type Limit struct {
 var (
 	TakenLimit  = Limit{"email_taken", 20, 15 * time.Minute}
 	ForgotLimit = Limit{"forgot", 30, 15 * time.Minute}
-	mailLimit   = Limit{"mail", 3, time.Hour} // reset mails to one person
+
+	// Mails to one address that anybody can ask for.
+	callerMails  = Limit{"mail_caller", 5, time.Hour}        // at the word of one caller
+	addressMails = Limit{"mail_address", 20, 24 * time.Hour} // at anybody's
 )
 
 // Allow counts one request of ip's block and refuses with fault.RateLimited beyond l.
@@ -168,6 +171,14 @@ func (a *attempt) scope(l Limit) string {
 		return a.from
 	}
 	return "all"
+}
+
+// subscriber is the part of an address that surely belongs to one caller: an IPv4 address, a /64 of IPv6.
+func subscriber(ip netip.Addr) string {
+	if ip = ip.Unmap(); ip.Is4() {
+		return ip.String()
+	}
+	return block(ip)
 }
 
 // block is the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.

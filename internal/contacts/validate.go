@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -47,7 +48,7 @@ func (v *checker) text(field, s string, longest int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > longest:
 		v.wrong(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, form.NotInLine):
 		v.wrong(field, "invalid_characters", "Control characters are not allowed.")
 	default:
 		return true

@@ -17,6 +17,7 @@ const (
 	Unauthorized       Code = "unauthorized"
 	InvalidCredentials Code = "invalid_credentials"
 	InvalidToken       Code = "invalid_token"
+	SessionEnded       Code = "session_ended"
 
 	PlanLimitReached Code = "plan_limit_reached"
 	FeatureNotInPlan Code = "feature_not_in_plan"
@@ -67,6 +68,7 @@ const (
 	AIRateLimited    Code = "ai_rate_limited"
 	AIQuotaExhausted Code = "ai_quota_exhausted"
 	HeaderTooLarge   Code = "header_too_large"
+	InvitationLimit  Code = "invitation_limit"
 
 	Internal            Code = "internal"
 	NotImplemented      Code = "not_implemented"
@@ -78,7 +80,7 @@ const (
 // statuses is total over the list above; a test walks it.
 var statuses = map[Code]int{
 	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400, InvalidSignature: 400, InvalidState: 400,
-	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401,
+	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401, SessionEnded: 401,
 	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
@@ -86,7 +88,7 @@ var statuses = map[Code]int{
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409, PipelineInUse: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422, AIRequestTooLarge: 422,
-	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
+	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431, InvitationLimit: 429,
 	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503,
 }
 

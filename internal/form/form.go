@@ -106,7 +106,7 @@ func (f *Form) optional(field string, in wire.Field[string], at **string, longes
 }
 
 func (f *Form) line(field, s string, longest int) bool {
-	return f.characters(field, s, longest, unicode.IsControl)
+	return f.characters(field, s, longest, NotInLine)
 }
 
 // text may have line ends and tabs.
@@ -119,7 +119,7 @@ func (f *Form) characters(field, s string, longest int, refused func(rune) bool)
 	case utf8.RuneCountInString(s) > longest:
 		f.Wrong(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, refused):
-		f.Wrong(field, "invalid_characters", "Control characters are not allowed.")
+		f.Wrong(field, badCharacters, noControl)
 	default:
 		return true
 	}

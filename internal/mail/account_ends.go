@@ -10,12 +10,12 @@ import (
 func AccountsEnd(to, platform string, accounts []string, at time.Time) Message {
 	names := make([]string, 0, maxNames+1)
 	for _, a := range accounts[:min(len(accounts), maxNames)] {
-		names = append(names, oneLine(a))
+		names = append(names, quote(a))
 	}
 	if more := len(accounts) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	platform = oneLine(platform)
+	platform = quote(platform)
 	day := at.UTC().Format("2 January 2006")
 	return notice(to, "Connect "+platform+named(" to %", "")+" again before "+day,
 		"The login that "+named("% has", "we have")+" at "+platform+" for "+strings.Join(names, ", ")+" ends on "+day+".",

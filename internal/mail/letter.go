@@ -61,11 +61,12 @@ func (m *Message) Dress(l Look) {
 		return
 	}
 	m.write(l)
-	m.dressed, m.from = true, l.Name
+	m.dressed, m.from = true, oneLine(l.Name)
 }
 
 func (m *Message) write(l Look) {
 	e, t := html.EscapeString, m.Letter
+	l.Name, l.PoweredBy, l.Support = quote(l.Name), quote(l.PoweredBy), oneLine(l.Support)
 	m.Subject = fill(t.Subject, l.Name)
 	var text, body strings.Builder
 	say := func(paragraphs []string) {

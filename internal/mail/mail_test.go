@@ -113,7 +113,7 @@ func TestAMailGoesOutByTheServerOfTheSettings(t *testing.T) {
 	if !strings.Contains(box.got[0], "multipart/alternative") {
 		t.Error("not in both forms")
 	}
-	if m.Text != "You are invited to join Tom & Bcc: <x@y> on Funnelwork. The link is good for seven days.\n\nAccept the invitation:\nhttps://crm.test/accept-invite?token=tok%2Fen\n\nIf you do not know the sender, do nothing.\n" {
+	if m.Text != "You are invited to join “Tom & Bcc: <x@y>” on Funnelwork. The link is good for seven days.\n\nAccept the invitation:\nhttps://crm.test/accept-invite?token=tok%2Fen\n\nIf you do not know the sender, do nothing.\n" {
 		t.Errorf("%q", m.Text)
 	}
 	if strings.Contains(m.HTML, "<x@y>") {

@@ -1,9 +1,6 @@
 package mail
 
-import (
-	"net/url"
-	"strings"
-)
+import "net/url"
 
 // The console's pages that links lead to; each takes its token as ?token=.
 const (
@@ -30,15 +27,15 @@ func Verify(to, base, token string) Message {
 
 // Invite is the mail with a link that lets somebody into an org.
 func Invite(to, base, token, org string) Message {
-	return compose(to, "You are invited to "+oneLine(org)+named(" on %", ""),
-		"You are invited to join "+oneLine(org)+named(" on %", "")+". The link is good for seven days.",
+	return compose(to, "You are invited to “"+quote(org)+"”"+named(" on %", ""),
+		"You are invited to join “"+quote(org)+"”"+named(" on %", "")+". The link is good for seven days.",
 		"Accept the invitation", link(base, invitePage, token),
 		"If you do not know the sender, do nothing.")
 }
 
 func link(base, page, token string) string { return base + page + "?token=" + url.QueryEscape(token) }
 
-// compose writes both forms. Nothing in it comes from outside but org names, which are cut to one line and escaped.
+// compose writes both forms. Nothing in it comes from outside but org names, which quote makes harmless.
 func compose(to, subject, lead, label, target, tail string) Message {
 	return addressed(to, Letter{Subject: subject, Before: []string{lead}, Label: label, Target: target, After: []string{tail}})
 }
@@ -48,14 +45,4 @@ func addressed(to string, l Letter) Message {
 	m := Message{To: to, Letter: &l}
 	m.write(platform)
 	return m
-}
-
-// oneLine keeps a name from starting a new header or paragraph, and from marking a place for another.
-func oneLine(name string) string {
-	name = strings.NewReplacer(markBegin, "", markElse, "", markEnd, "").Replace(name)
-	name = strings.Join(strings.Fields(name), " ")
-	if r := []rune(name); len(r) > 80 {
-		name = string(r[:80]) + "…"
-	}
-	return name
 }

@@ -15,15 +15,15 @@ type Webhook struct {
 }
 
 func (w Webhook) name() string {
-	if d := oneLine(w.Description); d != "" {
-		return fmt.Sprintf("%s (%s)", oneLine(w.Host), d)
+	if d := quote(w.Description); d != "" {
+		return fmt.Sprintf("%s (%s)", quote(w.Host), d)
 	}
-	return oneLine(w.Host)
+	return quote(w.Host)
 }
 
 // WebhookFailing warns that an endpoint will be disabled.
 func WebhookFailing(to string, w Webhook) Message {
-	return notice(to, "Your webhook to "+oneLine(w.Host)+" is failing",
+	return notice(to, "Your webhook to "+quote(w.Host)+" is failing",
 		fmt.Sprintf("Every delivery to your webhook at %s has failed since %s; %d events could not be delivered.",
 			w.name(), w.Since.UTC().Format("2 January 2006, 15:04 UTC"), w.Events),
 		fmt.Sprintf("After 5 days of nothing but failures, of at least 20 events, a webhook is disabled. This one has come %d %% of the way. One delivery that is answered with a 2xx status ends it.", w.Percent),
@@ -36,7 +36,7 @@ func WebhookDisabled(to string, w Webhook, gone bool) Message {
 	if gone {
 		why = "Your webhook at %s answered 410 Gone, which asks us to send nothing more, so we disabled it."
 	}
-	return notice(to, "Your webhook to "+oneLine(w.Host)+" was disabled", fmt.Sprintf(why, w.name()),
+	return notice(to, "Your webhook to "+quote(w.Host)+" was disabled", fmt.Sprintf(why, w.name()),
 		"Events go on being recorded for 30 days, and nothing is sent to it. When the receiver is well again, enable the webhook, and replay what it missed.")
 }
 

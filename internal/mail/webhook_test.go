@@ -17,7 +17,7 @@ func TestAMailAboutAWebhookEscapesWhatTheOrgWroteAndStaysOnOneLine(t *testing.T)
 		"gone":     mail.WebhookDisabled("ada@example.com", w, true),
 	} {
 		if m.To != "ada@example.com" || strings.ContainsAny(m.Subject, "\r\n<") || strings.Contains(m.Text, "\r") || strings.Contains(m.HTML, "<b>") ||
-			!strings.Contains(m.HTML, "&lt;b&gt;shop") || !strings.Contains(m.Text, "example.com:8443 (<b>shop</b> Bcc: a@example.com)") {
+			!strings.Contains(m.HTML, "&lt;b&gt;shop") || !strings.Contains(m.Text, "example.\u2060com:8443 (<b>shop</b> Bcc: a@example.\u2060com)") {
 			t.Errorf("%s: %+v", name, m)
 		}
 		if (name == "gone") != strings.Contains(m.Text, "410 Gone") || (name == "failing") != strings.Contains(m.Text, "since 20 November 2026, 09:05 UTC; 23 events") {

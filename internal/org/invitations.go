@@ -24,53 +24,112 @@ type Invitation struct {
 	Role          string
 	TokenHash     []byte
 	By            id.ID
+	// ChargedTo is the org whose limit the invitation counts for; tx's own when zero.
+	ChargedTo id.ID
 }
 
-// Invite writes an invitation of tx's org. Somebody already invited gets the new token and role under the same
-// id; somebody already in is fault.Conflict with their id.
-func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*Member, error) {
+// InviteResult is an invitation as Invite leaves it.
+type InviteResult struct {
+	*Member
+	// Again reports whether the person had an open invitation before; it is the same one.
+	Again bool
+	// Mailed reports whether the invitation is to be mailed, with the token whose hash was given. If not, the limit of the
+	// address is reached, and the token of an open invitation stays as it was.
+	Mailed bool
+}
+
+// AwaitInvitation makes tx wait for other invitations of the address in all orgs, and of tx's org. Call it before tx takes
+// any other lock, in the org that the invitation counts for.
+func AwaitInvitation(tx *postgres.Tx, folded string) {
+	tx.Queue(`SELECT lock_invited($1)`, addressHash(folded))
+	lock(tx)
+}
+
+// Invite writes an invitation of tx's org, within its limits (see charge). Somebody already invited keeps the invitation,
+// with the new role, and the new token if it is mailed; somebody already in is fault.Conflict with their id. Call
+// AwaitInvitation first.
+func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*InviteResult, error) {
 	if in.Role == "owner" && !by.IsOwner {
 		return nil, fault.New(fault.Forbidden, "Only an owner invites an owner.")
 	}
 	lock(tx)
+	if err := notMember(ctx, tx, in.Folded); err != nil {
+		return nil, err
+	}
+	again, err := openInvitation(ctx, tx, by, in.Folded)
+	if err != nil {
+		return nil, err
+	}
+	mailed, err := chargedTo(ctx, tx, in, again)
+	if err != nil {
+		return nil, err
+	}
+	m, err := writeInvitation(ctx, tx, in, mailed)
+	if err != nil {
+		return nil, err
+	}
+	detail := map[string]any{"email": m.Email, "role": m.Role}
+	if !mailed {
+		detail["mail"] = "withheld"
+	}
+	Audit(ctx, tx, Entry{Action: "member.invited", Target: "member", ID: m.ID.String(), Detail: detail})
+	return &InviteResult{Member: m, Again: again, Mailed: mailed}, nil
+}
+
+// notMember refuses the address of somebody who is in tx's org.
+func notMember(ctx context.Context, tx *postgres.Tx, folded string) error {
 	var existing id.ID
 	err := tx.QueryRow(ctx, `SELECT m.user_id FROM member m JOIN app_user u ON u.id = m.user_id
-		WHERE m.org_id = $1 AND m.removed_at IS NULL AND u.email_folded = $2`, []any{tx.Org(), in.Folded}, &existing)
+		WHERE m.org_id = $1 AND m.removed_at IS NULL AND u.email_folded = $2`, []any{tx.Org(), folded}, &existing)
 	switch {
 	case err == nil:
 		f := fault.New(fault.Conflict, "This person is already a member.")
 		f.ExistingID = existing.String()
-		return nil, f
-	case !postgres.None(err):
-		return nil, fmt.Errorf("read member: %w", err)
+		return f
+	case postgres.None(err):
+		return nil
+	default:
+		return fmt.Errorf("read member: %w", err)
 	}
-	if !by.IsOwner {
-		var asOwner bool
-		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM invitation WHERE org_id = $1 AND email_folded = $2 AND closed_at IS NULL AND expires_at > now() AND role = 'owner')`,
-			[]any{tx.Org(), in.Folded}, &asOwner); err != nil {
-			return nil, fmt.Errorf("read invitation: %w", err)
-		}
-		if asOwner {
-			return nil, fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
-		}
+}
+
+// openInvitation reports whether the address has an open invitation to tx's org. One that an owner wrote for an owner is an
+// owner's to change.
+func openInvitation(ctx context.Context, tx *postgres.Tx, by Acting, folded string) (bool, error) {
+	var asOwner bool
+	err := tx.QueryRow(ctx, `SELECT role = 'owner' AND expires_at > now() FROM invitation
+		WHERE org_id = $1 AND email_folded = $2 AND closed_at IS NULL`, []any{tx.Org(), folded}, &asOwner)
+	switch {
+	case postgres.None(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read invitation: %w", err)
+	case asOwner && !by.IsOwner:
+		return false, fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
 	}
+	return true, nil
+}
+
+// writeInvitation writes a new invitation, or changes the open one of the address. Without a mail an open one keeps the
+// token that was mailed last, and its time.
+func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed bool) (*Member, error) {
 	m := &Member{Status: Invited}
 	m.Email, m.Role = in.Email, in.Role
 	var ends wire.Time
-	err = tx.QueryRow(ctx, `
-		INSERT INTO invitation (org_id, id, email, email_folded, role, token_hash, invited_by, expires_at)
+	err := tx.QueryRow(ctx, `
+		INSERT INTO invitation AS i (org_id, id, email, email_folded, role, token_hash, invited_by, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))
 		ON CONFLICT (org_id, email_folded) WHERE closed_at IS NULL DO UPDATE
-		SET email = excluded.email, role = excluded.role, token_hash = excluded.token_hash, invited_by = excluded.invited_by,
-		    expires_at = excluded.expires_at, updated_at = now(), edit = invitation.edit + 1
+		SET email = excluded.email, role = excluded.role, invited_by = excluded.invited_by,
+		    token_hash = CASE WHEN $9 THEN excluded.token_hash ELSE i.token_hash END,
+		    expires_at = CASE WHEN $9 THEN excluded.expires_at ELSE i.expires_at END, updated_at = now(), edit = i.edit + 1
 		RETURNING id, created_at, updated_at, expires_at, edit`,
-		[]any{tx.Org(), id.New(), in.Email, in.Folded, in.Role, in.TokenHash, in.By, inviteLife.Seconds()},
+		[]any{tx.Org(), id.New(), in.Email, in.Folded, in.Role, in.TokenHash, in.By, inviteLife.Seconds(), mailed},
 		&m.ID, &m.CreatedAt, &m.UpdatedAt, &ends, &m.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("write invitation: %w", err)
 	}
 	m.ExpiresAt = &ends
-	Audit(ctx, tx, Entry{Action: "member.invited", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email, "role": m.Role}})
 	return m, nil
 }
 

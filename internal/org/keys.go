@@ -35,9 +35,12 @@ type NewKey struct {
 	CreatedBy  id.ID
 }
 
-// AddKey writes a key of tx's org.
+// AddKey writes a key of tx's org. Its maker has to be a member until tx ends: a removal waits, and then finds the key.
 func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
 	if err := CheckName("name", n.Name); err != nil {
+		return nil, err
+	}
+	if err := stays(ctx, tx, n.CreatedBy); err != nil {
 		return nil, err
 	}
 	k := &Key{ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(), Edit: 1}
@@ -45,6 +48,20 @@ func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
 		tx.Org(), k.ID, k.Name, k.Role, k.Hint, n.Hash, k.CreatedBy, k.CreatedAt)
 	Audit(ctx, tx, Entry{Action: "api_key.created", Target: "api_key", ID: k.ID.String(), Detail: map[string]any{"name": k.Name, "role": k.Role}})
 	return k, nil
+}
+
+// stays holds the membership of a user in tx's org until tx ends.
+func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL FOR SHARE`,
+		[]any{tx.Org(), user}, &one)
+	if postgres.None(err) {
+		return fault.New(fault.SessionEnded, "The maker of the key is no longer a member.")
+	}
+	if err != nil {
+		return fmt.Errorf("read member: %w", err)
+	}
+	return nil
 }
 
 const keySQL = `SELECT id, name, role, hint, created_by, created_at, last_used_at, edit FROM api_key `
@@ -102,6 +119,33 @@ func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit 
 	}
 	tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), key)
 	Audit(ctx, tx, Entry{Action: "api_key.revoked", Target: "api_key", ID: key.String(), Detail: map[string]any{"name": name, "role": role}})
+	return nil
+}
+
+// leaveKeys revokes the live keys of tx's org that a leaving member made, or keeps them, with an entry in the log for each.
+// It notes in detail how many there were.
+func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, detail map[string]any) error {
+	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND created_by = $2 AND revoked_at IS NULL ORDER BY id FOR UPDATE`, tx.Org(), member)
+	if err != nil {
+		return fmt.Errorf("read api keys: %w", err)
+	}
+	keys, err := pgx.CollectRows(rows, scanKey)
+	if err != nil {
+		return fmt.Errorf("read api keys: %w", err)
+	}
+	action := "api_key.revoked"
+	if keep {
+		action = "api_key.kept"
+		detail["api_keys_kept"] = len(keys)
+	} else {
+		detail["api_keys_revoked"] = len(keys)
+		tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND created_by = $2 AND revoked_at IS NULL`, tx.Org(), member)
+	}
+	for _, k := range keys {
+		Audit(ctx, tx, Entry{Action: action, Target: "api_key", ID: k.ID.String(), Detail: map[string]any{
+			"name": k.Name, "role": k.Role, "member_removed": member,
+		}})
+	}
 	return nil
 }
 

@@ -129,9 +129,10 @@ func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role st
 	return m, nil
 }
 
-// Remove ends a membership or takes an invitation back, and answers whose seat it was; zero for an invitation
-// and for somebody who had gone before. Only an owner removes owners, and the last one stays.
-func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, check func(edit int64) error) (id.ID, error) {
+// Remove ends a membership or takes an invitation back, and returns whose membership it was; zero for an invitation
+// and for somebody who had gone before. The API keys that the member made are revoked, unless keepKeys. Only an owner
+// removes owners, and the last one stays.
+func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys bool, check func(edit int64) error) (id.ID, error) {
 	lock(tx)
 	m, err := OneMember(ctx, tx, who)
 	if errors.Is(err, errNoMember) {
@@ -157,7 +158,11 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, check fu
 		}
 	}
 	tx.Queue(`UPDATE member SET removed_at = now(), updated_at = now(), edit = edit + 1 WHERE org_id = $1 AND user_id = $2`, tx.Org(), m.ID)
-	Audit(ctx, tx, Entry{Action: "member.removed", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email, "role": m.Role}})
+	detail := map[string]any{"email": m.Email, "role": m.Role}
+	if err := leaveKeys(ctx, tx, m.ID, keepKeys, detail); err != nil {
+		return id.ID{}, err
+	}
+	Audit(ctx, tx, Entry{Action: "member.removed", Target: "member", ID: m.ID.String(), Detail: detail})
 	return m.ID, events.Announce(ctx, tx, events.UserRemoved{Member: m.Member})
 }
 

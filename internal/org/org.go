@@ -15,6 +15,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -38,7 +39,7 @@ const (
 	settingsMax = 16 << 10 // bytes of JSON
 )
 
-// CheckName refuses a name that is empty or too long. field is its place in the request.
+// CheckName refuses a name that is empty, too long or not of one line. field is its place in the request.
 func CheckName(field, name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case strings.TrimSpace(name) == "":
@@ -46,7 +47,7 @@ func CheckName(field, name string) error {
 	case n > nameMax:
 		return fault.Invalid(field, "too_long", fmt.Sprintf("A name has at most %d characters.", nameMax))
 	}
-	return nil
+	return form.CheckLine(field, name)
 }
 
 // Create writes an org with its owner in tx, which runs as System under the new org's id. It starts on the
@@ -183,6 +184,9 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 			name, ok := one.(string)
 			if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 64 || strings.Contains(name, ",") || slices.Contains(stages, name) {
 				return nil, nil, fault.Invalid(fmt.Sprintf("settings/stages/%d", i), "invalid_stage", "A stage is a string of 1 to 64 characters without commas, and is listed once.")
+			}
+			if err := form.CheckLine(fmt.Sprintf("settings/stages/%d", i), name); err != nil {
+				return nil, nil, err
 			}
 			stages = append(stages, name)
 		}

@@ -148,7 +148,7 @@ func TestSomebodyWhoLeftJoinsAgain(t *testing.T) {
 		t.Errorf("joined as %s", got)
 	}
 	err := db.App.Tx(t.Context(), at, func(tx *postgres.Tx) error {
-		left, err := org.Remove(t.Context(), tx, boss, bob, func(int64) error { return nil })
+		left, err := org.Remove(t.Context(), tx, boss, bob, false, func(int64) error { return nil })
 		if left != bob {
 			t.Errorf("left %v, want %v", left, bob)
 		}

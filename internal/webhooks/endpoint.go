@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -107,6 +108,9 @@ func (s *Service) check(e *Endpoint, newURL bool) error {
 	}
 	if utf8.RuneCountInString(e.Description) > maxDescription {
 		return fault.Invalid("description", "too_long", fmt.Sprintf("A description has at most %d characters.", maxDescription))
+	}
+	if err := form.CheckLine("description", e.Description); err != nil {
+		return err
 	}
 	if e.RateLimit != nil && (*e.RateLimit < 1 || *e.RateLimit > maxRateLimit) {
 		return fault.Invalid("rate_limit", "out_of_range", fmt.Sprintf("A rate limit is 1 to %d deliveries per second.", maxRateLimit))

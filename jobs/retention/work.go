@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -80,6 +81,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
 		auth.Sweep(tx)
 		mail.Sweep(tx)
+		org.Sweep(tx)
 		tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -29,7 +30,7 @@ func checkName(name string) []fault.Field {
 		return wrong("name", "required", "This field cannot be blank.")
 	case utf8.RuneCountInString(name) > maxName:
 		return wrong("name", "too_long", "At most "+strconv.Itoa(maxName)+" characters are allowed.")
-	case strings.ContainsFunc(name, unicode.IsControl):
+	case strings.ContainsFunc(name, form.NotInLine):
 		return wrong("name", "invalid_characters", "Control characters are not allowed.")
 	}
 	return nil
@@ -42,7 +43,7 @@ func checkKey(key string) []fault.Field {
 		return wrong("key", "invalid_key", "A key is not empty and has no blank at its ends.")
 	case utf8.RuneCountInString(key) > maxKey:
 		return wrong("key", "too_long", "At most "+strconv.Itoa(maxKey)+" characters are allowed.")
-	case strings.ContainsRune(key, ','), strings.ContainsFunc(key, unicode.IsControl):
+	case strings.ContainsRune(key, ','), strings.ContainsFunc(key, form.NotInLine):
 		return wrong("key", "invalid_characters", "Commas and control characters are not allowed.")
 	}
 	return nil

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+type sessionsOut struct{ Body list[auth.OpenSession] }
+
+// SessionID is the path of a session; huma sees only embedded types with such a name.
+type SessionID struct {
+	ID id.ID `path:"id" format:"uuid" doc:"The claim sid of the session's access tokens"`
+}
+
+type myOrgsOut struct{ Body list[auth.Membership] }
+
+type switchIn struct {
+	Body struct {
+		OrgID string `json:"org_id" format:"uuid" doc:"One of your organizations"`
+	}
+}
+
+func (a *App) mountSessions() {
+	const sessions = authPath + "sessions"
+	route(a, op{Method: http.MethodGet, Path: sessions, Need: members(auth.Viewer), Tag: authTag, Title: "List your open sessions, newest first"}, a.listSessions)
+	route(a, op{
+		Method: http.MethodDelete, Path: sessions + "/{id}", Need: members(auth.Viewer), Tag: authTag, Title: "End one of your sessions",
+		Status: http.StatusNoContent, Open: true,
+	}, a.endSession)
+	route(a, op{Method: http.MethodGet, Path: authPath + "orgs", Need: persons(auth.Viewer), Tag: authTag, Title: "List your organizations"}, a.myOrgs)
+	route(a, op{
+		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
+		Title: "Begin a session in another of your organizations", Open: true,
+	}, a.switchOrg)
+}
+
+func (a *App) listSessions(ctx context.Context, in *struct{ Page }) (*sessionsOut, error) {
+	from, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.Auth.Sessions(ctx, who(ctx), orZero(from), in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listOf(ctx, a, in.Page, rows, func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
+	return &sessionsOut{l}, err
+}
+
+func (a *App) endSession(ctx context.Context, in *SessionID) (*nothing, error) {
+	w := who(ctx)
+	return &nothing{}, a.Auth.EndSession(ctx, w.User, in.ID, func(tx *postgres.Tx) error {
+		org.Audit(ctx, tx, org.Entry{Action: "session.ended", Target: "session", ID: in.ID.String()})
+		return nil
+	})
+}
+
+func (a *App) myOrgs(ctx context.Context, in *struct{ Page }) (*myOrgsOut, error) {
+	from, err := after[id.ID](ctx, a, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.Auth.Orgs(ctx, who(ctx).User, orZero(from), in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listOf(ctx, a, in.Page, rows, func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
+	return &myOrgsOut{l}, err
+}
+
+func (a *App) switchOrg(ctx context.Context, in *switchIn) (*tokenOut, error) {
+	at, err := id.Parse(in.Body.OrgID)
+	if err != nil {
+		return nil, fault.Invalid("org_id", "invalid_format", "Want a UUID.")
+	}
+	s, err := a.Auth.Switch(ctx, who(ctx), at, device(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return answer(s), nil
+}

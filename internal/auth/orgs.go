@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Membership is an org that a person is in, and as what.
+type Membership struct {
+	ID   id.ID  `json:"id" format:"uuid"`
+	Name string `json:"name"`
+	Role Role   `json:"role" enum:"viewer,member,admin,owner"`
+}
+
+// memberships lists the orgs of a person, the one joined first at the head.
+func (s *Service) memberships(ctx context.Context, user id.ID) (all []Membership, err error) {
+	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, `
+			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
+			WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, o.id`, user)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Membership])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read memberships: %w", err)
+	}
+	return all, nil
+}
+
+// Orgs lists the orgs of a person by id, from above the given id on; a zero id begins at the first.
+func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Membership, error) {
+	all, err := s.memberships(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	order := func(a, b Membership) int { return bytes.Compare(a.ID[:], b.ID[:]) }
+	slices.SortFunc(all, order)
+	if !above.IsZero() {
+		all = slices.DeleteFunc(all, func(m Membership) bool { return bytes.Compare(m.ID[:], above[:]) <= 0 })
+	}
+	return all[:min(len(all), limit)], nil
+}
+
+// Switch begins a session of who's person in another of their orgs; who's own session goes on. fault.NotFound if the
+// person is not in that org.
+func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*Session, error) {
+	out := &Session{Org: org, Device: by}
+	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+		use(tx, who.User, org)
+		lockPerson(tx, who.User)
+		var live bool
+		if err := tx.QueryRow(ctx, "SELECT "+liveSQL, []any{who.Org, who.User, who.Session}, &live); err != nil {
+			return err
+		}
+		if !live {
+			return errEnded
+		}
+		err := tx.QueryRow(ctx, `
+			SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
+			FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
+			WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`,
+			[]any{org, who.User}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName, &out.OrgName, &out.Role)
+		if postgres.None(err) {
+			return fault.New(fault.NotFound, "You are in no such organization.")
+		}
+		if err != nil {
+			return err
+		}
+		return s.Begin(ctx, tx, out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("switch org: %w", err)
+	}
+	return out, nil
+}

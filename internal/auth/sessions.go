@@ -1,0 +1,129 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Device is where a session is used from, as far as it is known.
+type Device struct {
+	IP        netip.Addr
+	UserAgent string // as the client states it
+}
+
+const agentMax = 500 // characters of a user agent that are kept
+
+func (d Device) ip() string {
+	if !d.IP.IsValid() {
+		return ""
+	}
+	return d.IP.Unmap().String()
+}
+
+// agent is the user agent as one line of valid text.
+func (d Device) agent() string {
+	text := []rune(strings.ToValidUTF8(d.UserAgent, ""))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, string(text[:min(len(text), agentMax)]))
+}
+
+// lockPerson makes all that begins, continues or ends sessions of one person wait for each other until the end of the
+// transaction: a refresh that is on its way leaves no token behind in a session that ends. Take it after the locks of
+// rows of org and app_user, and before those of refresh_token.
+func lockPerson(tx *postgres.Tx, user id.ID) {
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('funnelwork.sessions/' || $1::uuid::text, 0))`, user)
+}
+
+// lockOwner is lockPerson for the owner of a refresh token of tx's org, if there is one.
+func lockOwner(tx *postgres.Tx, sum digest) {
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('funnelwork.sessions/' || user_id::text, 0))
+		FROM refresh_token WHERE org_id = $1 AND hash = $2`, tx.Org(), sum[:])
+}
+
+// OpenSession is a session that goes on, as its person sees it.
+type OpenSession struct {
+	ID         id.ID     `json:"id" format:"uuid" doc:"The claim sid of the session's access tokens"`
+	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
+	LastUsedAt wire.Time `json:"last_used_at" format:"date-time" doc:"When the session last got tokens"`
+	IP         *string   `json:"ip" doc:"The address that last got tokens; null if it is not known"`
+	UserAgent  *string   `json:"user_agent" doc:"What that client stated; null if it is not known"`
+	Current    bool      `json:"current" doc:"Whether it is the session of this request"`
+	Org        OrgName   `json:"org" doc:"The organization that the session acts in"`
+}
+
+// OrgName is an org as it is named in passing.
+type OrgName struct {
+	ID   id.ID  `json:"id" format:"uuid"`
+	Name string `json:"name"`
+}
+
+// Sessions lists the open sessions of who's person in all orgs, newest first, from below the given id on; a zero id
+// begins at the newest.
+func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int) ([]OpenSession, error) {
+	var all []OpenSession
+	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		// The tip of a family is its one token that is neither used nor revoked.
+		rows, err := tx.Query(ctx, `
+			SELECT r.family, (SELECT min(f.created_at) FROM refresh_token f WHERE f.org_id = r.org_id AND f.family = r.family),
+			       r.created_at, nullif(r.ip, ''), nullif(r.user_agent, ''), r.family = $2, o.id, o.name
+			FROM refresh_token r JOIN org o ON o.id = r.org_id
+			JOIN member m ON m.org_id = r.org_id AND m.user_id = r.user_id AND m.removed_at IS NULL
+			WHERE r.user_id = $1 AND r.used_at IS NULL AND r.revoked_at IS NULL AND r.expires_at > now() AND ($3 OR r.family < $4)
+			ORDER BY r.family DESC LIMIT $5`, who.User, who.Session, below.IsZero(), below, limit)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o OpenSession, err error) {
+			err = row.Scan(&o.ID, &o.CreatedAt, &o.LastUsedAt, &o.IP, &o.UserAgent, &o.Current, &o.Org.ID, &o.Org.Name)
+			return o, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	return all, nil
+}
+
+// EndSession ends one session of user; it returns fault.NotFound if the person never had it, and does nothing if it has
+// ended. ended is called in the transaction, which runs as System under the session's org.
+func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended func(*postgres.Tx) error) error {
+	var org id.ID
+	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT org_id FROM refresh_token WHERE user_id = $1 AND family = $2 LIMIT 1`, []any{user, session}, &org)
+	})
+	if postgres.None(err) {
+		return fault.New(fault.NotFound, "There is no such session.")
+	}
+	if err != nil {
+		return fmt.Errorf("read session: %w", err)
+	}
+	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+		lockPerson(tx, user)
+		n, err := tx.Exec(ctx, `UPDATE refresh_token SET revoked_at = now(), successor = NULL
+			WHERE org_id = $1 AND user_id = $2 AND family = $3 AND revoked_at IS NULL`, org, user, session)
+		if err != nil || n == 0 {
+			return err
+		}
+		return ended(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	s.roles.drop(roleKey{org, user, session})
+	return nil
+}
