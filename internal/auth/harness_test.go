@@ -89,8 +89,8 @@ func login(t *testing.T, s *auth.Service) *auth.Session {
 
 func from(ip string) netip.Addr { return netip.MustParseAddr(ip) }
 
-// counted reads one counter, or the sum over its labels.
-func counted(t *testing.T, reg *prometheus.Registry, name string) float64 {
+// hashed is how many passwords were hashed.
+func hashed(t *testing.T, reg *prometheus.Registry) float64 {
 	t.Helper()
 	families, err := reg.Gather()
 	if err != nil {
@@ -98,7 +98,7 @@ func counted(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	}
 	var sum float64
 	for _, f := range families {
-		if f.GetName() == name {
+		if f.GetName() == "funnelwork_auth_password_hashes_total" {
 			for _, m := range f.GetMetric() {
 				sum += m.GetCounter().GetValue()
 			}

@@ -165,7 +165,7 @@ func TestNobodyWithoutALinkMakesTheServiceHashAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.super(t, `UPDATE user_token SET expires_at = now() WHERE purpose = 'reset_password'`)
-	before := counted(t, reg, "funnelwork_auth_password_hashes_total")
+	before := hashed(t, reg)
 	for name, token := range map[string]string{
 		"used": used, "expired": expired, "of another purpose": verify, "of nobody": unknown, "malformed": "fl_x",
 	} {
@@ -173,7 +173,7 @@ func TestNobodyWithoutALinkMakesTheServiceHashAPassword(t *testing.T) {
 			t.Errorf("a link that is %s: %v", name, err)
 		}
 	}
-	if n := counted(t, reg, "funnelwork_auth_password_hashes_total") - before; n != 0 {
+	if n := hashed(t, reg) - before; n != 0 {
 		t.Errorf("%v passwords were hashed for links that do not count", n)
 	}
 }

@@ -29,7 +29,7 @@ func TestALoginThatFailsSaysNothingAboutWhy(t *testing.T) {
 		"an org that is not theirs": {Email: "ada@example.com", Password: password, Org: &strange},
 	} {
 		c.IP = from("192.0.2.1")
-		before := counted(t, reg, "funnelwork_auth_password_hashes_total")
+		before := hashed(t, reg)
 		_, err := s.Login(t.Context(), c)
 		f := fault.Of(err)
 		if f == nil || f.Code != fault.InvalidCredentials {
@@ -41,7 +41,7 @@ func TestALoginThatFailsSaysNothingAboutWhy(t *testing.T) {
 		if f.Detail != want.Detail || f.RetryAfter != 0 || f.ExistingID != "" || len(f.Fields) != 0 {
 			t.Errorf("%s answers %+v, another failure %+v", name, f, want)
 		}
-		if n := counted(t, reg, "funnelwork_auth_password_hashes_total") - before; n != 1 {
+		if n := hashed(t, reg) - before; n != 1 {
 			t.Errorf("%s: %v hashes, want 1 as for everybody", name, n)
 		}
 	}
