@@ -28,12 +28,18 @@ type switchIn struct {
 
 func (a *App) mountSessions() {
 	const sessions = authPath + "sessions"
-	route(a, op{Method: http.MethodGet, Path: sessions, Need: members(auth.Viewer), Tag: authTag, Title: "List your open sessions, newest first"}, a.listSessions)
 	route(a, op{
-		Method: http.MethodDelete, Path: sessions + "/{id}", Need: members(auth.Viewer), Tag: authTag, Title: "End one of your sessions",
-		Status: http.StatusNoContent, Open: true,
+		Method: http.MethodGet, Path: sessions, Need: members(auth.Viewer), Tag: authTag,
+		Title: "List your open sessions, newest first",
+	}, a.listSessions)
+	route(a, op{
+		Method: http.MethodDelete, Path: sessions + "/{id}", Need: members(auth.Viewer), Tag: authTag,
+		Title: "End one of your sessions", Status: http.StatusNoContent, Open: true,
 	}, a.endSession)
-	route(a, op{Method: http.MethodGet, Path: authPath + "orgs", Need: persons(auth.Viewer), Tag: authTag, Title: "List your organizations"}, a.myOrgs)
+	route(a, op{
+		Method: http.MethodGet, Path: authPath + "orgs", Need: persons(auth.Viewer), Tag: authTag,
+		Title: "List your organizations",
+	}, a.myOrgs)
 	route(a, op{
 		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
 		Title: "Begin a session in another of your organizations", Open: true,
@@ -49,7 +55,8 @@ func (a *App) listSessions(ctx context.Context, in *struct{ Page }) (*sessionsOu
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a, in.Page, rows, func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
+	l, err := listOf(ctx, a, in.Page, rows,
+		func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
 	return &sessionsOut{l}, err
 }
 
@@ -70,7 +77,8 @@ func (a *App) myOrgs(ctx context.Context, in *struct{ Page }) (*myOrgsOut, error
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a, in.Page, rows, func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
+	l, err := listOf(ctx, a, in.Page, rows,
+		func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
 	return &myOrgsOut{l}, err
 }
 

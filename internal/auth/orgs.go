@@ -70,7 +70,8 @@ func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*S
 			SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
 			FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
 			WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`,
-			[]any{org, who.User}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName, &out.OrgName, &out.Role)
+			[]any{org, who.User},
+			&out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName, &out.OrgName, &out.Role)
 		if postgres.None(err) {
 			return fault.New(fault.NotFound, "You are in no such organization.")
 		}

@@ -78,7 +78,8 @@ func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int)
 	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		// The tip of a family is its one token that is neither used nor revoked.
 		rows, err := tx.Query(ctx, `
-			SELECT r.family, (SELECT min(f.created_at) FROM refresh_token f WHERE f.org_id = r.org_id AND f.family = r.family),
+			SELECT r.family,
+			       (SELECT min(f.created_at) FROM refresh_token f WHERE f.org_id = r.org_id AND f.family = r.family),
 			       r.created_at, nullif(r.ip, ''), nullif(r.user_agent, ''), r.family = $2, o.id, o.name
 			FROM refresh_token r JOIN org o ON o.id = r.org_id
 			JOIN member m ON m.org_id = r.org_id AND m.user_id = r.user_id AND m.removed_at IS NULL
@@ -104,7 +105,8 @@ func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int)
 func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended func(*postgres.Tx) error) error {
 	var org id.ID
 	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT org_id FROM refresh_token WHERE user_id = $1 AND family = $2 LIMIT 1`, []any{user, session}, &org)
+		return tx.QueryRow(ctx, `SELECT org_id FROM refresh_token WHERE user_id = $1 AND family = $2 LIMIT 1`,
+			[]any{user, session}, &org)
 	})
 	if postgres.None(err) {
 		return fault.New(fault.NotFound, "There is no such session.")

@@ -8,7 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// NotInLine reports whether r has no place in a text of one line: a control character, or the end of a line or paragraph.
+// NotInLine reports whether r has no place in a text of one line: a control character, or the end of a line or
+// paragraph.
 func NotInLine(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }

@@ -36,8 +36,8 @@ func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) 
 	return mailed, err
 }
 
-// charge counts an invitation of tx's org to an address, and reports whether it may be mailed: addressMails are, and a
-// further one is withheld. An org's next invitation after orgInvitations is fault.InvitationLimit. What neither makes an
+// charge counts an invitation of tx's org to an address, and reports whether it may be mailed: addressMails are, and
+// a further one is withheld. An org's next invitation after orgInvitations is fault.InvitationLimit. What neither makes an
 // invitation nor sends a mail counts for nothing. The counts are rows under locks, so that they hold exactly in races.
 func charge(ctx context.Context, tx *postgres.Tx, folded string, again bool) (mailed bool, err error) {
 	var (

@@ -1,8 +1,14 @@
--- What the limits of invitations count, each over the last 24 hours.
+-- What a person sees of their sessions, which session a staff token hangs on, and what the limits of invitations count.
 
 -- +goose Up
 
--- The invitations that count for an org, those of its client orgs' owners included.
+-- Where a token was handed out to; the newest token's is shown as the session's.
+ALTER TABLE refresh_token ADD COLUMN ip text NOT NULL DEFAULT '', ADD COLUMN user_agent text NOT NULL DEFAULT '';
+
+-- The session, of the agency's org, that asked for the access. NULL: lent by an older version.
+ALTER TABLE staff_access ADD COLUMN session_id uuid;
+
+-- The invitations of the last 24 hours that count for an org, those of its client orgs' owners included.
 CREATE TABLE invitation_count (
     org_id     uuid        NOT NULL,
     id         uuid        NOT NULL,
@@ -13,7 +19,7 @@ CREATE INDEX invitation_count_age ON invitation_count (created_at);
 CALL tenant('invitation_count');
 CALL system('invitation_count', 'SELECT, DELETE');
 
--- The mails to one address, over all orgs: its SHA-256 and no org. The app role reaches it by the two functions alone.
+-- The mails of the last 24 hours to one address, over all orgs: its SHA-256 and no org. The app role reaches it by the two functions alone.
 CREATE TABLE invitation_mail (
     address bytea       NOT NULL,
     sent_at timestamptz NOT NULL DEFAULT clock_timestamp(),
