@@ -26,10 +26,10 @@ const DefaultAIPerMinute = 50_000
 func (a *App) mountAI() {
 	const tag = "AI"
 	may := []int{http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Tag: tag, Title: "Draft an email to a contact; nothing is sent", May: may}, a.draftEmail)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Tag: tag, Title: "Sum up a contact", May: may}, a.summarizeContact)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Tag: tag, Title: "Name the next action for a contact", May: may}, a.nextAction)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Tag: tag, Title: "Say what a reply means", May: may}, a.classifyReply)
+	route(a, op{Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Part: PartAI, Tag: tag, Title: "Draft an email to a contact; nothing is sent", May: may}, a.draftEmail)
+	route(a, op{Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Part: PartAI, Tag: tag, Title: "Sum up a contact", May: may}, a.summarizeContact)
+	route(a, op{Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Part: PartAI, Tag: tag, Title: "Name the next action for a contact", May: may}, a.nextAction)
+	route(a, op{Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag, Title: "Say what a reply means", May: may}, a.classifyReply)
 	route(a, op{Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag, Title: "The month's tokens"}, a.aiUsage)
 }
 

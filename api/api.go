@@ -35,7 +35,7 @@ type Deps struct {
 	Metrics *Metrics // of requests; nil: none
 	Hooks   *webhooks.Service
 	Plans   *plans.Service // what orgs may use; nil: by the standard catalogue
-	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox.
+	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // changes of plan
 	Social    *social.Service  // logins at social networks and ad platforms, and their accounts
@@ -54,6 +54,10 @@ type Deps struct {
 	Scores *models.Book
 
 	SignupOff bool // strangers may not sign up
+
+	// NotConfigured lists the parts that the install lacks: their operations answer 503 not_configured, and what stands for
+	// them here, such as Billing, may be nil.
+	NotConfigured []Part
 
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default

@@ -54,8 +54,12 @@ func as(ctx context.Context, user id.ID) context.Context {
 	return events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: user.String(), RequestID: requestOf(ctx).id})
 }
 
-// post asks for a system mail in tx.
+// post asks for a system mail in tx. An install without mail makes neither mail nor job, and logs so.
 func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
+	if !a.has(PartMail) {
+		a.Log.InfoContext(ctx, "a mail was not written: mail is not configured", "operation", operationID(*requestOf(ctx).op))
+		return nil
+	}
 	letter, err := mail.Write(tx, a.Box, m)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ type verifyIn struct {
 
 func (a *App) mountPasswords() {
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Tag: authTag, Title: "Ask for a link that sets a new password",
+		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag, Title: "Ask for a link that sets a new password",
 		Status: http.StatusAccepted, Writes: []string{systemmail.Kind.Name()},
 	}, a.forgot)
 	route(a, op{

@@ -45,21 +45,21 @@ func (a *App) mountBilling() {
 		}},
 	} {
 		o := mount.op
-		o.Method, o.Need, o.Tag, o.Writes = http.MethodPost, owner, billingTag, writes
+		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, owner, PartBilling, billingTag, writes
 		route(a, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
 			return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) { return mount.handle(ctx, call) }, showAnswer)
 		})
 	}
-	route(a, op{Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Tag: billingTag, Title: "See what a change of plan costs"}, a.previewPlan)
+	route(a, op{Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Part: PartBilling, Tag: billingTag, Title: "See what a change of plan costs"}, a.previewPlan)
 	route(a, op{
-		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Tag: billingTag, Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
+		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
 	}, a.changePlan)
 	route(a, op{
-		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Tag: billingTag, Title: "Undo a change that has not happened yet", Writes: writes,
+		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Undo a change that has not happened yet", Writes: writes,
 	}, a.undoChange)
 	route(a, op{Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag, Title: "Read a change of plan and what happened to it"}, a.readChange)
 	route(a, op{Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag, Title: "Read the subscription"}, a.readSubscription)
-	route(a, op{Method: http.MethodPost, Path: "/billing/portal", Need: owner, Tag: billingTag, Title: "Get a link to the payment processor's portal", Secret: true}, a.portal)
+	route(a, op{Method: http.MethodPost, Path: "/billing/portal", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Get a link to the payment processor's portal", Secret: true}, a.portal)
 }
 
 func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, error) {

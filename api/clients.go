@@ -25,7 +25,9 @@ const (
 type clientDetail struct {
 	org.ClientOrg
 	Features map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
-	Mail     string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld" doc:"Only of a creation with owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
+	Mail     string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"Only of a creation with owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
+	// AcceptURL is for the answer to the creation alone.
+	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only in the answer to the creation, on an install that sends no mail. Whoever has it may join"`
 }
 
 type clientOut struct {
@@ -70,7 +72,7 @@ func (a *App) mountClients() {
 	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"}, a.listClients)
 	route(a, op{
 		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org", Status: http.StatusCreated,
-		Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Secret: true, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
 	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Read a client org"}, a.readClient)
 	route(a, op{Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag, Title: "Rename a client org, or change what it may use", Writes: settles}, a.patchClient)
@@ -151,7 +153,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 		if err != nil {
 			return nil, err
 		}
-		mailed := ""
+		var invited invitedMember
 		err = tx.In(ctx, c.ID, func() (err error) {
 			if err := a.Plans.Join(ctx, tx); err != nil {
 				return err
@@ -159,7 +161,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 			if err := a.allot(ctx, tx, b.Features); err != nil {
 				return err
 			}
-			mailed, err = a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w)
+			invited, err = a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w)
 			return err
 		})
 		if err != nil {
@@ -169,7 +171,8 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 		if err != nil {
 			return nil, err
 		}
-		out.Location, out.Body.Mail = clientsPath+"/"+c.ID.String(), mailed
+		out.Location = clientsPath + "/" + c.ID.String()
+		out.Body.Mail, out.Body.AcceptURL = invited.Mail, invited.AcceptURL
 		return out, nil
 	})
 }
@@ -190,19 +193,19 @@ func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]an
 	return a.Plans.Allot(ctx, tx, "features", raw)
 }
 
-// inviteOwner invites the owner of a new client, tx's org, at the cost of its agency's limit, and returns what became of
-// the mail; "" without an address.
-func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by auth.Who) (string, error) {
+// inviteOwner invites the owner of a new client, tx's org, at the cost of its agency's limit, and returns the invitation;
+// a zero one without an address.
+func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by auth.Who) (invitedMember, error) {
 	if email = strings.TrimSpace(email); email == "" {
-		return "", nil
+		return invitedMember{}, nil
 	}
-	m, err := a.inviteTo(ctx, tx, org.Acting{User: by.User, IsOwner: true}, name, org.Invitation{
+	out, err := a.inviteTo(ctx, tx, org.Acting{User: by.User, IsOwner: true}, name, org.Invitation{
 		Email: email, Role: string(auth.Owner), By: by.User, ChargedTo: by.Org,
 	})
 	if err != nil {
-		return "", err
+		return invitedMember{}, err
 	}
-	return showInvited(m).Body.Mail, nil
+	return out.Body, nil
 }
 
 func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, error) {

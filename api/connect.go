@@ -89,7 +89,7 @@ func missing(err error) error {
 	case errors.Is(err, provider.ErrUnsupported):
 		return fault.New(fault.NotImplemented, "This platform cannot be connected yet: its API takes OAuth 1.0a alone.")
 	case errors.Is(err, provider.ErrUnconfigured):
-		return fault.New(fault.NotImplemented, "This install has no application registered with the platform. Its operator can set one.")
+		return notConfigured(PartOAuth)
 	default:
 		return err
 	}

@@ -42,6 +42,9 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 				return nil, err
 			}
 		}
+		if err := a.configured(r.op); err != nil {
+			return nil, err
+		}
 	} else {
 		if err := a.authenticate(c, r); err != nil {
 			return nil, err
@@ -56,6 +59,9 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 			return nil, err
 		}
 		if err := a.mayWrite(c, r); err != nil {
+			return nil, err
+		}
+		if err := a.configured(r.op); err != nil {
 			return nil, err
 		}
 		if r.op.Feature != "" {

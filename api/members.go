@@ -37,7 +37,8 @@ type invitedOut struct {
 
 type invitedMember struct {
 	org.Member
-	Mail string `json:"mail" enum:"sent,withheld" doc:"withheld: this address got all the mails that it gets in 24 hours. An earlier link still counts"`
+	Mail      string `json:"mail" enum:"sent,withheld,not_configured" doc:"withheld: this address got all the mails that it gets in 24 hours. An earlier link still counts. not_configured: this install sends no mail"`
+	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the invitation is accepted, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
 }
 
 type inviteIn struct {
@@ -78,7 +79,7 @@ func (a *App) mountMembers() {
 	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
 	route(a, op{
 		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
-		Status: http.StatusCreated, Also: []int{http.StatusOK}, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
 	route(a, op{Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag, Title: "Read a member"}, a.readMember)
 	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)
@@ -139,31 +140,34 @@ func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		return showInvited(m), nil
+		return m, nil
 	})
 }
 
-// inviteTo writes an invitation to tx's org, whose name is name, and mails it unless the mail is withheld.
-func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name string, in org.Invitation) (*org.InviteResult, error) {
+// inviteTo writes an invitation to tx's org, whose name is name, and mails it unless the mail is withheld. Where no mail
+// is configured the answer holds the link.
+func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name string, in org.Invitation) (*invitedOut, error) {
 	token, hash := auth.NewInvitation(tx.Org())
-	in.Folded, in.TokenHash = auth.FoldEmail(in.Email), hash
+	in.Folded, in.TokenHash, in.Unmailed = auth.FoldEmail(in.Email), hash, !a.has(PartMail)
 	m, err := org.Invite(ctx, tx, by, in)
-	if err != nil || !m.Mailed {
-		return m, err
+	if err != nil {
+		return nil, err
 	}
-	return m, a.post(ctx, tx, mail.Invite(in.Email, a.PublicURL, token, name))
-}
-
-func showInvited(m *org.InviteResult) *invitedOut {
 	out := &invitedOut{Status: http.StatusCreated, Location: membersPath + "/" + m.ID.String(), Tagged: etag(m.Edit, 0)}
-	out.Body.Member, out.Body.Mail = *m.Member, "sent"
-	if !m.Mailed {
-		out.Body.Mail = "withheld"
-	}
 	if m.Again {
 		out.Status = http.StatusOK
 	}
-	return out
+	out.Body.Member = *m.Member
+	switch {
+	case in.Unmailed:
+		out.Body.Mail, out.Body.AcceptURL = "not_configured", mail.InviteLink(a.PublicURL, token)
+	case !m.Mailed:
+		out.Body.Mail = "withheld"
+	default:
+		out.Body.Mail = "sent"
+		err = a.post(ctx, tx, mail.Invite(in.Email, a.PublicURL, token, name))
+	}
+	return out, err
 }
 
 func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, error) {

@@ -41,6 +41,11 @@ type OpsOptions struct {
 	// Ending tells whether the process has been told to end: /readyz is 503 from then on, while what has begun ends. Nil: never.
 	Ending func() bool
 
+	// NotConfigured lists the parts that the install lacks, for /readyz.
+	NotConfigured []Part
+	// Ready are further checks of /readyz, by name, with the reason that it shows as long as one fails.
+	Ready map[string]func(context.Context) error
+
 	// Serves tells whether a TLS server may get a certificate for a name. It is asked on every first handshake, and answers
 	// from memory. Nil: for none.
 	Serves func(name string) bool

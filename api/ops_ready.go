@@ -27,6 +27,7 @@ const readyWithin = 900 * time.Millisecond
 type readiness struct {
 	checks []check
 	redis  redis.UniversalClient
+	lacks  []Part // shown, and no reason not to be ready
 }
 
 type check struct {
@@ -58,7 +59,10 @@ func newReadiness(o OpsOptions) (*readiness, error) {
 			return nil
 		}})
 	}
-	return &readiness{redis: client, checks: checks}, nil
+	for name, run := range o.Ready {
+		checks = append(checks, check{name, run})
+	}
+	return &readiness{redis: client, checks: checks, lacks: append([]Part{}, o.NotConfigured...)}, nil
 }
 
 func (rd *readiness) close() error { return rd.redis.Close() }
@@ -66,6 +70,9 @@ func (rd *readiness) close() error { return rd.redis.Close() }
 var (
 	errPending = errors.New("the database lacks migrations of this version")
 	errEnding  = errors.New("the process has been told to end")
+
+	// ErrUnpublished is the reason of a sandbox on which no plan can be bought yet.
+	ErrUnpublished = errors.New("the prices of the billing sandbox are not published yet")
 )
 
 // migrated asks until the answer is yes, which it then stays: a schema only grows, and the binary stays what it is.
@@ -102,9 +109,10 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wait.Wait()
 
 	body := struct {
-		Status string              `json:"status"`
-		Checks map[string]*checked `json:"checks"`
-	}{"ready", map[string]*checked{}}
+		Status        string              `json:"status"`
+		Checks        map[string]*checked `json:"checks"`
+		NotConfigured []Part              `json:"not_configured"`
+	}{"ready", map[string]*checked{}, rd.lacks}
 	status := http.StatusOK
 	for i, c := range rd.checks {
 		if results[i] == nil {
@@ -132,7 +140,7 @@ func (c check) result(ctx context.Context) (res *checked) {
 	switch {
 	case err == nil:
 		res.OK = true
-	case errors.Is(err, errPending), errors.Is(err, errEnding):
+	case errors.Is(err, errPending), errors.Is(err, errEnding), errors.Is(err, ErrUnpublished):
 		res.Reason = err.Error()
 	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		res.Reason = fmt.Sprintf("no answer within %s", readyWithin)

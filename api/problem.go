@@ -92,7 +92,7 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	}
 	switch {
 	case f != nil:
-		if f.Code.Status() >= http.StatusInternalServerError {
+		if f.Code.Status() >= http.StatusInternalServerError && f.Code != fault.NotConfigured { // which the process has logged at its start
 			a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
 		}
 	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):

@@ -47,6 +47,7 @@ type op struct {
 	Secret       bool         // the answer bears a secret: its idempotency record is encrypted
 	MaxBody      int64        // bytes; 1 MiB when 0
 	Open         bool         // not refused though the org is only read from: it changes nothing of the org's
+	Part         Part         // what the install must have; else 503 not_configured
 	Feature      string       // a feature of the plan that the org must have; else 402 feature_not_in_plan
 	ByRow        bool         // the handler holds the body to the document, not huma
 	Signed       bool         // public, and its callers sign what they send: they are not counted by address

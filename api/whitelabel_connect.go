@@ -18,7 +18,7 @@ const (
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
 	route(a, op{
-		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Tag: connectAccountTag, Title: "Get a link to where the payment processor learns about the reseller",
+		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling, Tag: connectAccountTag, Title: "Get a link to where the payment processor learns about the reseller",
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
 	route(a, op{Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag, Title: "Read the state of the reseller's payment account"}, a.readConnect)
@@ -31,7 +31,7 @@ func (a *App) mountWhiteLabelConnect() {
 		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
 	} {
 		route(a, op{
-			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Foreign: true, Tag: connectAccountTag, Title: mount.title,
+			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Part: PartBilling, Foreign: true, Tag: connectAccountTag, Title: mount.title,
 			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
 		}, mount.handle)
 	}

@@ -19,11 +19,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
-	"github.com/funnelwork/funnelwork/jobs/accountwarn"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/aisweep"
-	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
@@ -32,23 +29,18 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
-	"github.com/funnelwork/funnelwork/jobs/overagesync"
 	"github.com/funnelwork/funnelwork/jobs/plansettle"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
-	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
-	"github.com/funnelwork/funnelwork/jobs/stripeevent"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
 // Deps are what the jobs' works need.
@@ -56,13 +48,14 @@ type Deps struct {
 	App, System *postgres.DB
 	Log         *slog.Logger
 	Box         *secret.Box
-	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox
+	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox, unless NoMail
+	NoMail      bool       // mail is not configured: none is made, and one that was made elsewhere is not sent
 	PublicURL   string     // where logos in mails, and files in events, are found, without a slash at the end; "" leaves them out
 	Hooks       *webhooks.Service
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
 	Plans       *plans.Catalogue        // nil: the standard one
-	Billing     *billing.Service
+	Billing     *billing.Service // nil: billing is not configured
 	Social      *social.Service
 	Refresher   *social.Refresher
 	Domains     *branding.Domains
@@ -81,12 +74,9 @@ func All(d Deps) []queue.Handler {
 	if d.PublicURL != "" {
 		links = d.PublicURL + "/api/v1/files/"
 	}
-	return slices.Concat(leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
+	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
 		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
-			accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
-			accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
-			billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
 			contactduplicates.Job{App: d.App}.Handler(),
 			contactexport.Job{Links: links, Log: d.Log}.Handler(),
@@ -97,18 +87,11 @@ func All(d Deps) []queue.Handler {
 			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 			quotaannounce.Handler(),
 			redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
-			overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
-			prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
 			retention.Job{System: d.System, Log: d.Log}.Handler(),
 			segmentsync.Job{Pace: segments.Usual()}.Handler(),
-			stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
-			systemmail.Kind.Handle(systemmail.Job{
-				DB: d.App, Box: d.Box, SMTP: d.SMTP, System: d.System, PublicURL: d.PublicURL, Brands: branding.NewResolver(d.App, branding.ByPlan(plans.NewService(d.App, d.Plans).Of)),
-			}.Work),
 			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
 			(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
 			webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
-			webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
 			webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
 		})
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,8 +18,8 @@ import (
 )
 
 // A process that is killed while it publishes leaves its key in use: for a minute in the sandbox, here for as long as
-// the test likes.
-func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
+// the test likes. Until the prices are there the API answers what it can, and is not ready.
+func TestAnAPIServesThoughItsPricesCannotBePublishedAndIsReadyWhenTheyAre(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	begun, proceed := make(chan struct{}), make(chan struct{})
@@ -29,7 +30,7 @@ func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
 	t.Cleanup(server.Close)
 	release := sync.OnceFunc(func() { close(proceed) })
 	t.Cleanup(release)
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
+	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe")
 
 	doomed := exec.CommandContext(t.Context(), build(t), "billing", "sync")
 	doomed.Env = append(slices.Clone(env), "STRIPE_SECRET_KEY=sk_test_doomed", "FUNNELWORK_STRIPE_URL="+server.URL)
@@ -48,7 +49,15 @@ func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	inBackground(t, append(slices.Clone(env), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
-	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
+	until(t, "the API answers", func() bool { return statusOf("http://"+ports[0]+"/.well-known/jwks.json") == http.StatusOK })
+	unready := func() string {
+		status, answer := ask(t, "GET", "http://"+ports[1]+"/readyz", "", "")
+		return fmt.Sprint(status, " ", answer)
+	}
+	until(t, "only the prices are missing", func() bool {
+		got := unready()
+		return strings.HasPrefix(got, "503 ") && strings.Count(got, `"ok":false`) == 1 && strings.Contains(got, "prices of the billing sandbox are not published yet")
+	}, unready)
 	if said, err := publish(t, env); err == nil || !strings.Contains(said, "409 idempotency_error idempotency_key_in_use") {
 		t.Errorf("billing sync while the key is in use: %v, %s", err, said)
 	}
@@ -63,7 +72,10 @@ func TestAnAPIStartsAndServesThoughItsPricesCannotBePublished(t *testing.T) {
 		t.Errorf("%d prices while the key was in use", n)
 	}
 	release()
-	until(t, "the prices are published", func() bool { return prices() >= 10 })
+	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
+	if n := prices(); n < 10 {
+		t.Errorf("%d prices of an API that is ready", n)
+	}
 	if said, err := publish(t, env); err != nil || strings.Contains(said, "made") {
 		t.Errorf("billing sync when all is published: %v, %s", err, said)
 	}

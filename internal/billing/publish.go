@@ -50,24 +50,25 @@ func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err e
 }
 
 // The waits between tries: of one price from publishFirst, each twice the one before, and of all of them up to
-// publishMost, which is below the minute for which a killed process's key may stay in use.
+// publishMost. Whoever keeps publishing waits keepMost at most: a process on the sandbox is ready when it is done.
 const (
 	publishTries = 4
 	publishFirst = 250 * time.Millisecond
 	publishMost  = 30 * time.Second
+	keepMost     = 4 * time.Second
 )
 
-// KeepPublishing is Publish until it has succeeded once or ctx ends. Each failure is in the log. It is for a process
-// that serves meanwhile: whoever asks for a plan without a price is told to ask again shortly.
-func (s *Service) KeepPublishing(ctx context.Context) {
-	for wait := time.Second; ; wait = min(2*wait, publishMost) {
+// KeepPublishing is Publish until it has succeeded once or ctx ends, whose error it then returns. Each failure is in the log.
+// It is for a process that serves meanwhile: whoever asks for a plan without a price is told to ask again shortly.
+func (s *Service) KeepPublishing(ctx context.Context) error {
+	for wait := time.Second; ; wait = min(2*wait, keepMost) {
 		_, err := s.Publish(ctx, false)
 		if err == nil || ctx.Err() != nil {
-			return
+			return ctx.Err()
 		}
 		s.Log.WarnContext(ctx, "prices cannot be published: plans without one cannot be bought yet", "error", err, "again_in", wait.String())
-		if s.wait(ctx, wait) != nil {
-			return
+		if err := s.wait(ctx, wait); err != nil {
+			return err
 		}
 	}
 }

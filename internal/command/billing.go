@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,6 +33,9 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 	return s.withDatabase(ctx, "billing", log, func(p *process) error {
 		if err := p.bill(ctx, nil, nil); err != nil {
 			return err
+		}
+		if p.billing == nil {
+			return errors.New("billing is not configured: set STRIPE_SECRET_KEY, or FUNNELWORK_SANDBOXES=stripe for the sandbox's prices")
 		}
 		published, err := p.billing.Publish(ctx, b.DryRun)
 		for _, one := range published {

@@ -52,9 +52,10 @@ func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
 	if err := p.bill(ctx, public, ops); err != nil {
 		return err
 	}
-	if err := p.connectors(ctx, public, ops); err != nil {
+	if err := p.connectors(public, ops); err != nil {
 		return err
 	}
+	p.sayParts(ctx, ops)
 	p.connectAccounts(public)
 	return p.customDomains()
 }

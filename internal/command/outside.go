@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/sandbox/model"
@@ -19,7 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// bill opens billing, on the sandbox where no key is set. public and ops are this process's listeners; nil where it has
+// bill opens billing: Stripe's, or a sandbox's, or none, which leaves p.billing nil. public and ops are this process's listeners; nil where it has
 // none. The process that serves the API is also the sandbox's: it lets the sandbox's time go by, sends its webhooks to
 // itself, which it reaches wherever it runs, and publishes its prices.
 func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
@@ -27,12 +28,12 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers, Log: p.log, Metrics: billing.NewMetrics(p.metrics),
 		Account: billing.Account{Key: p.StripeKey, URL: p.StripeURL, Log: p.log},
 	}
-	if p.StripeKey == "" {
-		page := stripe.Path
-		if ops != nil {
-			page = base(ops) + stripe.Path
-		}
-		p.stripe = stripe.New(stripe.Options{Store: stripe.Postgres{System: p.system}, Log: p.log, PageURL: page})
+	switch {
+	case p.real(api.PartBilling):
+	case !p.sandboxed(api.PartBilling):
+		return nil
+	default:
+		p.stripe = stripe.New(stripe.Options{Store: stripe.Postgres{System: p.system}, Log: p.log, PageURL: sandboxPage(ops, stripe.Path)})
 		p.atEnd(func(context.Context) error { p.stripe.Close(); return nil })
 		o.Account = billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log}
 		o.Now = clock(p.stripe) //nolint:contextcheck // a clock is asked by whoever, and has no context
@@ -45,12 +46,40 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 				return err
 			}
 		}
-		p.log.InfoContext(ctx, "no STRIPE_SECRET_KEY: billing runs on a sandbox, and no money moves", "page", page)
 	}
 	if p.billing = jobs.Billing(o); p.stripe != nil && public != nil {
-		p.tasks = append(p.tasks, p.stripe.Run, func(ctx context.Context) error { p.billing.KeepPublishing(ctx); return nil })
+		p.published = make(chan struct{})
+		p.tasks = append(p.tasks, p.stripe.Run, func(ctx context.Context) error {
+			if p.billing.KeepPublishing(ctx) == nil {
+				close(p.published)
+			}
+			return nil
+		})
 	}
 	return nil
+}
+
+// onSale is a check of readiness: the sandbox's prices are published, so that a plan can be bought.
+func (p *process) onSale(context.Context) error {
+	select {
+	case <-p.published:
+		return nil
+	default:
+		return api.ErrUnpublished
+	}
+}
+
+// awaitPrices waits until the sandbox's prices are published, where there is a sandbox, or ctx ends.
+func (p *process) awaitPrices(ctx context.Context) error {
+	if p.published == nil {
+		return nil
+	}
+	select {
+	case <-p.published:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // clock is the sandbox's, looked up once a second: who operates it may move it.
@@ -76,7 +105,8 @@ func clock(s *stripe.Sandbox) func() time.Time {
 	}
 }
 
-// trialDays is how long the trial of a new org lasts; 0 is without end, on the sandbox, where nobody can pay.
+// trialDays is how long the trial of a new org lasts; 0 is without end: on the sandbox and without billing, where nobody can
+// pay.
 func (p *process) trialDays() int {
 	if p.StripeKey == "" {
 		return 0
@@ -84,18 +114,16 @@ func (p *process) trialDays() int {
 	return p.plans.Trial().TrialDays
 }
 
-// connectors opens the social networks and ad platforms, those without a client id on the sandbox. public and ops are this
+// connectors opens the social networks and ad platforms, those without a client id on the sandbox if there is to be one.
+// public and ops are this
 // process's listeners; nil where it has none.
-func (p *process) connectors(ctx context.Context, public, ops net.Listener) error {
+func (p *process) connectors(public, ops net.Listener) error {
 	apps, without, err := p.OAuth.apps()
 	if err != nil {
 		return err
 	}
-	if len(without) > 0 && p.OAuth.Sandbox == "on" && p.OAuth.URL == "" {
-		at, o := strings.TrimSuffix(oauth.Path, "/"), oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
-		if ops != nil {
-			at = base(ops) + at
-		}
+	if p.sandboxed(api.PartOAuth) {
+		at, o := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/"), oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
 		if public != nil {
 			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), base(public)) + "/oauth/"}
 		}
@@ -108,7 +136,6 @@ func (p *process) connectors(ctx context.Context, public, ops net.Listener) erro
 				HTTP: &http.Client{Transport: p.oauth.Transport(), Timeout: provider.CallTime},
 			}
 		}
-		p.log.InfoContext(ctx, "no client id is set: these platforms run on a sandbox, and nobody's account is touched", "platforms", strings.Join(without, " "), "page", at+"/")
 	}
 	p.providers = provider.New(provider.Options{Apps: apps})
 	return nil
@@ -124,10 +151,14 @@ func (p *process) connectAccounts(public net.Listener) {
 	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
 }
 
-// models are the language models that answer: a provider's, or the sandbox's.
+// models are the language models that answer: a provider's, or the sandbox's; nil for none.
 func (p *process) models() ai.Provider {
 	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
-	if o.Key == "" && o.URL == "" {
+	switch {
+	case p.real(api.PartAI):
+	case !p.sandboxed(api.PartAI):
+		return nil
+	default:
 		s := &model.Sandbox{}
 		p.atEnd(func(context.Context) error { s.Close(); return nil })
 		o = ai.Options{Key: "sandbox", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Transport()}}

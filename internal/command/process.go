@@ -44,13 +44,14 @@ type process struct {
 	hooks             *webhooks.Service
 	slots             api.Slots // the worker's, in a process that has one
 	plans             *plans.Catalogue
-	billing           *billing.Service
+	billing           *billing.Service // nil where it is not configured
 	social            *social.Service
 	domains           *branding.Domains
 	hosts             *branding.Hosts // nil in a process without the API
-	stripe            *stripe.Sandbox // nil where there is a key
+	stripe            *stripe.Sandbox // nil where there is a key, or no billing
+	published         chan struct{}   // closed when the sandbox's prices are; nil in a process that publishes none
 	providers         *provider.Set
-	oauth             *oauth.Sandbox // nil where there are client ids for all
+	oauth             *oauth.Sandbox // nil where there are client ids for all, or no sandbox
 	tasks             []func(context.Context) error
 	last              []func(context.Context) error // outlive the tasks
 	ending            atomic.Bool                   // the tasks have been told to end

@@ -23,6 +23,7 @@ func (p *process) serve(ln net.Listener) {
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log), AIPerMinute: p.AIPerMinute,
+		NotConfigured: p.notConfigured(),
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
@@ -41,8 +42,8 @@ func (p *process) serve(ln net.Listener) {
 // operate adds the ops listener.
 func (p *process) operate(ln net.Listener) error {
 	mounts := map[string]http.Handler{}
-	if p.SMTPURL == "" {
-		mounts["/sandbox/mailbox/"] = mailbox.Handler(p.system, p.box, p.log)
+	if p.sandboxed(api.PartMail) {
+		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
 	}
 	if p.stripe != nil {
 		mounts[stripe.Path] = p.stripe.Handler()
@@ -53,6 +54,10 @@ func (p *process) operate(ln net.Listener) error {
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
+	ready := map[string]func(context.Context) error{}
+	if p.published != nil {
+		ready["prices"] = p.onSale
+	}
 	var serves func(string) bool
 	if p.hosts != nil {
 		serves = p.hosts.Serves
@@ -60,6 +65,7 @@ func (p *process) operate(ln net.Listener) error {
 	ops, err := api.NewOps(api.OpsOptions{
 		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
+		NotConfigured: p.notConfigured(), Ready: ready,
 	})
 	api.CollectPool(p.metrics, "app", p.app)
 	api.CollectPool(p.metrics, "system", p.system)

@@ -14,43 +14,44 @@ import (
 
 // settings are read here and nowhere else: flag, else environment, else default.
 type settings struct {
-	Addr         string    `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
-	OpsAddr      string    `env:"FUNNELWORK_OPS_ADDR" help:"Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler 9092)."`
-	OpsUser      string    `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
-	OpsPassword  string    `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
-	OpsHosts     []string  `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
-	OpsReadOnly  bool      `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
-	Home         string    `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
-	DatabaseURL  string    `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
-	Pooler       bool      `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
-	RedisURL     string    `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
-	Repository   string    `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
-	Keyset       string    `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
-	Spool        string    `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
-	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
-	DomainTarget string    `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET" help:"Name that the CNAME of custom domains leads to; else that of FUNNELWORK_PUBLIC_URL."`
-	DNSResolvers []string  `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority" help:"Who is asked for the records of custom domains, each of whom has to see them: system, authority (the zones' own servers) or addresses."`
-	HostsFile    string    `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE" help:"File in which an API process keeps the custom domains that it knows, for a start without the database; else HOME/hosts.json."`
-	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
-	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
-	StripeKey    string    `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one billing runs on a sandbox of ours, whose page is on the ops listener."`
-	StripeHook   string    `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
-	StripeOthers string    `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
-	StripeURL    string    `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
-	AIKey        string    `name:"ai-key" env:"FUNNELWORK_AI_KEY" help:"Key of a provider of language models; without key and URL the AI endpoints are answered by a sandbox of ours."`
-	AIURL        string    `name:"ai-url" env:"FUNNELWORK_AI_URL" help:"Base of the provider's API, which is like OpenAI's; else OpenAI's own."`
-	AIModel      string    `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini" help:"The model that is asked."`
-	AIPerMinute  int64     `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000" help:"AI tokens that an organization may spend in a minute."`
-	Plans        string    `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
-	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
-	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
-	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
-	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
-	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
-	SMTPURL      string    `name:"smtp-url" env:"FUNNELWORK_SMTP_URL" help:"Server for the platform's mails, smtp:// or smtps://; without one they go to the sandbox mailbox on the ops listener."`
-	MailFrom     string    `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
-	LogLevel     string    `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
-	LogFormat    string    `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
+	Addr         string        `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
+	OpsAddr      string        `env:"FUNNELWORK_OPS_ADDR" help:"Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler 9092)."`
+	OpsUser      string        `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
+	OpsPassword  string        `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
+	OpsHosts     []string      `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
+	OpsReadOnly  bool          `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
+	Home         string        `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
+	DatabaseURL  string        `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
+	Pooler       bool          `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
+	RedisURL     string        `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
+	Repository   string        `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
+	Keyset       string        `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
+	Spool        string        `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
+	PublicURL    string        `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
+	DomainTarget string        `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET" help:"Name that the CNAME of custom domains leads to; else that of FUNNELWORK_PUBLIC_URL."`
+	DNSResolvers []string      `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority" help:"Who is asked for the records of custom domains, each of whom has to see them: system, authority (the zones' own servers) or addresses."`
+	HostsFile    string        `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE" help:"File in which an API process keeps the custom domains that it knows, for a start without the database; else HOME/hosts.json."`
+	CORSOrigins  []string      `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
+	Proxies      []network     `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
+	StripeKey    string        `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one there is no billing, but for the sandbox."`
+	StripeHook   string        `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
+	StripeOthers string        `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
+	StripeURL    string        `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
+	AIKey        string        `name:"ai-key" env:"FUNNELWORK_AI_KEY" help:"Key of a provider of language models; without key and URL there are no AI endpoints, but for the sandbox."`
+	AIURL        string        `name:"ai-url" env:"FUNNELWORK_AI_URL" help:"Base of the provider's API, which is like OpenAI's; else OpenAI's own."`
+	AIModel      string        `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini" help:"The model that is asked."`
+	AIPerMinute  int64         `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000" help:"AI tokens that an organization may spend in a minute."`
+	Plans        string        `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
+	OAuth        oauthApps     `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
+	Signup       string        `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
+	RateLimit    string        `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
+	AllowPrivate bool          `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
+	Concurrency  int           `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
+	SMTPURL      string        `name:"smtp-url" env:"FUNNELWORK_SMTP_URL" help:"Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the sandbox they go to its mailbox on the ops listener."`
+	Sandboxes    []sandboxName `env:"FUNNELWORK_SANDBOXES" help:"Sandboxes that stand in for what is not configured: stripe, oauth, mail, ai. Pages on the ops listener show what they did. up uses all of them."`
+	MailFrom     string        `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
+	LogLevel     string        `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat    string        `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
 }
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
@@ -59,6 +60,9 @@ func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.js
 func (s *settings) Validate() error {
 	if s.Concurrency < 1 || s.Concurrency > worker.MostConcurrency {
 		return fmt.Errorf("--concurrency (FUNNELWORK_CONCURRENCY): want 1 to %d", worker.MostConcurrency)
+	}
+	if err := checkSandboxes(s.Sandboxes); err != nil {
+		return err
 	}
 	if s.PublicURL != "" && !isBase(s.PublicURL) {
 		return errors.New("--public-url (FUNNELWORK_PUBLIC_URL): want http:// or https:// and a host")
@@ -101,7 +105,6 @@ type oauthApps struct {
 	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
 	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
 	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
-	Sandbox        string   `env:"SANDBOX" enum:"on,off" default:"on" help:"Platforms without a client id run on a sandbox: on or off."`
 	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
 }
 

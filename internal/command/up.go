@@ -54,7 +54,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		return err
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error {
-		if err := api.Answers(ctx, base(public)); err != nil {
+		if err := errors.Join(p.awaitPrices(ctx), api.Answers(ctx, base(public))); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(out, "ready:", base(public))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -20,7 +21,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
 		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"), Hooks: p.hooks,
 		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
+		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains, NoMail: !p.real(api.PartMail) && !p.sandboxed(api.PartMail),
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {

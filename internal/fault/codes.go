@@ -75,6 +75,7 @@ const (
 	Unavailable         Code = "unavailable"
 	ProviderUnavailable Code = "provider_unavailable"
 	AIUnavailable       Code = "ai_unavailable"
+	NotConfigured       Code = "not_configured"
 )
 
 // statuses is total over the list above; a test walks it.
@@ -89,7 +90,7 @@ var statuses = map[Code]int{
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422, AIRequestTooLarge: 422,
 	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431, InvitationLimit: 429,
-	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503,
+	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,
 }
 
 // Status is the HTTP status of c; 500 for a code that is not on the list.

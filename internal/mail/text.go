@@ -29,9 +29,12 @@ func Verify(to, base, token string) Message {
 func Invite(to, base, token, org string) Message {
 	return compose(to, "You are invited to “"+quote(org)+"”"+named(" on %", ""),
 		"You are invited to join “"+quote(org)+"”"+named(" on %", "")+". The link is good for seven days.",
-		"Accept the invitation", link(base, invitePage, token),
+		"Accept the invitation", InviteLink(base, token),
 		"If you do not know the sender, do nothing.")
 }
+
+// InviteLink is where an invitation is accepted.
+func InviteLink(base, token string) string { return link(base, invitePage, token) }
 
 func link(base, page, token string) string { return base + page + "?token=" + url.QueryEscape(token) }
 

@@ -30,7 +30,7 @@ func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) 
 		payer = tx.Org()
 	}
 	err = tx.In(ctx, payer, func() (err error) {
-		mailed, err = charge(ctx, tx, in.Folded, again)
+		mailed, err = charge(ctx, tx, in, again)
 		return err
 	})
 	return mailed, err
@@ -39,7 +39,7 @@ func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) 
 // charge counts an invitation of tx's org to an address, and reports whether it may be mailed: addressMails are, and
 // a further one is withheld. An org's next invitation after orgInvitations is fault.InvitationLimit. What neither makes an
 // invitation nor sends a mail counts for nothing. The counts are rows under locks, so that they hold exactly in races.
-func charge(ctx context.Context, tx *postgres.Tx, folded string, again bool) (mailed bool, err error) {
+func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
 	var (
 		used   int
 		oldest *time.Time
@@ -50,12 +50,13 @@ func charge(ctx context.Context, tx *postgres.Tx, folded string, again bool) (ma
 	if err != nil {
 		return false, fmt.Errorf("count invitations: %w", err)
 	}
-	err = tx.QueryRow(ctx, `SELECT take_invitation_mail($1, $2)`, []any{addressHash(folded), addressMails}, &mailed)
-	if err != nil {
-		return false, fmt.Errorf("count invitation mails: %w", err)
+	if in.Unmailed {
+		mailed = true
+	} else if mailed, err = takeMail(ctx, tx, in.Folded); err != nil {
+		return false, err
 	}
-	if again && !mailed {
-		return false, nil
+	if again && (in.Unmailed || !mailed) {
+		return mailed, nil
 	}
 	if used >= orgInvitations {
 		f := fault.Newf(fault.InvitationLimit, "An organization invites at most %d times in 24 hours.", orgInvitations)
@@ -64,6 +65,15 @@ func charge(ctx context.Context, tx *postgres.Tx, folded string, again bool) (ma
 	}
 	tx.Queue(`INSERT INTO invitation_count (org_id, id) VALUES ($1, $2)`, tx.Org(), id.New())
 	return mailed, nil
+}
+
+// takeMail counts a mail to the address, and reports false where it has got all that it gets.
+func takeMail(ctx context.Context, tx *postgres.Tx, folded string) (taken bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT take_invitation_mail($1, $2)`, []any{addressHash(folded), addressMails}, &taken)
+	if err != nil {
+		return false, fmt.Errorf("count invitation mails: %w", err)
+	}
+	return taken, nil
 }
 
 // Sweep deletes the counts that are over, in tx, which runs as System.

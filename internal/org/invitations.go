@@ -24,6 +24,8 @@ type Invitation struct {
 	Role          string
 	TokenHash     []byte
 	By            id.ID
+	// Unmailed says that the token goes into an answer instead of a mail, for which addresses have no limit.
+	Unmailed bool
 	// ChargedTo is the org whose limit the invitation counts for; tx's own when zero.
 	ChargedTo id.ID
 }
@@ -33,7 +35,7 @@ type InviteResult struct {
 	*Member
 	// Again reports whether the person had an open invitation before; it is the same one.
 	Again bool
-	// Mailed reports whether the invitation is to be mailed, with the token whose hash was given. If not, the limit of the
+	// Mailed reports whether the invitation is to be mailed, or answered, with the token whose hash was given. If not, the limit of the
 	// address is reached, and the token of an open invitation stays as it was.
 	Mailed bool
 }

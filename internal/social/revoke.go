@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,13 +47,17 @@ const (
 	Ended  = "revoked"
 	Shared = "shared" // another grant of the same person at the same application lives by it
 	NoWay  = "not_revocable"
+	NoApp  = "not_configured" // this process has not the application that the login was made with
 )
 
 // RevokeEnding tells the provider, unless another grant, in whichever org, or another pending login is the same person's at the
 // same application: what is revoked at one place may end at all. system is the System role's. An error is worth another try.
 func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.ID, e *Ending) (outcome string, err error) {
 	p, err := s.Providers.Get(e.Platform)
-	if err != nil || !p.Revocable() || p.ClientID() != e.client || e.sealed == nil {
+	switch {
+	case errors.Is(err, provider.ErrUnconfigured), err == nil && p.ClientID() != e.client:
+		return NoApp, nil
+	case err != nil, !p.Revocable(), e.sealed == nil:
 		return NoWay, nil //nolint:nilerr // a platform that is no longer offered has nobody to tell
 	}
 	m, err := s.openMaterial(org, e.ID, e.sealed)

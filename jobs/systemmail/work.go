@@ -15,13 +15,18 @@ import (
 type Job struct {
 	DB   *postgres.DB // App role
 	Box  *secret.Box
-	SMTP *mail.SMTP // nil: the sandbox mailbox
+	SMTP *mail.SMTP // nil: the sandbox mailbox, unless Off
+	Off  bool       // mail is not configured
 	// Brands and System tell in whose name a mail speaks when it is sent; without them it is the platform's.
 	Brands *branding.Resolver
 	System *postgres.DB
 	// PublicURL is where mail programs find logos; "" for mails without.
 	PublicURL string
 }
+
+// ErrOff is why a mail's job is dead that ran where mail is not configured. The mail is kept: run again where it is
+// configured, the job sends it.
+var ErrOff = errors.New("mail is not configured in this process (FUNNELWORK_SMTP_URL)")
 
 // Work sends the mail once per delivery of the job; the Message-ID is the job's id, so a double after a crash
 // can be known. The body leaves the database in the transaction that ends the job.
@@ -33,6 +38,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	})
 	if err != nil || m == nil {
 		return err
+	}
+	if j.Off {
+		return queue.Drop(ErrOff)
 	}
 	if err := j.dress(ctx, run.Org, m); err != nil {
 		return err

@@ -49,6 +49,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		j.Log.WarnContext(ctx, "a provider was not told that a login has ended", "platform", e.Platform, "error", err)
 		outcome = failed
 	}
+	if outcome == social.NoApp {
+		j.Log.WarnContext(ctx, "a provider was not told that a login has ended: its application is not configured in this process", "platform", e.Platform)
+	}
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { j.Social.Forget(ctx, tx, e, outcome); return nil })
 	return nil
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
+// Path is where Handler is mounted.
+const Path = "/sandbox/mailbox/"
+
 // shown is how many mails the page lists, newest first.
 const shown = 50
 

@@ -1,0 +1,140 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+)
+
+// part is one thing outside the product, as its settings and its sandbox are called.
+type part struct {
+	api.Part
+	sandbox string // its name in FUNNELWORK_SANDBOXES
+	set     string // the setting that makes it real
+	page    string // of its sandbox, on the ops listener; "" for none
+}
+
+// parts are all there are, in the order in which they are shown.
+func parts() []part {
+	return []part{
+		{api.PartBilling, "stripe", "STRIPE_SECRET_KEY", stripe.Path},
+		{api.PartOAuth, "oauth", "FUNNELWORK_OAUTH_..._CLIENT_ID", oauth.Path},
+		{api.PartMail, "mail", "FUNNELWORK_SMTP_URL", mailbox.Path},
+		{api.PartAI, "ai", "FUNNELWORK_AI_KEY", ""},
+	}
+}
+
+// sandboxName is one name in FUNNELWORK_SANDBOXES.
+type sandboxName string
+
+// UnmarshalText trims blanks, which may stand around commas.
+func (n *sandboxName) UnmarshalText(text []byte) error {
+	*n = sandboxName(strings.TrimSpace(string(text)))
+	return nil
+}
+
+// checkSandboxes refuses a name that no sandbox has.
+func checkSandboxes(names []sandboxName) error {
+	var known []string
+	for _, p := range parts() {
+		known = append(known, p.sandbox)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, string(n)) {
+			return fmt.Errorf("--sandboxes (FUNNELWORK_SANDBOXES): there is no sandbox %q; want some of %s", string(n), strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// mayStandIn reports whether the part's sandbox stands in where the part is not configured: in up always, in other commands
+// where it was asked for.
+func (p *process) mayStandIn(which api.Part) bool {
+	for _, one := range parts() {
+		if one.Part == which {
+			return p.name == "up" || slices.Contains(p.Sandboxes, sandboxName(one.sandbox))
+		}
+	}
+	return false
+}
+
+// real reports whether the settings of a part are given; of oauth, of one platform at least.
+func (p *process) real(which api.Part) bool {
+	switch which {
+	case api.PartBilling:
+		return p.StripeKey != ""
+	case api.PartMail:
+		return p.SMTPURL != ""
+	case api.PartAI:
+		return p.AIKey != "" || p.AIURL != ""
+	default:
+		apps, _, err := p.OAuth.apps()
+		return err == nil && len(apps) > 0
+	}
+}
+
+// notConfigured lists the parts that are neither real nor stood in for.
+func (p *process) notConfigured() (lacks []api.Part) {
+	for _, one := range parts() {
+		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
+			lacks = append(lacks, one.Part)
+		}
+	}
+	return lacks
+}
+
+// sandboxed reports whether the part's sandbox is in use; of oauth, for one platform at least.
+func (p *process) sandboxed(which api.Part) bool {
+	if which == api.PartOAuth {
+		_, without, err := p.OAuth.apps()
+		return err == nil && len(without) > 0 && p.mayStandIn(which)
+	}
+	return !p.real(which) && p.mayStandIn(which)
+}
+
+// sayParts logs at the start which sandboxes are in use, and which parts are missing. Outside up either is worth a warning.
+func (p *process) sayParts(ctx context.Context, ops net.Listener) {
+	level := slog.LevelWarn
+	if p.name == "up" {
+		level = slog.LevelInfo
+	}
+	var lacks, set []string
+	for _, one := range parts() {
+		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
+			lacks, set = append(lacks, string(one.Part)), append(set, one.set)
+		}
+		if !p.sandboxed(one.Part) {
+			continue
+		}
+		about := []any{"part", string(one.Part), "sandbox", one.sandbox}
+		if one.page != "" && ops != nil {
+			about = append(about, "page", base(ops)+one.page)
+		}
+		if one.Part == api.PartOAuth {
+			_, without, _ := p.OAuth.apps()
+			about = append(about, "platforms", strings.Join(without, " "))
+		}
+		p.log.Log(ctx, level, "this part runs on a sandbox: no money moves, no account is touched, no mail is sent, no model is asked", about...)
+	}
+	if len(lacks) > 0 {
+		p.log.WarnContext(ctx, "not configured: the routes of these parts answer 503 not_configured", "parts", strings.Join(lacks, " "), "settings", strings.Join(set, " "),
+			"or", "FUNNELWORK_SANDBOXES")
+	}
+}
+
+// sandboxPage is where a sandbox shows itself: on this process's ops listener, where it has one.
+func sandboxPage(ops net.Listener, path string) string {
+	if ops == nil {
+		return path
+	}
+	return base(ops) + cmp.Or(path, "/")
+}
