@@ -51,6 +51,9 @@ func (a *App) mountDocs() {
 		return a.file(func(*fiber.Ctx) (string, []byte) { return kind, []byte(text) })
 	}
 	a.documentWebhooks()
+	for _, s := range a.huma.OpenAPI().Components.Schemas.Map() {
+		nameNull(s)
+	}
 	doc, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err)) // it is made of our own types

@@ -108,7 +108,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	t.Cleanup(s.Model.Close)
 	s.Deps.AI = ai.Open(ai.Options{Key: "k", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Model.Transport()}})
 	s.Deps.Tokens = limits.NewTokens(client, log)
-	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log})
+	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log, PageURL: "http://ops.test" + stripe.Path})
 	t.Cleanup(s.Stripe.Close)
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)
@@ -183,8 +183,9 @@ func (s *service) serve() {
 
 // reading is what a stranger reads in the API document.
 type reading struct {
-	spec *openapi3.T
-	find routers.Router
+	spec   *openapi3.T
+	find   routers.Router
+	strict *schemas
 }
 
 // readings keeps what was read, since reading takes longer than most tests: the document differs between tests by the
@@ -208,6 +209,9 @@ func (s *service) document() {
 		}
 		r.spec.Servers = nil
 		if r.find, err = gorillamux.NewRouter(r.spec); err != nil {
+			s.Fatalf("read the API document: %v", err)
+		}
+		if r.strict, err = newSchemas(text); err != nil {
 			s.Fatalf("read the API document: %v", err)
 		}
 		readings.of[text] = r
@@ -340,8 +344,9 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 var keepAlive = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 30 * time.Second}}
 
 // hold checks one answer: a problem with a listed code unless it went well, and what the document promises.
-// The schema is compiled anew for each body, which is most of what these tests cost: so a test holds the first of each operation
-// and status to it, and -short, and so the race detector's run, holds statuses alone.
+// Every body is held to its schema by an independent reader of JSON Schema. kin-openapi compiles the schema anew for each body, which
+// is most of what these tests cost: so a test holds the first of each operation and status to it, and -short, and so the race
+// detector's run, holds statuses alone.
 func (s *service) hold(req *http.Request, got answer) {
 	s.Helper()
 	what := req.Method + " " + req.URL.RequestURI()
@@ -365,6 +370,9 @@ func (s *service) hold(req *http.Request, got answer) {
 	in.SetBodyBytes(got.Body)
 	if err := openapi3filter.ValidateResponse(s.Context(), in); err != nil {
 		s.Errorf("%s: the answer %d is not what the document promises: %v\n%s", what, got.Status, err, got.Body)
+	}
+	if err := s.strict.hold(route.Method, route.Path, got.Status, kind, got.Body); err != nil {
+		s.Errorf("%s: the answer %d does not fit its schema: %v\n%s", what, got.Status, err, got.Body)
 	}
 }
 

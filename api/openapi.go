@@ -156,6 +156,26 @@ func (a *App) document(o *op, h *huma.Operation) {
 	a.huma.OpenAPI().AddOperation(h)
 }
 
+// nameNull adds null to the enum of every nullable part of s: by JSON Schema a type that takes null is not enough.
+func nameNull(s *huma.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(slices.Clip(s.Enum), nil)
+	}
+	nameNull(s.Items)
+	for _, one := range s.Properties {
+		nameNull(one)
+	}
+	for _, one := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
+		nameNull(one)
+	}
+	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		nameNull(more)
+	}
+}
+
 // rawContent is a body of bytes, of any of the media types. Text has no form that a schema could say, either.
 func rawContent(kinds []string) map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
