@@ -40,6 +40,7 @@ func Run(args []string, stdout, stderr *os.File) int {
 	exit := -1
 	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores, webhooks, billing, accounts and white label. Try it: funnelwork up"),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	forgetEmpty(parser)
 	k, err := parser.Parse(args)
 	if exit >= 0 {
 		return exit
@@ -61,6 +62,25 @@ func Run(args []string, stdout, stderr *os.File) int {
 		return 1
 	}
 	return 0
+}
+
+// forgetEmpty takes empty settings out of the environment, so that they count as not given: a compose file or a manifest
+// that passes a setting on cannot pass none.
+func forgetEmpty(parser *kong.Kong) {
+	declared := map[string]bool{}
+	_ = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			for _, name := range flag.Envs {
+				declared[name] = true
+			}
+		}
+		return next(nil)
+	})
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && declared[name] {
+			_ = os.Unsetenv(name)
+		}
+	}
 }
 
 func (s *settings) logger(to *os.File) *slog.Logger {

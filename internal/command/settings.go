@@ -21,7 +21,7 @@ type settings struct {
 	OpsHosts     []string      `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
 	OpsReadOnly  bool          `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
 	Home         string        `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
-	DatabaseURL  string        `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given."`
+	DatabaseURL  string        `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given. What it leaves out comes from libpq's variables, such as a password of any characters from $PGPASSWORD."`
 	Pooler       bool          `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
 	RedisURL     string        `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
 	Repository   string        `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`

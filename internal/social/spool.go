@@ -34,7 +34,7 @@ func OpenSpool(dir string, box *secret.Box) (*Spool, error) {
 	if err == nil {
 		err = os.Remove(name)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process that shares the directory has removed it
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
 	return s, nil
