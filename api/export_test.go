@@ -20,13 +20,14 @@ type Route struct {
 	Status       int
 	Writes       []string
 	JSON         bool // takes a JSON body
+	Part         Part // what the install must have
 }
 
 // Routes are all mounted operations.
 func (a *App) Routes() []Route {
 	var all []Route
 	for _, o := range a.ops {
-		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json})
+		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part})
 	}
 	return all
 }

@@ -43,7 +43,7 @@ type OpsOptions struct {
 
 	// NotConfigured lists the parts that the install lacks, for /readyz.
 	NotConfigured []Part
-	// Ready are further checks of /readyz, by name, with the reason that it shows as long as one fails.
+	// Ready are further checks of /readyz, by name. Of their errors it shows ErrUnpublished alone.
 	Ready map[string]func(context.Context) error
 
 	// Serves tells whether a TLS server may get a certificate for a name. It is asked on every first handshake, and answers

@@ -15,6 +15,8 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
@@ -71,6 +73,7 @@ type readyAnswer struct {
 		OK     bool
 		Reason string
 	}
+	NotConfigured []string `json:"not_configured"`
 }
 
 func readyz(t *testing.T, h http.Handler, query string) (int, readyAnswer) {
@@ -107,6 +110,34 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("redis %s: the process is alive, but /healthz is %d", name, w.Code)
 		}
 		fault.end()
+	}
+}
+
+func TestReadinessListsWhatIsNotConfiguredAndWaitsForPricesAlone(t *testing.T) {
+	t.Parallel()
+	var published atomic.Bool
+	ops := newOps(t, func(o *api.OpsOptions) {
+		o.NotConfigured = []api.Part{api.PartMail, api.PartAI}
+		o.Ready = map[string]func(context.Context) error{"prices": func(context.Context) error {
+			if published.Load() {
+				return nil
+			}
+			return api.ErrUnpublished
+		}}
+	})
+	code, a := readyz(t, ops, "")
+	if code != 503 || a.Checks["prices"].OK || a.Checks["prices"].Reason != api.ErrUnpublished.Error() {
+		t.Errorf("before the prices are published: %d %+v", code, a)
+	}
+	published.Store(true)
+	if code, a = readyz(t, ops, ""); code != 200 || !a.Checks["prices"].OK {
+		t.Errorf("after that: %d %+v", code, a)
+	}
+	if diff := cmp.Diff([]string{"mail", "ai"}, a.NotConfigured); diff != "" {
+		t.Errorf("not_configured (-want +got):\n%s", diff)
+	}
+	if _, a := readyz(t, newOps(t), ""); a.NotConfigured == nil || len(a.NotConfigured) != 0 {
+		t.Errorf("where all is configured: %v, want an empty list", a.NotConfigured)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+server.URL, "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn",
-		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "FUNNELWORK_ADDR="+ports[0])
+		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_SANDBOXES=oauth", "FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "FUNNELWORK_ADDR="+ports[0])
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[2]), "scheduler")
 	public := "http://" + ports[0]

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -136,5 +135,5 @@ func sandboxPage(ops net.Listener, path string) string {
 	if ops == nil {
 		return path
 	}
-	return base(ops) + cmp.Or(path, "/")
+	return base(ops) + path
 }
