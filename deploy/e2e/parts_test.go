@@ -37,7 +37,7 @@ func (s *spoken) String() string {
 	return s.said.String()
 }
 
-// lines returns the log's entries of a level at least WARN, by message.
+// warnings are the entries of the log at WARN and above.
 func (s *spoken) warnings(t *testing.T) (all []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(s.String()) {
@@ -49,8 +49,16 @@ func (s *spoken) warnings(t *testing.T) (all []map[string]any) {
 	return all
 }
 
-// role starts a role, which ends with the test, and waits until it is ready.
+// role is launch that waits until /readyz is 200.
 func role(t *testing.T, env []string, name, addr, ops string) *spoken {
+	t.Helper()
+	s := launch(t, env, name, addr, ops)
+	until(t, name+" is ready", func() bool { return statusOf("http://"+ops+"/readyz") == http.StatusOK }, s.String)
+	return s
+}
+
+// launch starts a role, or up, which ends with the test.
+func launch(t *testing.T, env []string, name, addr, ops string) *spoken {
 	t.Helper()
 	s := &spoken{}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), name)
@@ -65,7 +73,6 @@ func role(t *testing.T, env []string, name, addr, ops string) *spoken {
 			t.Errorf("%s ended with %v: %s", name, err, s)
 		}
 	})
-	until(t, name+" is ready", func() bool { return statusOf("http://"+ops+"/readyz") == http.StatusOK }, s.String)
 	return s
 }
 
@@ -227,5 +234,51 @@ func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 	}
 	if status, answer := ask(t, "POST", public+"/api/v1/members", session.Token, `{"email":"bob@example.com","role":"member"}`); status != 201 || strings.Contains(answer, "accept_url") {
 		t.Errorf("an invitation that is mailed: %d %s", status, answer)
+	}
+}
+
+// TestNothingIsUnavailableOnceUpIsReady asks, as soon as the ready line is printed, for one of everything that a sandbox does.
+func TestNothingIsUnavailableOnceUpIsReady(t *testing.T) {
+	t.Parallel()
+	ports, err := freePorts(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
+	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Engines")
+	s := launch(t, env, "up", ports[0], ports[1])
+	until(t, "up says that it is ready", func() bool { return strings.Contains(s.String(), "ready: ") }, s.String)
+	public := "http://" + ports[0]
+	if status := statusOf("http://" + ports[1] + "/readyz"); status != http.StatusOK {
+		t.Errorf("/readyz after the ready line: %d", status)
+	}
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	var session struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(answer), &session); err != nil || session.Token == "" {
+		t.Fatal(answer)
+	}
+	if status, answer := ask(t, "POST", public+"/billing/change-plan", session.Token, `{"plan":"white_label_pro","interval":"month"}`); status != http.StatusOK {
+		t.Errorf("the first change of plan: %d %s", status, answer)
+	}
+	calls := [][2]string{
+		{"/billing/change-plan/preview", `{"plan":"white_label_pro","interval":"year"}`},
+		{"/billing/portal", ""},
+		{"/white-label/connect/onboarding", ""},
+		{"/api/v1/ai/classify-reply", `{"text":"Please call me."}`},
+		{"/api/v1/auth/forgot-password", `{"email":"ada@example.com"}`},
+		{"/api/v1/members", `{"email":"bob@example.com","role":"member"}`},
+	}
+	for _, platform := range []string{"facebook", "instagram", "linkedin", "linkedin_page", "x", "tiktok", "youtube", "pinterest"} {
+		calls = append(calls, [2]string{"/api/v1/social/" + platform + "/connect", ""})
+	}
+	for _, platform := range []string{"meta_ads", "linkedin_ads", "tiktok_ads", "google_ads", "pinterest_ads"} {
+		calls = append(calls, [2]string{"/api/v1/ads/" + platform + "/connect", ""})
+	}
+	for _, c := range calls {
+		if status, answer := ask(t, "POST", public+c[0], session.Token, c[1]); status < 200 || status > 299 {
+			t.Errorf("%s: %d %s", c[0], status, answer)
+		}
 	}
 }

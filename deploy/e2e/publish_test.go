@@ -21,6 +21,16 @@ import (
 // the test likes. Until the prices are there the API answers what it can, and is not ready.
 func TestAnAPIServesThoughItsPricesCannotBePublishedAndIsReadyWhenTheyAre(t *testing.T) {
 	t.Parallel()
+	for _, role := range []string{"api", "up"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			servesUnpublished(t, role)
+		})
+	}
+}
+
+func servesUnpublished(t *testing.T, role string) {
+	t.Helper()
 	db := testkit.DB(t)
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	box := stripe.New(stripe.Options{Store: stripe.Postgres{System: db.System}, Log: testkit.Log(t)})
@@ -48,7 +58,7 @@ func TestAnAPIServesThoughItsPricesCannotBePublishedAndIsReadyWhenTheyAre(t *tes
 	if err != nil {
 		t.Fatal(err)
 	}
-	inBackground(t, append(slices.Clone(env), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
+	process := launch(t, env, role, ports[0], ports[1])
 	until(t, "the API answers", func() bool { return statusOf("http://"+ports[0]+"/.well-known/jwks.json") == http.StatusOK })
 	unready := func() string {
 		status, answer := ask(t, "GET", "http://"+ports[1]+"/readyz", "", "")
@@ -71,8 +81,14 @@ func TestAnAPIServesThoughItsPricesCannotBePublishedAndIsReadyWhenTheyAre(t *tes
 	if n := prices(); n != 0 {
 		t.Errorf("%d prices while the key was in use", n)
 	}
+	if strings.Contains(process.String(), "ready: ") {
+		t.Errorf("%s says that it is ready: %s", role, process)
+	}
 	release()
 	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
+	if role == "up" {
+		until(t, "up says that it is ready", func() bool { return strings.Contains(process.String(), "ready: ") })
+	}
 	if n := prices(); n < 10 {
 		t.Errorf("%d prices of an API that is ready", n)
 	}
