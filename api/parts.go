@@ -38,7 +38,8 @@ func notConfigured(p Part) *fault.Fault {
 		PartBilling: "Billing is not configured on this install. Its operator can set STRIPE_SECRET_KEY.",
 		PartOAuth:   "This install has no application registered with the platform. Its operator can set one.",
 		PartMail:    "This install sends no mail. Its operator can set FUNNELWORK_SMTP_URL.",
-		PartAI:      "This install has no provider of language models. Its operator can set FUNNELWORK_AI_KEY or FUNNELWORK_AI_URL.",
+		PartAI:      "This install has no provider of language models. Its operator can set FUNNELWORK_AI_KEY.",
 	}[p]
-	return &fault.Fault{Code: fault.NotConfigured, Detail: detail, RetryAfter: unconfiguredWait, More: map[string]any{"part": p}}
+	more := map[string]any{"part": p}
+	return &fault.Fault{Code: fault.NotConfigured, Detail: detail, RetryAfter: unconfiguredWait, More: more}
 }

@@ -21,8 +21,8 @@ import (
 // partWait is how long a job waits that needs a part which this process lacks.
 const partWait = 5 * time.Minute
 
-// billingHandlers are the kinds that need the payment processor. Without billing, what the timetable asks for is done, since
-// its next tick asks anew; what one change or event of an org asked for waits until a worker has billing.
+// billingHandlers are the kinds that need the payment processor. Without billing, what the timetable asks for is done,
+// since its next tick asks anew; what one change or event of an org asked for waits until a worker has billing.
 func billingHandlers(d *Deps) []queue.Handler {
 	if d.Billing == nil {
 		return []queue.Handler{
@@ -66,7 +66,8 @@ func mailHandlers(d *Deps) []queue.Handler {
 // postponed is the work of a job whose part is not configured in this process: it waits, and spends no try.
 func postponed[A any](log *slog.Logger, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
-		log.WarnContext(ctx, "a job waits for a part that is not configured in this process", "part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
+		log.WarnContext(ctx, "a job waits for a part that is not configured in this process",
+			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
 		return queue.Snooze(partWait)
 	}
 }
@@ -74,7 +75,8 @@ func postponed[A any](log *slog.Logger, part string) func(context.Context, *queu
 // skipped is the work of a job that has nothing to do where its part is not configured.
 func skipped[A any](log *slog.Logger, level slog.Level, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
-		log.Log(ctx, level, "a job was skipped: its part is not configured in this process", "part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
+		log.Log(ctx, level, "a job was skipped: its part is not configured in this process",
+			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
 		return nil
 	}
 }

@@ -113,7 +113,7 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 		if said != 1 {
 			t.Errorf("%s warned %d times of what it lacks: %s", name, said, logs[name])
 		}
-		if strings.Contains(logs[name].String(), "sandbox\":") {
+		if strings.Contains(logs[name].String(), `"sandbox":`) {
 			t.Errorf("%s uses a sandbox: %s", name, logs[name])
 		}
 	}

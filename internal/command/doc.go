@@ -7,7 +7,8 @@
 //	role.go up.go api, worker and scheduler, each a process of its own; up is all of them with private servers
 //	serve.go      the API and the ops listener
 //	work.go       the worker and the scheduler
-//	outside.go    billing, accounts, language models: with the real ones, or with sandboxes of ours
+//	outside.go    billing, accounts, language models: the real ones, sandboxes of ours, or none
+//	parts.go      which of the three it is, and how a process says so
 //	domains.go    custom domains, and an API that waits for its database
 //	user.go billing.go jobs.go keys.go documents.go   commands that end by themselves
 //

@@ -49,14 +49,15 @@ func checkSandboxes(names []sandboxName) error {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, string(n)) {
-			return fmt.Errorf("--sandboxes (FUNNELWORK_SANDBOXES): there is no sandbox %q; want some of %s", string(n), strings.Join(known, ", "))
+			return fmt.Errorf("--sandboxes (FUNNELWORK_SANDBOXES): there is no sandbox %q; want some of %s",
+				string(n), strings.Join(known, ", "))
 		}
 	}
 	return nil
 }
 
-// mayStandIn reports whether the part's sandbox stands in where the part is not configured: in up always, in other commands
-// where it was asked for.
+// mayStandIn reports whether the part's sandbox stands in where the part is not configured: in up always, in other
+// commands where it was asked for.
 func (p *process) mayStandIn(which api.Part) bool {
 	for _, one := range parts() {
 		if one.Part == which {
@@ -100,7 +101,8 @@ func (p *process) sandboxed(which api.Part) bool {
 	return !p.real(which) && p.mayStandIn(which)
 }
 
-// sayParts logs at the start which sandboxes are in use, and which parts are missing. Outside up either is worth a warning.
+// sayParts logs at the start which sandboxes are in use, and which parts are missing. Outside up either is worth a
+// warning.
 func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 	level := slog.LevelWarn
 	if p.name == "up" {
@@ -122,11 +124,11 @@ func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 			_, without, _ := p.OAuth.apps()
 			about = append(about, "platforms", strings.Join(without, " "))
 		}
-		p.log.Log(ctx, level, "this part runs on a sandbox: no money moves, no account is touched, no mail is sent, no model is asked", about...)
+		p.log.Log(ctx, level, "a sandbox stands in for this part, and nothing that it does is real", about...)
 	}
 	if len(lacks) > 0 {
-		p.log.WarnContext(ctx, "not configured: the routes of these parts answer 503 not_configured", "parts", strings.Join(lacks, " "), "settings", strings.Join(set, " "),
-			"or", "FUNNELWORK_SANDBOXES")
+		p.log.WarnContext(ctx, "not configured: the operations of these parts answer 503 not_configured",
+			"parts", strings.Join(lacks, " "), "settings", strings.Join(set, " "))
 	}
 }
 
