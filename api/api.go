@@ -4,6 +4,7 @@ package api
 import (
 	"log/slog"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -62,6 +63,8 @@ type Deps struct {
 	PublicURL      string         // base of every link, without a slash at the end
 	CORSOrigins    []string       // exact origins that browsers may call from; none by default
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
+
+	DrainDelay time.Duration // how long Serve goes on when its context has ended
 }
 
 // App is the API with all its routes mounted.
@@ -72,6 +75,8 @@ type App struct {
 	ops   []*op // every mounted operation, in order
 
 	written []byte // of all of them: the API document
+
+	draining atomic.Bool // the process is about to end
 
 	presses chan struct{} // taken while a logo is decoded
 	uploads uploads       // of files
@@ -153,6 +158,6 @@ func build(d Deps, more ...func(*App)) *App {
 	}
 	a.mountPages()
 	a.mountDocs() // last: it writes the document
-	a.methods()
+	a.frame()
 	return a
 }

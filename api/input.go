@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"mime"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -126,10 +124,7 @@ func readBody(c *fiber.Ctx, r *request, limit int64) ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	if err != nil {
-		if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-			return nil, fault.New(fault.RequestTimeout, "The request took too long to arrive.")
-		}
-		return nil, fault.New(fault.BadRequest, "The body ended early or is badly framed.").Because(err)
+		return nil, bodyFault(err, refusalOf(c))
 	}
 	r.bodyRead = true
 	return b, nil

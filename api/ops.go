@@ -150,7 +150,7 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
+	go func() { served <- serveStrictly(srv, ln) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("ops listener: %w", err)

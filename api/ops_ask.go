@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -37,7 +36,7 @@ func Meanwhile(ctx context.Context, ln net.Listener, h http.Handler, done func(c
 	}
 	srv := &http.Server{Handler: plainHeaders(h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10}
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = srv.Serve(borrowed{tcp}) })
+	serving.Go(func() { _ = serveStrictly(srv, borrowed{tcp}) })
 	err := done(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -68,12 +67,8 @@ func Unready(o OpsOptions) http.Handler {
 // Away is the public listener of such a process: every request is a 503.
 func Away() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rid := requestID(r.Header.Get("X-Request-Id"))
-		p := problemOf(&fault.Fault{Code: fault.Unavailable, Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: 5 * time.Second}, &request{id: rid})
-		maps.Copy(w.Header(), p.header)
-		w.Header().Set("X-Request-Id", rid)
-		w.Header().Set("Content-Type", problemType)
-		w.WriteHeader(p.Status)
-		_ = marshal(w, p)
+		writeProblem(w, r, &fault.Fault{
+			Code: fault.Unavailable, Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: 5 * time.Second,
+		})
 	})
 }

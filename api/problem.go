@@ -92,7 +92,9 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	}
 	switch {
 	case f != nil:
-		if f.Code.Status() >= http.StatusInternalServerError && f.Code != fault.NotConfigured { // which the process has logged at its start
+		// What the install lacks was logged at the start; a version of HTTP is the caller's to choose.
+		expected := f.Code == fault.NotConfigured || f.Code == fault.VersionUnsupported
+		if f.Code.Status() >= http.StatusInternalServerError && !expected {
 			a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
 		}
 	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
@@ -190,6 +192,6 @@ func routing(e *fiber.Error) *fault.Fault {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.", headerBytes>>10)
 	default:
-		return fault.New(fault.BadRequest, "This is not a request that we can read.").Because(e)
+		return fault.New(fault.MalformedRequest, unreadable).Because(e)
 	}
 }

@@ -3,19 +3,20 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"github.com/funnelwork/funnelwork/internal/framing"
 )
 
-// Serve answers on ln until ctx ends, then takes no more connections and lets open requests finish. It owns
+// Serve answers on ln until ctx ends, and for DrainDelay after that; then it takes no more connections and lets open
+// requests finish. From the end of ctx each answer closes its connection, so that clients and proxies go elsewhere. It owns
 // ln. A nil error means that ctx ended.
 func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
@@ -25,6 +26,16 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	case err := <-done:
 		return errors.Join(err, l.Close())
 	case <-ctx.Done():
+	}
+	a.draining.Store(true)
+	if a.DrainDelay > 0 {
+		delay := time.NewTimer(a.DrainDelay)
+		defer delay.Stop()
+		select {
+		case err := <-done:
+			return errors.Join(err, l.Close())
+		case <-delay.C:
+		}
 	}
 	_ = l.Close() // it reports again, to Listener
 	l.closeFresh()
@@ -36,12 +47,6 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	return err
 }
-
-// How far the rest of a refused request is read before its connection closes.
-const (
-	lingerBytes = 64 << 20
-	lingerTime  = 2 * time.Second
-)
 
 // listener knows the connections on which nothing was ever asked: the server takes them for busy, and would
 // wait for them when it stops.
@@ -57,7 +62,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &conn{Conn: c, home: l}
+	one := &conn{Conn: framing.NewConn(c, headLimits), home: l}
 	l.mu.Lock()
 	l.fresh[one] = true
 	l.mu.Unlock()
@@ -84,13 +89,11 @@ func (l *listener) forget(c *conn) {
 	l.mu.Unlock()
 }
 
-// conn can be closed without losing the answer: closing one while the peer still sends makes the kernel reset
-// it, and the peer then never sees why it was refused.
+// conn passes on requests whose framing is beyond doubt.
 type conn struct {
-	net.Conn
-	home   *listener
-	used   bool        // one goroutine reads
-	unread atomic.Bool // the peer may still be sending what nobody will answer
+	*framing.Conn
+	home *listener
+	used bool // one goroutine reads
 }
 
 func (c *conn) Read(b []byte) (int, error) {
@@ -104,10 +107,6 @@ func (c *conn) Read(b []byte) (int, error) {
 
 func (c *conn) Close() error {
 	c.home.forget(c)
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.unread.Load() && half.CloseWrite() == nil {
-		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
-		_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, lingerBytes))
-	}
 	return c.Conn.Close()
 }
 
@@ -116,19 +115,29 @@ func (c *conn) Close() error {
 func hangUp(c *fiber.Ctx) {
 	c.Context().SetConnectionClose()
 	if l, ok := c.Context().Conn().(*conn); ok {
-		l.unread.Store(true)
+		l.Linger()
 	}
 }
 
-// methods lets a method that Fiber has never heard of, which it would answer in plain text, take the way of one
-// that no route has: a 405 with the Allow of the address, or a 404, counted and logged like any other.
-func (a *App) methods() {
+// frame wraps the server's handler in what Fiber's middleware comes too late for.
+//
+// A method that Fiber has never heard of, which it would answer in plain text, takes the way of one that no route has: a
+// 405 with the Allow of the address, or a 404, counted and logged like any other.
+func (a *App) frame() {
 	server := a.fiber.Server()
 	known := server.Handler
 	server.Handler = func(rc *fasthttp.RequestCtx) {
-		if !slices.Contains(fiber.DefaultMethods, string(rc.Method())) {
+		switch {
+		case isRefusal(rc.RequestURI()):
+			a.answerRefusal(rc)
+		case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
 			rc.Request.Header.SetMethod(http.MethodTrace)
+			fallthrough
+		default:
+			known(rc)
 		}
-		known(rc)
+		if a.draining.Load() {
+			rc.SetConnectionClose()
+		}
 	}
 }

@@ -76,10 +76,11 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.request.bodyRead = true
 		return n, io.EOF
 	}
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return n, fault.New(fault.RequestTimeout, "The request took too long to arrive.")
+	var refusal *fault.Fault
+	if l, ok := u.conn.(*conn); ok {
+		refusal = l.Refusal()
 	}
-	return n, fault.New(fault.BadRequest, "The body ended early or is badly framed.").Because(err)
+	return n, bodyFault(err, refusal)
 }
 
 // uploads counts those that are open.

@@ -13,6 +13,7 @@ const (
 	BadRequest       Code = "bad_request"
 	InvalidSignature Code = "invalid_signature"
 	InvalidState     Code = "invalid_state"
+	MalformedRequest Code = "malformed_request"
 
 	Unauthorized       Code = "unauthorized"
 	InvalidCredentials Code = "invalid_credentials"
@@ -76,11 +77,13 @@ const (
 	ProviderUnavailable Code = "provider_unavailable"
 	AIUnavailable       Code = "ai_unavailable"
 	NotConfigured       Code = "not_configured"
+	VersionUnsupported  Code = "http_version_not_supported"
 )
 
 // statuses is total over the list above; a test walks it.
 var statuses = map[Code]int{
-	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400, InvalidSignature: 400, InvalidState: 400,
+	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400,
+	InvalidSignature: 400, InvalidState: 400, MalformedRequest: 400,
 	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401, SessionEnded: 401,
 	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
@@ -90,7 +93,7 @@ var statuses = map[Code]int{
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422, AIRequestTooLarge: 422,
 	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431, InvitationLimit: 429,
-	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,
+	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503, VersionUnsupported: 505,
 }
 
 // Status is the HTTP status of c; 500 for a code that is not on the list.

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/framing"
+)
+
+// headLimits are those of the public listener.
+var headLimits = framing.Limits{Bytes: headerBytes, Time: readTimeout}
+
+// isRefusal reports whether a request stands in for a refused one; nearly all targets begin with a slash and are none.
+func isRefusal(target []byte) bool {
+	return len(target) > 0 && target[0] != '/' && framing.IsRefusal(string(target))
+}
+
+// answerRefusal is the public listener's answer to a request that was refused for its framing.
+func (a *App) answerRefusal(rc *fasthttp.RequestCtx) {
+	c := a.fiber.AcquireCtx(rc)
+	defer a.fiber.ReleaseCtx(c)
+	var err error = fault.New(fault.MalformedRequest, unreadable)
+	if f := refusalOf(c); f != nil {
+		err = f
+	}
+	_ = a.refuse(c, err) // it never fails
+}
+
+// refusalOf returns why the connection's request was refused, or nil.
+func refusalOf(c *fiber.Ctx) *fault.Fault {
+	if l, ok := c.Context().Conn().(*conn); ok {
+		return l.Refusal()
+	}
+	return nil
+}
+
+const unreadable = "This is not a request that we can read."
+
+// bodyFault is what is told of a body that could not be read to its end.
+func bodyFault(err error, refusal *fault.Fault) error {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return fault.New(fault.RequestTimeout, "The request took too long to arrive.")
+	}
+	if refusal != nil {
+		return refusal
+	}
+	return fault.New(fault.MalformedRequest, "The body ended early or is badly framed.").Because(err)
+}
+
+// serveStrictly has srv answer on ln, as srv.Serve does, and refuses what is badly framed.
+func serveStrictly(srv *http.Server, ln net.Listener) error {
+	next := srv.Handler
+	srv.ConnContext = framing.WithConn
+	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case framing.IsRefusal(r.RequestURI):
+			f := framing.RefusalOf(r.Context())
+			if f == nil {
+				f = fault.New(fault.MalformedRequest, unreadable)
+			}
+			w.Header().Set("Connection", "close")
+			writeProblem(w, r, f)
+		case len(r.TransferEncoding) > 0:
+			body := &strictBody{ReadCloser: r.Body, ctx: r.Context()}
+			r.Body = body
+			next.ServeHTTP(&strictWriter{ResponseWriter: w, request: r, body: body}, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+	return srv.Serve(framing.Listen(ln, framing.Limits{Bytes: srv.MaxHeaderBytes, Time: srv.ReadHeaderTimeout}))
+}
+
+// strictBody remembers a fault in the framing of a body.
+type strictBody struct {
+	io.ReadCloser
+	ctx     context.Context //nolint:containedctx // its request's
+	refusal *fault.Fault
+}
+
+func (b *strictBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.refusal = framing.RefusalOf(b.ctx)
+	}
+	return n, err
+}
+
+// strictWriter answers with the fault of the body instead of what the handler makes of it.
+type strictWriter struct {
+	http.ResponseWriter
+	request *http.Request
+	body    *strictBody
+	begun   bool
+	refused bool
+}
+
+// WriteHeader is http.ResponseWriter's.
+func (w *strictWriter) WriteHeader(status int) {
+	if w.refused = w.body.refusal != nil && !w.begun; w.refused {
+		clear(w.Header())
+		w.Header().Set("Connection", "close")
+		writeProblem(w.ResponseWriter, w.request, w.body.refusal)
+	} else {
+		w.ResponseWriter.WriteHeader(status)
+	}
+	w.begun = true
+}
+
+// Write is http.ResponseWriter's.
+func (w *strictWriter) Write(p []byte) (int, error) {
+	if !w.begun {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.refused {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// writeProblem answers a request of a net/http server with f.
+func writeProblem(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
+	rid := requestID(r.Header.Get("X-Request-Id"))
+	p := problemOf(f, &request{id: rid})
+	maps.Copy(w.Header(), p.header)
+	w.Header().Set("X-Request-Id", rid)
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = marshal(w, p)
+}

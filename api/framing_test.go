@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/framing/framingtest"
+	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+)
+
+// listeners are every kind of listener there is, by name, and a path of each that takes a POST.
+func listeners(t *testing.T) map[string]struct{ addr, path string } {
+	t.Helper()
+	s := startThings(t, unlimited)
+	ops := newOps(t, func(o *api.OpsOptions) {
+		o.Mounts = map[string]http.Handler{"/sandbox/mailbox/": mailbox.Handler(s.DB.System, s.Deps.Box, o.Log)}
+	})
+	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return ops.Serve(ctx, ln) })
+	meanwhile := func(h http.Handler) string {
+		return serving(t, func(ctx context.Context, ln net.Listener) error {
+			return api.Meanwhile(ctx, ln, h, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		})
+	}
+	return map[string]struct{ addr, path string }{
+		"public":             {strings.TrimPrefix(s.URL, "http://"), "/api/v1/auth/login"},
+		"ops":                {opsAddr, "/jobs/"},
+		"sandbox":            {opsAddr, "/sandbox/mailbox/"},
+		"ops, not ready yet": {meanwhile(api.Unready(api.OpsOptions{})), "/readyz"},
+		"public, not ready":  {meanwhile(api.Away()), "/api/v1/auth/login"},
+	}
+}
+
+// serving runs serve on a listener until the test ends, and returns its address.
+func serving(t *testing.T, serve func(context.Context, net.Listener) error) string {
+	t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, ln) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// said is one answer of a listener.
+type said struct {
+	Status  int
+	Close   bool
+	Type    string
+	Problem struct {
+		Code   string
+		Status int
+	}
+}
+
+// exchange sends the parts one after the other, and returns all answers until the listener closes.
+func exchange(t *testing.T, addr string, parts ...string) []said {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	go func() {
+		for _, part := range parts {
+			_, _ = io.WriteString(conn, part)
+		}
+	}()
+	var all []said
+	for r := bufio.NewReader(conn); ; {
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			if err != io.EOF && err != io.ErrUnexpectedEOF { //nolint:errorlint // as they are documented
+				t.Errorf("after %d answers: %v", len(all), err)
+			}
+			return all
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Errorf("answer %d: %v", len(all), err)
+		}
+		one := said{Status: res.StatusCode, Close: res.Close, Type: res.Header.Get("Content-Type")}
+		_ = json.Unmarshal(body, &one.Problem)
+		all = append(all, one)
+	}
+}
+
+func TestBadFramingIsAProblemOnEveryListenerAndEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	for listener, at := range listeners(t) {
+		first := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+		post := "POST " + at.path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+		for code, requests := range framingtest.Refused(post, first) {
+			for name, text := range requests {
+				if code == fault.HeaderTooLarge || name == "the head ends early" || name == "a long trailer" {
+					continue // they are about limits, ends, and more than one read
+				}
+				t.Run(listener+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					got := exchange(t, at.addr, first+text)
+					good := 1 // requests before the refused one
+					if name == "data behind the body" || name == "a body behind a GET" {
+						good = 2
+					}
+					if len(got) != good+1 {
+						t.Fatalf("%d answers: %+v", len(got), got)
+					}
+					want := said{Status: code.Status(), Close: true, Type: "application/problem+json"}
+					want.Problem.Code, want.Problem.Status = string(code), code.Status()
+					if got[good] != want {
+						t.Errorf("have %+v, want %+v", got[good], want)
+					}
+					if got[0].Close {
+						t.Error("the request before it closed the connection")
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestABadChunkIsAProblemHoweverLateItComes(t *testing.T) {
+	t.Parallel()
+	s := startThings(t, unlimited)
+	ops := newOps(t, func(o *api.OpsOptions) {
+		o.Mounts = map[string]http.Handler{"/read/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				http.Error(w, "read the body", http.StatusInternalServerError)
+			}
+		})}
+	})
+	for listener, at := range map[string]struct{ addr, path string }{
+		"public": {strings.TrimPrefix(s.URL, "http://"), "/api/v1/auth/login"},
+		"ops":    {serving(t, ops.Serve), "/read/x"},
+	} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		r := bufio.NewReader(conn)
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n", at.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := r.ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" {
+			t.Fatalf("%s: %q %v", listener, line, err)
+		}
+		_, _ = r.ReadString('\n')
+		if _, err = io.WriteString(conn, "4\r\nabcdGET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		all, err := io.ReadAll(r)
+		if err != nil || strings.Count(string(all), "HTTP/1.1 ") != 1 {
+			t.Errorf("%s: %v in %s", listener, err, all)
+		}
+		if !strings.HasPrefix(string(all), "HTTP/1.1 400 ") || !strings.Contains(string(all), "malformed_request") {
+			t.Errorf("%s: %s", listener, all)
+		}
+	}
+}
+
+func TestWellFramedRequestsAreAnsweredOneByOneOnEveryListener(t *testing.T) {
+	t.Parallel()
+	for listener, at := range listeners(t) {
+		t.Run(listener, func(t *testing.T) {
+			t.Parallel()
+			post := "POST " + at.path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+			get := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+			for name, one := range map[string]string{
+				"gets":         get,
+				"minor":        strings.Replace(get, "1.1", "1.2", 1),
+				"lengths":      post + "Content-Length: 2\r\n\r\n{}",
+				"chunks":       post + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1;a=b\r\n}\r\n0\r\nX: y\r\n\r\n",
+				"expectations": post + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
+			} {
+				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at.addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+				const n = 5
+				go func() { _, _ = io.WriteString(conn, strings.Repeat(one, n)) }()
+				r := bufio.NewReader(conn)
+				for i := range n {
+					res, err := http.ReadResponse(r, nil)
+					for err == nil && res.StatusCode == http.StatusContinue {
+						res, err = http.ReadResponse(r, nil)
+					}
+					if err != nil {
+						t.Fatalf("%s: answer %d: %v", name, i, err)
+					}
+					if _, err := io.Copy(io.Discard, res.Body); err != nil {
+						t.Fatalf("%s: answer %d: %v", name, i, err)
+					}
+					if res.Close && strings.HasPrefix(name, "g") || res.StatusCode == http.StatusHTTPVersionNotSupported {
+						t.Errorf("%s: answer %d is %d, close %v", name, i, res.StatusCode, res.Close)
+					}
+					if res.Close {
+						break
+					}
+				}
+				_ = conn.Close()
+			}
+		})
+	}
+}

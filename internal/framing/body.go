@@ -1,0 +1,149 @@
+package framing
+
+import "github.com/funnelwork/funnelwork/internal/fault"
+
+const (
+	maxSizeDigits = 15 // what 63 bits hold for certain
+	maxExtension  = 1 << 10
+	maxTrailer    = 16 << 10
+)
+
+// inHead reports whether the next byte belongs to a head.
+func (s *scanner) inHead() bool { return s.state < inBody }
+
+// body scans b, which continues a body, up to the body's end. It returns how many bytes of b it has taken, and how many
+// of them, moved to the front of b, the server is to have: all but extensions and trailers.
+func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
+	i, w := 0, 0
+	for i < len(b) {
+		c := b[i]
+		switch s.state {
+		case inBody, inChunk:
+			n := int(min(s.left, int64(len(b)-i)))
+			if w != i {
+				copy(b[w:], b[i:i+n])
+			}
+			i, w = i+n, w+n
+			if s.left -= int64(n); s.left > 0 {
+				continue
+			}
+			if s.state == inBody {
+				*s = scanner{}
+				return i, w, nil
+			}
+			s.state = atChunkReturn
+			continue
+		case inSize:
+			if s.digits > 0 && c == ';' {
+				s.state = inExtension
+				continue
+			}
+			if refused = s.size(c); refused != nil {
+				return i, w, refused
+			}
+		case inExtension:
+			if c == '\r' {
+				s.state = atSizeFeed
+				break
+			}
+			if s.extra++; classes[c]&valueByte == 0 || s.extra > maxExtension {
+				return i, w, badExtension
+			}
+			i++
+			continue
+		case atSizeFeed:
+			if c != '\n' {
+				return i, w, badLineEnd
+			}
+			s.extra, s.digits = 0, 0
+			if s.state = inChunk; s.left == 0 {
+				s.state = atTrailerLine
+			}
+		case atChunkReturn:
+			if c != '\r' {
+				return i, w, badChunkEnd
+			}
+			s.state = atChunkFeed
+		case atChunkFeed:
+			if c != '\n' {
+				return i, w, badChunkEnd
+			}
+			s.state = inSize
+		case atTrailerLine:
+			if c == '\r' {
+				s.state = atLastFeed
+				break
+			}
+			fallthrough
+		case inTrailerName, inTrailerValue, atTrailerFeed:
+			if refused = s.trailer(c); refused != nil {
+				return i, w, refused
+			}
+			i++
+			continue
+		default: // atLastFeed
+			if c != '\n' {
+				return i, w, badLineEnd
+			}
+			b[w] = c
+			*s = scanner{}
+			return i + 1, w + 1, nil
+		}
+		b[w] = c
+		i, w = i+1, w+1
+	}
+	return i, w, nil
+}
+
+// size takes one byte of a chunk's size, or the CR behind it.
+func (s *scanner) size(c byte) *fault.Fault {
+	var digit byte
+	switch {
+	case c >= '0' && c <= '9':
+		digit = c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		digit = c | 0x20 - 'a' + 10
+	case c == '\r' && s.digits > 0:
+		s.state = atSizeFeed
+		return nil
+	default:
+		return badChunkSize
+	}
+	if s.digits++; s.digits > maxSizeDigits {
+		return badChunkSize
+	}
+	s.left = s.left<<4 | int64(digit)
+	return nil
+}
+
+// trailer takes one byte of a trailer's line.
+func (s *scanner) trailer(c byte) *fault.Fault {
+	if s.extra++; s.extra > maxTrailer {
+		return badTrailer
+	}
+	switch s.state {
+	case atTrailerLine:
+		if classes[c]&tokenByte == 0 {
+			return badTrailer
+		}
+		s.state = inTrailerName
+	case inTrailerName:
+		if c == ':' {
+			s.state = inTrailerValue
+		} else if classes[c]&tokenByte == 0 {
+			return badTrailer
+		}
+	case inTrailerValue:
+		if c == '\r' {
+			s.state = atTrailerFeed
+		} else if classes[c]&valueByte == 0 {
+			return badTrailer
+		}
+	default: // atTrailerFeed
+		if c != '\n' {
+			return badTrailer
+		}
+		s.state = atTrailerLine
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package framing
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// Limits are those of a request's head.
+type Limits struct {
+	Bytes int
+	Time  time.Duration // from the head's first byte to its last
+}
+
+// Listen returns a listener whose connections are Conns.
+func Listen(ln net.Listener, l Limits) net.Listener { return &listener{Listener: ln, limits: l} }
+
+type listener struct {
+	net.Listener
+	limits Limits
+}
+
+// Accept returns a Conn.
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return NewConn(c, l.limits), nil
+}
+
+// Conn passes on the requests of a client whose framing is beyond doubt. As any net.Conn it is read by one goroutine at
+// a time; its other methods are safe for concurrent use.
+type Conn struct {
+	net.Conn
+	limits Limits
+
+	scan    scanner
+	held    []byte // the begin of a head that is not complete
+	ready   []byte // to be read before anything else
+	end     error  // of all reads after that
+	refusal *fault.Fault
+
+	linger atomic.Bool
+
+	mu       sync.Mutex
+	deadline time.Time // for reads, as the server set it
+	headEnd  time.Time // for the head that is held; zero without one
+}
+
+// How far the rest of a refused request is read before its connection closes.
+const (
+	lingerBytes = 64 << 20
+	lingerTime  = 2 * time.Second
+)
+
+// NewConn returns a Conn that reads from c.
+func NewConn(c net.Conn, l Limits) *Conn { return &Conn{Conn: c, limits: l} }
+
+// Refusal returns why a request was refused, or nil. It may be called while a request stands in for that one
+// and after a read of a body has failed.
+func (c *Conn) Refusal() *fault.Fault { return c.refusal }
+
+// Linger has Close wait for what the client still sends: closing at once would make the kernel reset the connection, and
+// the client would never read its answer.
+func (c *Conn) Linger() { c.linger.Store(true) }
+
+// Read returns whole heads, and what follows them as it arrives. It blocks while a head is not complete.
+func (c *Conn) Read(p []byte) (int, error) {
+	for {
+		switch {
+		case len(c.ready) > 0:
+			n := copy(p, c.ready)
+			c.ready = c.ready[n:]
+			return n, nil
+		case c.end != nil:
+			return 0, c.end
+		case len(c.held) > 0:
+			if err := c.readHeld(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		n, err := c.Conn.Read(p)
+		if n == 0 {
+			return 0, err
+		}
+		good, rest := c.pass(p[:n])
+		if len(rest) > 0 {
+			c.hold(rest)
+		}
+		if good > 0 {
+			return good, nil
+		}
+	}
+}
+
+// readHeld reads on where a head is not complete. After an error, the head is still held.
+func (c *Conn) readHeld() error {
+	if cap(c.held)-len(c.held) < 512 {
+		c.held = append(make([]byte, 0, 2*cap(c.held)+512), c.held...)
+	}
+	n, err := c.Conn.Read(c.held[len(c.held):cap(c.held)])
+	if n > 0 {
+		all := c.held[:len(c.held)+n]
+		good, rest := c.pass(all)
+		if good > 0 || c.end != nil {
+			c.held = nil
+			c.headDeadline(false)
+			c.ready = append(all[:good:good], c.ready...)
+			if len(rest) > 0 {
+				c.hold(rest)
+			}
+			return nil
+		}
+		c.held = rest
+		if len(rest) == 0 {
+			c.headDeadline(false)
+		}
+		return nil
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		c.refuse(endedEarly)
+	case errors.Is(err, os.ErrDeadlineExceeded) && c.late():
+		c.refuse(tooSlow)
+	default:
+		return err
+	}
+	c.held = nil
+	c.headDeadline(false)
+	return nil
+}
+
+// pass scans b, and returns how many bytes at its front the server may have, and what is left of an incomplete head.
+func (c *Conn) pass(b []byte) (good int, rest []byte) {
+	head := -1 // where the head of the request that is being read begins, if that is in b
+	for i := 0; i < len(b); {
+		if !c.scan.inHead() {
+			taken, kept, refused := c.scan.body(b[i:])
+			if refused != nil {
+				if head >= 0 { // the server has not seen its head
+					c.refuse(refused)
+					return head, nil
+				}
+				c.refusal, c.end = refused, refused
+				c.Linger()
+				return good + copy(b[good:], b[i:i+kept]), nil
+			}
+			if good != i {
+				copy(b[good:], b[i:i+kept])
+			}
+			i, good = i+taken, good+kept
+			continue
+		}
+		if n := c.scan.emptyLine(b[i:]); n > 0 {
+			if i += n; n == 1 {
+				return good, b[i-1:]
+			}
+			continue
+		}
+		n, refused := c.scan.head(b[i:])
+		switch {
+		case refused == nil && n > c.limits.Bytes, n == 0 && refused == nil && len(b)-i > c.limits.Bytes:
+			refused = c.tooLarge()
+			fallthrough
+		case refused != nil:
+			c.refuse(refused)
+			return good, nil
+		case n == 0:
+			return good, b[i:]
+		}
+		head = good
+		if good != i {
+			copy(b[good:], b[i:i+n])
+		}
+		i, good = i+n, good+n
+	}
+	return good, nil
+}
+
+// refuse has a request stand in for the one that is being read.
+func (c *Conn) refuse(why *fault.Fault) {
+	c.refusal, c.ready, c.end = why, []byte(standIn), io.EOF
+	c.Linger()
+}
+
+func (c *Conn) tooLarge() *fault.Fault {
+	return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.", c.limits.Bytes>>10)
+}
+
+// hold keeps the begin of a head, and starts its time.
+func (c *Conn) hold(b []byte) {
+	c.held = append(make([]byte, 0, len(b)+1024), b...)
+	c.headDeadline(true)
+}
+
+func (c *Conn) headDeadline(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.headEnd = time.Time{}
+	if on {
+		c.headEnd = time.Now().Add(c.limits.Time)
+	}
+	_ = c.setDeadline() // it fails where the next read does
+}
+
+// late reports whether the head's own time is over.
+func (c *Conn) late() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.headEnd.IsZero() && !time.Now().Before(c.headEnd)
+}
+
+// setDeadline is called with the lock held.
+func (c *Conn) setDeadline() error {
+	at := c.deadline
+	if !c.headEnd.IsZero() && (at.IsZero() || c.headEnd.Before(at)) {
+		at = c.headEnd
+	}
+	return c.Conn.SetReadDeadline(at)
+}
+
+// SetReadDeadline is net.Conn's. A head that is held may end the read earlier.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	return c.setDeadline()
+}
+
+// SetDeadline is net.Conn's.
+func (c *Conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// CloseWrite ends the answers and leaves the other direction open.
+func (c *Conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// Close is net.Conn's; see Linger.
+func (c *Conn) Close() error {
+	if c.linger.Swap(false) && c.CloseWrite() == nil {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(lingerTime))
+		_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, lingerBytes))
+	}
+	return c.Conn.Close()
+}
+
+type contextKey struct{}
+
+// WithConn is a ConnContext of net/http: it lets RefusalOf find the connection of a request.
+func WithConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
+}
+
+// RefusalOf returns the Refusal of a request's connection.
+func RefusalOf(ctx context.Context) *fault.Fault {
+	if c, ok := ctx.Value(contextKey{}).(*Conn); ok {
+		return c.Refusal()
+	}
+	return nil
+}

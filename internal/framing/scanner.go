@@ -1,0 +1,357 @@
+package framing
+
+import (
+	"bytes"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// scanner follows the requests of one connection. Its zero value is at the start of a request.
+type scanner struct {
+	state state
+
+	// Of the head that is being read: offsets from its first byte.
+	at       int // scanned so far
+	nameAt   int
+	valueAt  int
+	field    field
+	http11   bool
+	emptied  bool // an empty line before it was dropped
+	host     bool
+	author   bool
+	length   bool
+	chunked  bool
+	bodySize int64
+
+	// Of a chunked body.
+	left   int64 // of the chunk, or of a body with Content-Length
+	digits int   // of the chunk's size
+	extra  int   // bytes of the extension, or of the trailer
+}
+
+type state uint8
+
+const (
+	inMethod state = iota
+	inTarget
+	inVersion
+	atLine
+	inName
+	inValue
+	atLineFeed // of a header line
+	atHeadFeed // of the head's last line
+
+	inBody // from here on the head is complete
+	inSize
+	inExtension
+	atSizeFeed
+	inChunk
+	atChunkReturn
+	atChunkFeed
+	atTrailerLine
+	inTrailerName
+	inTrailerValue
+	atTrailerFeed
+	atLastFeed
+)
+
+// field is what a header means to the framing.
+type field uint8
+
+const (
+	otherField field = iota
+	hostField
+	authorizationField
+	lengthField
+	codingField
+)
+
+// The classes of bytes.
+const (
+	tokenByte  = 1 << iota // RFC 9110, 5.6.2
+	targetByte             // visible; bytes above ASCII are let through, since many clients send them
+	valueByte              // RFC 9110, 5.5, without CR and LF
+	hostByte               // RFC 3986: uri-host and port
+)
+
+var classes = func() (c [256]uint8) {
+	for b := range 256 {
+		switch ch := byte(b); {
+		case ch >= '0' && ch <= '9', ch|0x20 >= 'a' && ch|0x20 <= 'z':
+			c[b] = tokenByte | hostByte
+		case bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), ch) >= 0:
+			c[b] = tokenByte
+		}
+		if bytes.IndexByte([]byte("!$%&'()*+,-.:;=[]_~"), byte(b)) >= 0 {
+			c[b] |= hostByte
+		}
+		if b > ' ' && b != 0x7f {
+			c[b] |= targetByte | valueByte
+		}
+		if b == ' ' || b == '\t' {
+			c[b] |= valueByte
+		}
+	}
+	return c
+}()
+
+const protocol = "HTTP/1.1"
+
+// head scans b, which begins with the first byte of a head and has all that arrived of it. It returns the head's length,
+// or 0 where the head is not complete yet.
+func (s *scanner) head(b []byte) (int, *fault.Fault) {
+	i := s.at
+	for i < len(b) {
+		switch s.state {
+		case inMethod:
+			for i < len(b) && classes[b[i]]&tokenByte != 0 {
+				i++
+			}
+			if i == len(b) {
+				continue
+			}
+			if b[i] != ' ' || i == 0 {
+				return 0, badRequestLine
+			}
+			i++
+			s.state, s.nameAt = inTarget, i
+		case inTarget:
+			for i < len(b) && classes[b[i]]&targetByte != 0 {
+				i++
+			}
+			if i == len(b) {
+				continue
+			}
+			if b[i] != ' ' {
+				return 0, badRequestLine
+			}
+			i++
+			s.state, s.valueAt = inVersion, i
+		case inVersion:
+			if refused := s.version(b[s.valueAt:], i-s.valueAt); refused != nil {
+				return 0, refused
+			}
+			if i++; s.state == atLine && !isTarget(b[:s.nameAt-1], b[s.nameAt:s.valueAt-1]) {
+				return 0, badRequestLine
+			}
+		case atLine:
+			switch c := b[i]; {
+			case classes[c]&tokenByte != 0:
+				s.state, s.nameAt = inName, i
+			case c == '\r':
+				s.state = atHeadFeed
+			case c == ' ', c == '\t':
+				return 0, badFold
+			case c == '\n':
+				return 0, badLineEnd
+			default:
+				return 0, badName
+			}
+			i++
+		case inName:
+			for i < len(b) && classes[b[i]]&tokenByte != 0 {
+				i++
+			}
+			if i == len(b) {
+				continue
+			}
+			if b[i] != ':' {
+				return 0, badName
+			}
+			s.field = fieldOf(b[s.nameAt:i])
+			i++
+			s.state, s.valueAt = inValue, i
+		case inValue:
+			for i < len(b) && classes[b[i]]&valueByte != 0 {
+				i++
+			}
+			if i == len(b) {
+				continue
+			}
+			if b[i] != '\r' {
+				if b[i] == '\n' {
+					return 0, badLineEnd
+				}
+				return 0, badValue
+			}
+			if s.field != otherField {
+				if refused := s.take(bytes.Trim(b[s.valueAt:i], " \t")); refused != nil {
+					return 0, refused
+				}
+			}
+			i++
+			s.state = atLineFeed
+		case atLineFeed:
+			if b[i] != '\n' {
+				return 0, badLineEnd
+			}
+			i++
+			s.state = atLine
+		default: // atHeadFeed
+			if b[i] != '\n' {
+				return 0, badLineEnd
+			}
+			return i + 1, s.begin()
+		}
+	}
+	s.at = i
+	return 0, nil
+}
+
+// emptyLine returns the length of the empty line, whole or not, that b has before a request: one is let pass (RFC 9112, 2.2).
+func (s *scanner) emptyLine(b []byte) int {
+	switch {
+	case b[0] != '\r' || s.state != inMethod || s.at > 0 || s.emptied:
+		return 0
+	case len(b) == 1:
+		return 1
+	case b[1] != '\n':
+		return 0
+	}
+	s.emptied = true
+	return 2
+}
+
+// version takes the byte at i of b, the end of the request line: HTTP/ digit . digit CR LF.
+func (s *scanner) version(b []byte, i int) *fault.Fault {
+	switch c := b[i]; i {
+	case 5, 7:
+		if c < '0' || c > '9' {
+			return badRequestLine
+		}
+	case 8:
+		if c != '\r' {
+			return badRequestLine
+		}
+	case 9:
+		switch {
+		case c != '\n':
+			return badLineEnd
+		case b[5] != '1':
+			return badVersion
+		case b[7] != '0':
+			s.http11, b[7] = true, '1'
+		}
+		s.state = atLine
+	default:
+		if c != protocol[i] {
+			return badRequestLine
+		}
+	}
+	return nil
+}
+
+// isTarget reports whether target is of one of the four forms of RFC 9112, 3.2.
+func isTarget(method, target []byte) bool {
+	switch {
+	case len(target) == 0:
+		return false
+	case target[0] == '/':
+		return true
+	case len(target) == 1 && target[0] == '*':
+		return string(method) == "OPTIONS"
+	case string(method) == "CONNECT":
+		return bytes.IndexByte(target, '/') < 0 && bytes.IndexByte(target, ':') > 0 && !IsRefusal(string(target))
+	default:
+		scheme, rest, found := bytes.Cut(target, []byte("://"))
+		return found && len(rest) > 0 && (bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https")))
+	}
+}
+
+func fieldOf(name []byte) field {
+	switch len(name) {
+	case len("host"):
+		if is(name, "host") {
+			return hostField
+		}
+	case len("authorization"):
+		if is(name, "authorization") {
+			return authorizationField
+		}
+	case len("content-length"):
+		if is(name, "content-length") {
+			return lengthField
+		}
+	case len("transfer-encoding"):
+		if is(name, "transfer-encoding") {
+			return codingField
+		}
+	}
+	return otherField
+}
+
+// is compares without regard to ASCII case, which alone counts here; lower has letters and hyphens.
+func is(name []byte, lower string) bool {
+	if len(name) != len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		if c := name[i]; c != lower[i] && (c < 'A' || c > 'Z' || c|0x20 != lower[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// take is one header that matters to the framing, or must not occur twice.
+func (s *scanner) take(value []byte) *fault.Fault {
+	switch s.field {
+	case hostField:
+		if s.host {
+			return twoHosts
+		}
+		s.host = true
+		for _, c := range value {
+			if classes[c]&hostByte == 0 {
+				return badHost
+			}
+		}
+	case authorizationField:
+		if s.author {
+			return twoCredentials
+		}
+		s.author = true
+	case lengthField:
+		if s.length {
+			return twoLengths
+		}
+		s.length = true
+		if len(value) == 0 || len(value) > 18 { // what 63 bits hold for certain
+			return badLength
+		}
+		for _, c := range value {
+			if c < '0' || c > '9' {
+				return badLength
+			}
+			s.bodySize = s.bodySize*10 + int64(c-'0')
+		}
+	default:
+		if s.chunked {
+			return twoCodings
+		}
+		s.chunked = true
+		if !is(value, "chunked") {
+			return badCoding
+		}
+	}
+	return nil
+}
+
+// begin goes on from a complete head to its body, or to the next head.
+func (s *scanner) begin() *fault.Fault {
+	http11, host, length, chunked, size := s.http11, s.host, s.length, s.chunked, s.bodySize
+	*s = scanner{}
+	switch {
+	case http11 && !host:
+		return noHost
+	case length && chunked:
+		return lengthAndCoding
+	case chunked && !http11:
+		return oldCoding
+	case chunked:
+		s.state = inSize
+	case size > 0:
+		s.state, s.left = inBody, size
+	}
+	return nil
+}
