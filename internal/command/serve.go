@@ -23,7 +23,7 @@ func (p *process) serve(ln net.Listener) {
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log), AIPerMinute: p.AIPerMinute,
-		NotConfigured: p.notConfigured(),
+		NotConfigured: p.notConfigured(), DrainDelay: p.drainDelay(p.name),
 	}
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
@@ -52,6 +53,8 @@ type settings struct {
 	MailFrom     string        `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
 	LogLevel     string        `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 	LogFormat    string        `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
+
+	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY" help:"How long the API goes on serving after SIGTERM, with /readyz at 503, before its listener closes (5s; up 0s)."`
 }
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
@@ -64,6 +67,9 @@ func (s *settings) Validate() error {
 	if err := checkSandboxes(s.Sandboxes); err != nil {
 		return err
 	}
+	if s.DrainDelay != nil && (*s.DrainDelay < 0 || *s.DrainDelay > maxDrainDelay) {
+		return fmt.Errorf("--drain-delay (FUNNELWORK_DRAIN_DELAY): want 0s to %s", maxDrainDelay)
+	}
 	if s.PublicURL != "" && !isBase(s.PublicURL) {
 		return errors.New("--public-url (FUNNELWORK_PUBLIC_URL): want http:// or https:// and a host")
 	}
@@ -73,6 +79,23 @@ func (s *settings) Validate() error {
 		}
 	}
 	return nil
+}
+
+const (
+	defaultDrainDelay = 5 * time.Second
+	maxDrainDelay     = 10 * time.Minute
+)
+
+// drainDelay is that of a command's API. Up has no load balancer in front that would send clients elsewhere.
+func (s *settings) drainDelay(command string) time.Duration {
+	switch {
+	case s.DrainDelay != nil:
+		return *s.DrainDelay
+	case command == "api":
+		return defaultDrainDelay
+	default:
+		return 0
+	}
 }
 
 func isBase(text string) bool {
