@@ -93,11 +93,11 @@ type refreshIn struct {
 
 func (a *App) mountLogin() {
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag, Title: "Create an org and its owner",
+		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag, Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
 	}, a.signup)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in"}, a.login)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag, Title: "Trade a refresh token for new tokens"}, a.refresh)
+	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in", Secret: true}, a.login)
+	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag, Title: "Trade a refresh token for new tokens", Secret: true}, a.refresh)
 	route(a, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag, Title: "End the session of a refresh token",
 		Status: http.StatusNoContent,

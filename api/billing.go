@@ -37,10 +37,10 @@ func (a *App) mountBilling() {
 		op
 		handle func(context.Context, billing.Call) (*billing.Answer, error)
 	}{
-		{op{Path: "/billing/cancel", Title: "End the subscription when the paid period does"}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
+		{op{Path: "/billing/cancel", Title: "End the subscription when the paid period does", Secret: true}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
 			return a.Billing.Cancel(ctx, who(ctx).Org, call)
 		}},
-		{op{Path: "/billing/resume", Title: "Take a cancellation back"}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
+		{op{Path: "/billing/resume", Title: "Take a cancellation back", Secret: true}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
 			return a.Billing.Resume(ctx, who(ctx).Org, call)
 		}},
 	} {
@@ -55,7 +55,8 @@ func (a *App) mountBilling() {
 		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
 	}, a.changePlan)
 	route(a, op{
-		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Undo a change that has not happened yet", Writes: writes,
+		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag,
+		Title: "Undo a change that has not happened yet", Secret: true, Writes: writes,
 	}, a.undoChange)
 	route(a, op{Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag, Title: "Read a change of plan and what happened to it"}, a.readChange)
 	route(a, op{Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag, Title: "Read the subscription"}, a.readSubscription)

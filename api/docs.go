@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/swaggest/swgui/v5/static"
@@ -47,9 +48,6 @@ const docsStart = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference',
 // mountDocs serves the API document and the reference page made of it. Mount it last: the document is written
 // once.
 func (a *App) mountDocs() {
-	page := func(kind, text string) fiber.Handler {
-		return a.file(func(*fiber.Ctx) (string, []byte) { return kind, []byte(text) })
-	}
 	a.documentWebhooks()
 	for _, s := range a.huma.OpenAPI().Components.Schemas.Map() {
 		nameNull(s)
@@ -62,25 +60,54 @@ func (a *App) mountDocs() {
 	a.written = doc
 	sum := sha256.Sum256(doc)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	a.fiber.Get("/openapi.json", a.file(func(c *fiber.Ctx) (string, []byte) {
+	titled := branded(func(title string) []byte {
+		return bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(title)), 1)
+	})
+	own := keep(func() []byte { return doc })
+	a.fiber.Get("/openapi.json", a.file("application/json", func(c *fiber.Ctx) *fixed {
 		c.Set("Cache-Control", "no-cache")
 		shown, _ := a.shownAt(c.UserContext()) // under any name; but only where it is known to be so does the platform name itself
 		if shown.Name == branding.PlatformName {
 			c.Set("ETag", tag)
-			return "application/json", doc
+			return own
 		}
-		return "application/json", bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(referenceTitle(shown))), 1)
+		return titled(referenceTitle(shown))
 	}))
-	a.fiber.Get("/docs", a.file(func(c *fiber.Ctx) (string, []byte) {
+	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
+	a.fiber.Get("/docs", a.file("text/html; charset=utf-8", func(c *fiber.Ctx) *fixed {
 		c.Set("Cache-Control", "no-cache") // the name may change at any moment
 		shown, _ := a.shownAt(c.UserContext())
-		return "text/html; charset=utf-8", fmt.Appendf(nil, docsPage, html.EscapeString(referenceTitle(shown)))
+		return page(referenceTitle(shown))
 	}))
-	a.fiber.Get("/docs/start.js", page("text/javascript; charset=utf-8", docsStart))
+	start := keep(func() []byte { return []byte(docsStart) })
+	a.fiber.Get("/docs/start.js", a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *fixed { return start }))
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",
 	} {
-		a.fiber.Get("/docs/"+name, a.file(func(c *fiber.Ctx) (string, []byte) { return kind, asset(c, name) }))
+		content := asset(name)
+		a.fiber.Get("/docs/"+name, a.file(kind, func(*fiber.Ctx) *fixed { return content }))
+	}
+}
+
+// mostBranded is how many of a page's looks are kept.
+const mostBranded = 64
+
+// branded keeps what make makes of titles.
+func branded(make func(title string) []byte) func(title string) *fixed {
+	var mu sync.Mutex
+	known := map[string]*fixed{}
+	return func(title string) *fixed {
+		mu.Lock()
+		defer mu.Unlock()
+		k := known[title]
+		if k == nil {
+			if len(known) >= mostBranded {
+				clear(known)
+			}
+			k = keep(func() []byte { return make(title) })
+			known[title] = k
+		}
+		return k
 	}
 }
 
@@ -100,7 +127,7 @@ func titleLine(title string) string {
 func (a *App) Document() []byte { return a.written }
 
 // file answers what find finds, to any address at the pace of a public route, and lets browsers keep it.
-func (a *App) file(find func(*fiber.Ctx) (kind string, content []byte)) fiber.Handler {
+func (a *App) file(kind string, find func(*fiber.Ctx) *fixed) fiber.Handler {
 	public := &op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
 		r := requestOf(c.UserContext())
@@ -112,34 +139,33 @@ func (a *App) file(find func(*fiber.Ctx) (kind string, content []byte)) fiber.Ha
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
 		c.Set("Cache-Control", "public, max-age=300")
-		kind, content := find(c)
+		r.fixed = find(c)
 		c.Set("Content-Type", kind)
 		c.Set("Content-Security-Policy", docsCSP)
-		return c.Send(content)
+		return c.Send(r.fixed.plain())
 	}
 }
 
-// asset is one embedded file, as it is stored where the caller takes gzip.
-func asset(c *fiber.Ctx, name string) []byte {
+// asset is one embedded file; some are stored compressed.
+func asset(name string) *fixed {
 	if b, err := static.FS.ReadFile(name); err == nil {
-		return b
+		return keep(func() []byte { return b })
 	}
 	packed, err := static.FS.ReadFile(name + ".gz")
 	if err != nil {
 		panic(fmt.Errorf("asset %s: %w", name, err)) // the list of names and the module disagree
 	}
-	c.Set("Vary", "Accept-Encoding")
-	if strings.Contains(c.Get("Accept-Encoding"), "gzip") {
-		c.Set("Content-Encoding", "gzip")
-		return packed
-	}
-	unpack, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		panic(fmt.Errorf("asset %s: %w", name, err))
-	}
-	plain, err := io.ReadAll(unpack)
-	if err != nil {
-		panic(fmt.Errorf("asset %s: %w", name, err))
-	}
-	return plain
+	k := keep(func() []byte {
+		unpack, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			panic(fmt.Errorf("asset %s: %w", name, err))
+		}
+		plain, err := io.ReadAll(unpack)
+		if err != nil {
+			panic(fmt.Errorf("asset %s: %w", name, err))
+		}
+		return plain
+	})
+	k.gzip = func() []byte { return packed }
+	return k
 }

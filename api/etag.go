@@ -80,21 +80,22 @@ func oneLine(c *fiber.Ctx, names ...string) {
 	}
 }
 
-// notModified empties the answer to a GET whose tag the caller has already.
-func notModified(c *fiber.Ctx) {
+// notModified empties the answer to a GET whose tag the caller has already, and reports whether it did.
+func notModified(c *fiber.Ctx) bool {
 	given := c.Get("If-None-Match")
 	if given == "" || c.Response().StatusCode() != http.StatusOK || c.Method() != http.MethodGet && c.Method() != http.MethodHead {
-		return
+		return false
 	}
 	tag := string(c.Response().Header.Peek("ETag"))
 	if tag == "" {
-		return
+		return false
 	}
 	for one := range strings.SplitSeq(given, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
 			c.Status(http.StatusNotModified).Response().ResetBody()
 			c.Response().Header.Del("Content-Type")
-			return
+			return true
 		}
 	}
+	return false
 }

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -20,9 +22,12 @@ import (
 func (a *App) mountEvents() {
 	const tag = "Events"
 	route(a, op{Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag, Title: "Read the events of the last 30 days, oldest first"}, a.listEvents)
-	all := eventTypes()
+	all := keepEventTypes()
 	route(a, op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
-		func(context.Context, *struct{}) (*eventTypesOut, error) { return &eventTypesOut{Body: all}, nil })
+		func(ctx context.Context, _ *struct{}) (*eventTypesOut, error) {
+			requestOf(ctx).fixed = all.Body.fixed
+			return all, nil
+		})
 }
 
 // shownEvent is an event as the feed shows it: the very bytes that webhooks get.
@@ -114,7 +119,34 @@ type eventType struct {
 	Live        bool           `json:"live" doc:"false: reserved; it can be subscribed and tested, but nothing emits it yet"`
 }
 
-type eventTypesOut struct{ Body list[eventType] }
+// eventCatalogue is the list of event types, encoded once.
+type eventCatalogue struct{ fixed *fixed }
+
+// Schema is the list's.
+func (eventCatalogue) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[list[eventType]](), true, "")
+}
+
+// AppendJSON writes the list.
+func (e eventCatalogue) AppendJSON(to []byte) []byte {
+	return append(to, bytes.TrimSuffix(e.fixed.plain(), []byte{'\n'})...)
+}
+
+type eventTypesOut struct {
+	Tagged
+	Body eventCatalogue
+}
+
+// keepEventTypes returns the catalogue's answer.
+func keepEventTypes() *eventTypesOut {
+	var plain bytes.Buffer
+	all := eventTypes()
+	tag, err := digest(all)
+	if err = errors.Join(err, marshal(&plain, all)); err != nil {
+		panic(fmt.Errorf("encode the event types: %w", err)) // they are code, as their samples
+	}
+	return &eventTypesOut{Tagged: tag, Body: eventCatalogue{keep(plain.Bytes)}}
+}
 
 func eventTypes() list[eventType] {
 	l := list[eventType]{Data: []eventType{}}

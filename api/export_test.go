@@ -21,16 +21,20 @@ type Route struct {
 	Writes       []string
 	JSON         bool // takes a JSON body
 	Part         Part // what the install must have
+	Secret       bool // the answer bears a secret
 }
 
 // Routes are all mounted operations.
 func (a *App) Routes() []Route {
 	var all []Route
 	for _, o := range a.ops {
-		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part})
+		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part, o.Secret})
 	}
 	return all
 }
+
+// Negotiate returns the coding that an Accept-Encoding header likes best, and whether it refuses a body without one.
+var Negotiate = negotiate
 
 // NewWithThings is New with the routes of things_test.go.
 func NewWithThings(d Deps) *App { return build(d, mountThings) }

@@ -23,11 +23,11 @@ const exportsPath = contactsPath + "/exports"
 func (a *App) mountExports() {
 	const tag = "Exports"
 	route(a, op{
-		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file", Status: http.StatusAccepted, Open: true,
+		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file", Secret: true, Status: http.StatusAccepted, Open: true,
 		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
 	}, a.startExport)
-	route(a, op{Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first"}, a.listExports)
-	route(a, op{Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export"}, a.getExport)
+	route(a, op{Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first", Secret: true}, a.listExports)
+	route(a, op{Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export", Secret: true}, a.getExport)
 }
 
 type exportIn struct {

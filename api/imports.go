@@ -23,13 +23,13 @@ const (
 func (a *App) mountImports() {
 	const tag = "Imports"
 	route(a, op{
-		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file", Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
+		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file", Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
 		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
 	}, a.startImport)
-	route(a, op{Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first"}, a.listImports)
-	route(a, op{Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import"}, a.getImport)
+	route(a, op{Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first", Secret: true}, a.listImports)
+	route(a, op{Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import", Secret: true}, a.getImport)
 	route(a, op{
-		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo an import, for 30 days", Status: http.StatusAccepted,
+		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo an import, for 30 days", Secret: true, Status: http.StatusAccepted,
 		Writes: []string{contactundo.Kind.Name()},
 	}, a.undoImport)
 }

@@ -30,6 +30,8 @@ type request struct {
 	bodyRead bool    // to its end
 	upload   *upload // the body where the handler reads it, else nil
 
+	fixed *fixed // the answer's body where it never changes, else nil
+
 	tag string // of a path below the tags, see namedTag
 
 	key         string // Idempotency-Key, "" without one
@@ -76,7 +78,10 @@ func (a *App) envelope(c *fiber.Ctx) error {
 	if unreadBody(c, r) {
 		hangUp(c)
 	}
-	notModified(c)
+	coding := chooseCoding(c, r)
+	if !notModified(c) && coding != identity {
+		encode(c, r, coding)
+	}
 	a.log(c, r, time.Since(began))
 	return nil
 }

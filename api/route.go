@@ -44,7 +44,7 @@ type op struct {
 	Status       int          // of success; 200 when 0
 	Also         []int        // further statuses of success with the same body
 	Writes       []string     // event types and job kinds that it may write; see testdata/effects.golden
-	Secret       bool         // the answer bears a secret: its idempotency record is encrypted
+	Secret       bool         // the answer bears a secret: its idempotency record is encrypted, and it is never compressed
 	MaxBody      int64        // bytes; 1 MiB when 0
 	Open         bool         // not refused though the org is only read from: it changes nothing of the org's
 	Part         Part         // what the install must have; else 503 not_configured

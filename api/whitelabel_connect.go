@@ -18,7 +18,8 @@ const (
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
 	route(a, op{
-		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling, Tag: connectAccountTag, Title: "Get a link to where the payment processor learns about the reseller",
+		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling, Tag: connectAccountTag,
+		Title: "Get a link to where the payment processor learns about the reseller", Secret: true,
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
 	route(a, op{Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag, Title: "Read the state of the reseller's payment account"}, a.readConnect)

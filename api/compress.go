@@ -1,0 +1,186 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/gofiber/fiber/v2"
+	"github.com/klauspost/compress/gzip"
+)
+
+// compressedOver is the size of a body that is sent as it is, since compressing it would save no packet.
+const compressedOver = 1 << 10
+
+// The codings of an answer's body, as Content-Encoding names them.
+const (
+	identity   = ""
+	gzipCoding = "gzip"
+	brCoding   = "br"
+)
+
+// Levels of what is compressed for one answer, at about the cost of encoding its JSON, and of what is kept.
+const (
+	gzipLevel     = 4
+	brLevel       = 3
+	gzipKeptLevel = gzip.BestCompression
+	brKeptLevel   = 9
+)
+
+// chooseCoding returns the coding that the answer's caller likes best, and has caches tell callers apart. An answer that
+// bears a secret stays as it is: its size would tell of the secret to whoever can have text of their own beside it (BREACH).
+func chooseCoding(c *fiber.Ctx, r *request) string {
+	res := c.Response()
+	if res.IsBodyStream() || r.op != nil && r.op.Secret || !compressible(res.Header.ContentType()) {
+		return identity
+	}
+	coding, must := identity, false
+	if accepted := c.Request().Header.PeekAll(fiber.HeaderAcceptEncoding); len(accepted) > 0 {
+		coding, must = negotiate(string(bytes.Join(accepted, []byte{','})))
+	}
+	if n := len(res.Body()); n == 0 || n <= compressedOver && !must {
+		return identity
+	}
+	c.Vary(fiber.HeaderAcceptEncoding)
+	return coding
+}
+
+// encode compresses the answer.
+func encode(c *fiber.Ctx, r *request, coding string) {
+	body := c.Response().Body()
+	packed := r.fixed.packed(coding, body)
+	if packed == nil {
+		packed = pack(coding, body)
+	}
+	c.Response().Header.SetContentEncoding(coding)
+	c.Response().SetBodyRaw(packed)
+}
+
+// compressible reports whether a media type is text: logos and the like are compressed by their own format.
+func compressible(kind []byte) bool {
+	name, _, _ := bytes.Cut(kind, []byte{';'})
+	return bytes.HasPrefix(name, []byte("text/")) || bytes.HasSuffix(name, []byte("json")) || string(name) == "image/svg+xml"
+}
+
+// negotiate returns the coding that an Accept-Encoding header likes best, and whether it refuses a body without one (RFC
+// 9110, 12.5.3). Where nothing that we have is acceptable the body has no coding.
+func negotiate(accepted string) (coding string, must bool) {
+	const unset = -1
+	br, gz, plain, others := unset, unset, unset, unset
+	for one := range strings.SplitSeq(accepted, ",") {
+		name, parameter, _ := strings.Cut(one, ";")
+		q := quality(parameter)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case brCoding:
+			br = max(br, q)
+		case gzipCoding, "x-gzip":
+			gz = max(gz, q)
+		case "identity":
+			plain = max(plain, q)
+		case "*":
+			others = max(others, q)
+		}
+	}
+	refused := plain == 0 || plain == unset && others == 0
+	if br == unset {
+		br = others
+	}
+	if gz == unset {
+		gz = others
+	}
+	switch best := max(br, gz); {
+	case best <= 0, plain > best:
+		return identity, false
+	case br == best:
+		return brCoding, refused
+	default:
+		return gzipCoding, refused
+	}
+}
+
+// quality reads a parameter q, in thousandths; 1000 where there is none, 0 where it is malformed.
+func quality(parameter string) int {
+	parameter = strings.TrimSpace(parameter)
+	if parameter == "" {
+		return 1000
+	}
+	name, value, _ := strings.Cut(parameter, "=")
+	whole, fraction, _ := strings.Cut(strings.TrimSpace(value), ".")
+	if !strings.EqualFold(strings.TrimSpace(name), "q") || whole != "0" && whole != "1" || len(fraction) > 3 {
+		return 0
+	}
+	q := int(whole[0]-'0') * 1000
+	for i, place := 0, 100; i < len(fraction); i, place = i+1, place/10 {
+		digit := int(fraction[i]) - '0'
+		if digit < 0 || digit > 9 {
+			return 0
+		}
+		q += digit * place
+	}
+	return min(q, 1000)
+}
+
+// packer is a gzip.Writer or a brotli.Writer.
+type packer interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+func newGzip(level int) packer {
+	w, err := gzip.NewWriterLevel(nil, level)
+	if err != nil {
+		panic(err) // the levels are constants
+	}
+	return w
+}
+
+func newBr(level int) packer { return brotli.NewWriterLevel(nil, level) }
+
+// packers are those of single answers.
+var packers = map[string]*sync.Pool{
+	gzipCoding: {New: func() any { return newGzip(gzipLevel) }},
+	brCoding:   {New: func() any { return newBr(brLevel) }},
+}
+
+// pack compresses the body of one answer.
+func pack(coding string, body []byte) []byte {
+	w, _ := packers[coding].Get().(packer)
+	defer packers[coding].Put(w)
+	return packBy(w, body)
+}
+
+func packBy(w packer, body []byte) []byte {
+	out := bytes.NewBuffer(make([]byte, 0, len(body)/4+128))
+	w.Reset(out)
+	_, _ = w.Write(body) // a buffer takes all
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// fixed is a body that never changes, and what it becomes when it is compressed, each made when it is first asked for.
+type fixed struct {
+	plain    func() []byte
+	gzip, br func() []byte
+}
+
+// keep returns a fixed of plain, which is called once at most.
+func keep(plain func() []byte) *fixed {
+	k := &fixed{plain: sync.OnceValue(plain)}
+	k.gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.plain()) })
+	k.br = sync.OnceValue(func() []byte { return packBy(newBr(brKeptLevel), k.plain()) })
+	return k
+}
+
+// packed returns body in a coding, or nil where body is not what was kept, such as a problem.
+func (k *fixed) packed(coding string, body []byte) []byte {
+	switch {
+	case k == nil || !bytes.Equal(body, k.plain()):
+		return nil
+	case coding == brCoding:
+		return k.br()
+	default:
+		return k.gzip()
+	}
+}
