@@ -181,3 +181,17 @@ func (r *replica) replace(t *testing.T) {
 	}
 	r.start(t)
 }
+
+// An API that is killed before its requests have ended would fail them.
+func TestComposeLetsAnAPIDrain(t *testing.T) {
+	t.Parallel()
+	c := readYAML[struct {
+		Services map[string]struct {
+			Grace string `yaml:"stop_grace_period"`
+		}
+	}](t, "deploy/compose.yaml")
+	const delay, requests = 5 * time.Second, 25 * time.Second // the default, and api's stopTime
+	if grace, err := time.ParseDuration(c.Services["api"].Grace); err != nil || grace <= delay+requests {
+		t.Errorf("an api has %q to end, and may need more than %s", c.Services["api"].Grace, delay+requests)
+	}
+}
