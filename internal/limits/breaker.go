@@ -10,30 +10,32 @@ import (
 
 const (
 	failuresToOpen = 3
-	openFor        = time.Second
+	probeEvery     = 250 * time.Millisecond // at most: while a process does not know that Redis is back it decides alone
 )
 
-// breaker keeps requests from asking a Redis that does not answer. It opens after three failures in a row and
-// then probes in the background, so that no request pays for the probing.
+// breaker keeps requests from asking a Redis that does not answer. It opens after three failures in a row, and a
+// watch in the background closes it, so that no request pays for the probing.
 type breaker struct {
 	log     *slog.Logger
 	metrics *Metrics
-	probe   func(context.Context) error
+	recover func(context.Context) error // asks whether Redis is back, and tells it what it missed
+	owes    func() bool                 // reports whether Redis has missed anything
 
 	failures atomic.Int32
 	open     atomic.Bool
 	last     atomic.Int64 // when Redis last answered, in ns since began
 	began    time.Time
 
-	mu      sync.Mutex
-	closed  bool
-	stop    context.CancelFunc
-	stopped context.Context //nolint:containedctx // the probe's whole life, ended by close
-	probes  sync.WaitGroup
+	mu       sync.Mutex
+	closed   bool
+	watching bool
+	stop     context.CancelFunc
+	stopped  context.Context //nolint:containedctx // the watch's whole life, ended by close
+	watches  sync.WaitGroup
 }
 
-func newBreaker(log *slog.Logger, m *Metrics, probe func(context.Context) error) *breaker {
-	b := &breaker{log: log, metrics: m, probe: probe, began: time.Now()}
+func newBreaker(log *slog.Logger, m *Metrics, recovery func(context.Context) error, owes func() bool) *breaker {
+	b := &breaker{log: log, metrics: m, recover: recovery, owes: owes, began: time.Now()}
 	b.stopped, b.stop = context.WithCancel(context.Background())
 	return b
 }
@@ -60,36 +62,50 @@ func (b *breaker) failed(err error) {
 	if b.failures.Add(1) < failuresToOpen || !b.open.CompareAndSwap(false, true) {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return
-	}
 	b.log.WarnContext(b.stopped, "limiter degraded", "error", err)
 	b.metrics.degraded(true)
-	b.probes.Go(b.watch)
+	b.watch()
 }
 
-// watch asks whether Redis is back: at once, since it may only have been slow, and then at growing intervals up
-// to a second.
+// watch sees to it that a goroutine asks whether Redis is back until it is, and knows what this process admitted
+// alone.
 func (b *breaker) watch() {
-	for pause := time.Millisecond; ; pause = min(2*pause, openFor) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watching || b.closed {
+		return
+	}
+	b.watching = true
+	b.watches.Go(b.run)
+}
+
+// run asks at once, since Redis may only have been slow, and then at growing intervals.
+func (b *breaker) run() {
+	for pause := time.Millisecond; ; pause = min(2*pause, probeEvery) {
 		select {
 		case <-b.stopped.Done():
 			return
 		case <-time.After(pause):
 		}
-		ctx, cancel := context.WithTimeout(b.stopped, patience)
-		err := b.probe(ctx)
-		cancel()
-		if err == nil {
+		if b.recover(b.stopped) == nil {
 			b.failures.Store(0)
-			b.open.Store(false)
-			b.log.InfoContext(b.stopped, "limiter restored")
-			b.metrics.degraded(false)
-			return
+			if b.open.CompareAndSwap(true, false) {
+				b.log.InfoContext(b.stopped, "limiter restored")
+				b.metrics.degraded(false)
+			}
+			if b.done() {
+				return
+			}
 		}
 	}
+}
+
+// done ends the watch if there is nothing more to watch for.
+func (b *breaker) done() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watching = b.isOpen() || b.owes()
+	return !b.watching
 }
 
 func (b *breaker) close() {
@@ -97,5 +113,5 @@ func (b *breaker) close() {
 	b.closed = true
 	b.mu.Unlock()
 	b.stop()
-	b.probes.Wait()
+	b.watches.Wait()
 }

@@ -20,15 +20,24 @@ const (
 
 // call is one question to Redis, on its way.
 type call struct {
-	key   string
-	args  []any
-	left  atomic.Bool // the asker has given up: what was not sent need not be
-	reply chan reply  // holds one
+	subject string
+	key     string
+	args    []any
+	charges bool        // it counts what the process admitted alone as well
+	left    atomic.Bool // the asker has given up: what was not sent need not be
+	alone   int64       // when the process then admitted the request by itself; under the lock of the subject's state
+	reply   chan reply  // holds one
 }
 
 type reply struct {
 	values []int64
 	err    error
+}
+
+// decision is what the script said.
+func (r reply) decision(rule Rule) Decision {
+	v := r.values
+	return Decision{Rule: rule, Allowed: v[0] == 1, Remaining: v[1], Grows: us(v[3]), ByWindow: v[4] == 1}
 }
 
 // ferry takes calls to Redis: those that come while a pipeline is on its way share the next one. Under load
@@ -37,14 +46,18 @@ type ferry struct {
 	redis   redis.UniversalClient
 	script  *redis.Script
 	breaker *breaker
+	arrived func(*call, reply)
 	calls   chan *call
 	afloat  atomic.Int32 // pipelines on their way
 	stop    chan struct{}
 	all     sync.WaitGroup
 }
 
-func newFerry(c redis.UniversalClient, b *breaker) *ferry {
-	f := &ferry{redis: c, script: redis.NewScript(source), breaker: b, calls: make(chan *call, quay), stop: make(chan struct{})}
+// newFerry returns a ferry that calls arrived with what became of each call.
+func newFerry(c redis.UniversalClient, b *breaker, arrived func(*call, reply)) *ferry {
+	f := &ferry{
+		redis: c, script: redis.NewScript(source), breaker: b, arrived: arrived, calls: make(chan *call, quay), stop: make(chan struct{}),
+	}
 	for range boats {
 		f.all.Go(f.sail)
 	}
@@ -107,9 +120,11 @@ func (f *ferry) cross(load []*call, wait time.Duration) {
 	defer cancel()
 	waiting := load[:0]
 	for _, c := range load {
-		if !c.left.Load() {
-			waiting = append(waiting, c)
+		if c.left.Load() {
+			f.arrived(c, reply{err: errLeft})
+			continue
 		}
+		waiting = append(waiting, c)
 	}
 	for len(waiting) > 0 {
 		replies := f.run(ctx, waiting)
@@ -118,6 +133,7 @@ func (f *ferry) cross(load []*call, wait time.Duration) {
 		}
 		for i, c := range waiting {
 			c.reply <- replies[i]
+			f.arrived(c, replies[i])
 		}
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,11 +37,14 @@ type Options struct {
 // Limiter decides for all subjects. It is safe for concurrent use.
 type Limiter struct {
 	metrics *Metrics
+	redis   redis.UniversalClient
 	breaker *breaker
 	ferry   *ferry // nil where the process decides alone
 	local   *local
 	denied  *denied
-	silence time.Duration // how long Redis may say nothing; patience but in tests of other things
+	failing atomic.Pointer[string] // key of the last call that failed
+	silence time.Duration          // how long Redis may say nothing; patience but in tests of other things
+	askFull bool                   // ask Redis even where the process's own admissions leave no room; for tests
 	clock   func() time.Time
 	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
 }
@@ -48,26 +52,31 @@ type Limiter struct {
 // New makes a limiter without asking Redis anything. Close it.
 func New(o Options) *Limiter {
 	l := &Limiter{
-		metrics: o.Metrics, local: newLocal(), denied: newDenied(), silence: patience, clock: time.Now, at: func() (int64, bool) { return 0, false },
+		metrics: o.Metrics, local: newLocal(), denied: newDenied(), silence: patience, clock: time.Now,
+		at: func() (int64, bool) { return 0, false },
 	}
-	client := o.Redis
-	if c, ok := client.(*redis.Client); ok {
-		client = c.WithTimeout(longest) // ask keeps the time
+	l.redis = o.Redis
+	if c, ok := l.redis.(*redis.Client); ok {
+		l.redis = c.WithTimeout(longest) // await keeps the time
 	}
-	l.breaker = newBreaker(o.Log, o.Metrics, func(ctx context.Context) error { return client.Ping(ctx).Err() })
-	if client != nil {
-		l.ferry = newFerry(client, l.breaker)
+	l.breaker = newBreaker(o.Log, o.Metrics, l.recover, l.local.owes)
+	if l.redis != nil {
+		l.ferry = newFerry(l.redis, l.breaker, l.arrived)
 	}
 	return l
 }
 
-// Close waits for what still runs: a probe, and calls that were given up. The client stays open, and nothing
-// may be taken any more.
+// Close waits for what still runs: a probe, and calls that were given up. What the process admitted alone is charged
+// if Redis answers. The client stays open, and nothing may be taken any more.
 func (l *Limiter) Close() {
 	l.breaker.close()
-	if l.ferry != nil {
-		l.ferry.close()
+	if l.ferry == nil {
+		return
 	}
+	l.ferry.close()
+	ctx, cancel := context.WithTimeout(context.Background(), firstContact)
+	defer cancel()
+	_ = l.settle(ctx)
 }
 
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
@@ -112,17 +121,18 @@ func (l *Limiter) open(subject string, r Rule) *Asked {
 		a.err = errOpen
 		return a
 	}
-	args := []any{r.step(), r.Burst, window.Microseconds()}
-	if us, given := l.at(); given {
-		args = append(args, us)
+	if d, full := l.local.full(subject, r, a.began); full && !l.askFull {
+		a.known = &d
+		return a
 	}
-	a.call = &call{key: "rl:{" + subject + "}", args: args, reply: make(chan reply, 1)}
+	a.call = l.newCall(subject, r, a.began)
 	return a
 }
 
 func (a *Asked) board() {
 	if !a.limiter.ferry.board(a.call) {
 		a.err = errFull
+		a.limiter.arrived(a.call, reply{err: errFull})
 	}
 }
 
@@ -141,15 +151,12 @@ func (a *Asked) Wait() Decision {
 		l.metrics.decided(*a.known, true)
 		return *a.known
 	}
-	var d Decision
+	var got reply
 	err := a.err
 	if err == nil {
-		d, err = a.answer()
+		got, err = a.await()
 	}
-	if err != nil {
-		d = l.local.take(a.subject, a.rule, a.began)
-		d.Degraded = true
-	}
+	d := a.decide(got, err)
 	if !d.Allowed {
 		l.denied.put(a.subject, a.rule, a.began, d)
 	}
@@ -158,14 +165,45 @@ func (a *Asked) Wait() Decision {
 	return d
 }
 
-// answer is what Redis decides. It waits no longer than patience for a Redis that is silent, but as long as it
-// takes, up to longest, while Redis answers others or this process itself is short of time: to decide without
-// Redis what Redis has decided already would let one too many through.
-func (a *Asked) answer() (Decision, error) {
+// decide holds Redis's answer against what the process admitted, or decides alone where there is none.
+func (a *Asked) decide(got reply, err error) (d Decision) {
+	l, owes := a.limiter, false
+	l.local.with(a.subject, a.rule, l.clock(), func(s *state, us int64) {
+		if err != nil && a.call != nil {
+			select { // it may have come since; from now on arrived finds that the process has decided
+			case got = <-a.call.reply:
+				err = got.err
+			default:
+			}
+		}
+		if err == nil {
+			d = s.judge(got.decision(a.rule), l.local.us(a.began), us)
+			return
+		}
+		d = s.alone(a.rule, us)
+		if !d.Allowed || l.ferry == nil {
+			return
+		}
+		owes = true
+		l.local.owe(a.subject, s, us)
+		if a.call != nil {
+			a.call.alone = us
+		}
+	})
+	if owes {
+		l.breaker.watch()
+	}
+	return d
+}
+
+// await waits for Redis's answer. It waits no longer than patience for a Redis that is silent, but as long as it
+// takes, up to longest, while Redis answers others or this process itself is short of time: what is decided without
+// Redis is then counted twice.
+func (a *Asked) await() (reply, error) {
 	l := a.limiter
 	select {
-	case one := <-a.call.reply:
-		return a.read(one)
+	case got := <-a.call.reply:
+		return got, l.check(a.call, got.err)
 	default:
 	}
 	silence := l.silent()
@@ -173,14 +211,14 @@ func (a *Asked) answer() (Decision, error) {
 	defer timer.Stop()
 	for quiet, looked := time.Duration(0), l.breaker.now(); ; {
 		select {
-		case one := <-a.call.reply:
-			return a.read(one)
+		case got := <-a.call.reply:
+			return got, l.check(a.call, got.err)
 		case <-timer.C:
 		}
 		runtime.Gosched() // whoever has an answer in hand comes first
 		select {
-		case one := <-a.call.reply:
-			return a.read(one)
+		case got := <-a.call.reply:
+			return got, l.check(a.call, got.err)
 		default:
 		}
 		now := l.breaker.now()
@@ -189,27 +227,25 @@ func (a *Asked) answer() (Decision, error) {
 		}
 		if now-a.since > max(longest, l.silence) || quiet >= silence && !l.breaker.heard(patience) {
 			a.call.left.Store(true)
-			l.breaker.failed(errSilent)
-			return Decision{}, errSilent
+			return reply{}, l.check(a.call, errSilent)
 		}
 		looked = now
 		timer.Reset(look)
 	}
 }
 
-func (a *Asked) read(one reply) (Decision, error) {
-	l := a.limiter
-	if one.err != nil {
-		l.breaker.failed(one.err)
-		return Decision{}, one.err
+// check counts an error against Redis and returns it.
+func (l *Limiter) check(c *call, err error) error {
+	if err != nil {
+		l.failing.Store(&c.key)
+		l.breaker.failed(err)
 	}
-	got := one.values
-	l.local.observe(a.subject, a.rule, l.clock(), got[1])
-	return Decision{Rule: a.rule, Allowed: got[0] == 1, Remaining: got[1], Grows: us(got[3]), ByWindow: got[4] == 1}, nil
+	return err
 }
 
 var (
 	errOpen   = errors.New("the breaker is open")
 	errSilent = errors.New("redis is silent")
 	errFull   = errors.New("too many calls wait for redis")
+	errLeft   = errors.New("the call was given up before it was sent")
 )

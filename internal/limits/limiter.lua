@@ -5,7 +5,10 @@
 -- ARGV[1]  us that one request takes from the bucket
 -- ARGV[2]  burst: the bucket's size and the most that one window admits
 -- ARGV[3]  window in us
--- ARGV[4]  now in us; absent: the server's clock
+-- ARGV[4]  now in us; absent or empty: the server's clock
+-- ARGV[5]  requests to decide on: 1, or 0 for a call that only charges. Absent: 1, and nothing to charge
+-- ARGV[6]  us that admissions without this script took from the bucket
+-- ARGV[7]  and on: their ages in us, of those in the window, the oldest first
 --
 -- Returns {1 or 0, remaining, us until a request is admitted (0: now), us until remaining grows,
 --          1 if the window is the tighter bound, 0 if the bucket is}.
@@ -14,47 +17,90 @@
 
 local key = KEYS[1]
 local step, burst, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now = tonumber(ARGV[4])
+local now = tonumber(ARGV[4] or '')
 if not now then
   local t = redis.call('TIME')
   now = t[1] * 1000000 + t[2]
 end
 
+local function text(n) return string.format('%.0f', n) end
+
+local function keep(tat)
+  redis.call('PEXPIRE', key, text(math.ceil(math.max(tat - now, window) / 1000) + 1000))
+end
+
+-- Writes the whole list, which only a charge and a step of the clock need.
+local function write(log, tat)
+  redis.call('DEL', key)
+  for i = 1, #log do log[i] = text(log[i]) end
+  log[#log + 1] = text(tat)
+  for i = 1, #log, 1000 do
+    redis.call('RPUSH', key, unpack(log, i, math.min(i + 999, #log)))
+  end
+  keep(tat)
+end
+
 local n = redis.call('LLEN', key) - 1
 local known = n >= 0
-local tat, oldest, stale = now, nil, false
+local tat, newest = now, nil
 if known then
   local ends = redis.call('LRANGE', key, -2, -1)
   tat = tonumber(ends[#ends])
-  if n > 0 then
-    local newest = tonumber(ends[1])
-    if newest > now then
-      -- The clock went back: a little is waited out, after more the log says nothing.
-      if newest - now <= 1000000 then now = newest else stale = true end
-    end
-  end
-  if tat - now > burst * step then stale = true end
-  if stale then
-    n, tat = 0, now + (burst - 1) * step
-  elseif n > 0 then
-    oldest = tonumber(redis.call('LINDEX', key, 0))
-    if oldest <= now - window then
-      -- Count what has left the window by halving, then drop it.
-      local low, high = 1, n
-      while low < high do
-        local mid = math.floor((low + high) / 2)
-        if tonumber(redis.call('LINDEX', key, mid)) <= now - window then low = mid + 1 else high = mid end
-      end
-      redis.call('LTRIM', key, low, -1)
-      n = n - low
-      oldest = n > 0 and tonumber(redis.call('LINDEX', key, 0)) or nil
-    end
-  end
+  if n > 0 then newest = tonumber(ends[1]) end
 else
   n = 0
 end
 
-if tat < now then tat = now end
+-- A clock that went back by up to a second is waited for. After a larger step no time has passed since the newest
+-- admission, as far as anybody knows: all moments move with the clock, so that nobody gets a second burst, and
+-- nobody waits for as long as the step was.
+local back = 0
+if newest and newest > now then
+  if newest - now <= 1000000 then now = newest else back = newest - now end
+end
+
+local used = tonumber(ARGV[6])
+if back > 0 or used then
+  local log = {}
+  if known then
+    for _, moment in ipairs(redis.call('LRANGE', key, 0, -2)) do
+      moment = tonumber(moment) - back
+      if moment > now - window then log[#log + 1] = moment end
+    end
+  end
+  tat = math.max(tat - back, now)
+  if used then
+    for i = 7, #ARGV do
+      local moment = now - tonumber(ARGV[i])
+      if moment > now - window then log[#log + 1] = moment end
+    end
+    table.sort(log)
+    -- An outage leaves the bucket empty at worst: what was admitted beyond it is not made up for.
+    tat = math.min(tat + used, now + burst * step)
+  end
+  write(log, tat)
+  known, n = true, #log
+end
+
+local oldest
+if n > 0 then
+  oldest = tonumber(redis.call('LINDEX', key, 0))
+  if oldest <= now - window then
+    -- Count what has left the window by halving, then drop it.
+    local low, high = 1, n
+    while low < high do
+      local mid = math.floor((low + high) / 2)
+      if tonumber(redis.call('LINDEX', key, mid)) <= now - window then low = mid + 1 else high = mid end
+    end
+    redis.call('LTRIM', key, low, -1)
+    n = n - low
+    oldest = n > 0 and tonumber(redis.call('LINDEX', key, 0)) or nil
+  end
+end
+if ARGV[5] == '0' then return { 1, 0, 0, 0, 0 } end
+
+-- A rule that was lowered, or a clock that went back, leaves the bucket empty at worst.
+tat = math.min(math.max(tat, now), now + burst * step)
 local wait_bucket = tat + step - burst * step - now
 local wait_window = 0
 if n >= burst then
@@ -70,15 +116,13 @@ if wait_bucket > 0 or wait_window > 0 then
 end
 
 tat = tat + step
-if stale then redis.call('DEL', key) end
-if known and not stale then
-  redis.call('LSET', key, -1, string.format('%.0f', now))
-  redis.call('RPUSH', key, string.format('%.0f', tat))
+if known then
+  redis.call('LSET', key, -1, text(now))
+  redis.call('RPUSH', key, text(tat))
 else
-  redis.call('RPUSH', key, string.format('%.0f', now), string.format('%.0f', tat))
+  redis.call('RPUSH', key, text(now), text(tat))
 end
-local life = math.max(tat - now, window)
-redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(life / 1000) + 1000))
+keep(tat)
 
 local in_window, grows_window = burst - (n + 1), (oldest or now) + window - now
 local in_bucket, grows_bucket = math.floor((burst * step - (tat - now)) / step), (tat - now) % step

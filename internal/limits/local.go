@@ -1,132 +1,128 @@
 package limits
 
 import (
-	"hash/maphash"
 	"sync"
 	"time"
 )
 
-// shards keep requests of different subjects from waiting for one lock.
-const shards = 64
-
-// sharded is a map by subject of many locks.
-type sharded[V any] struct {
-	seed maphash.Seed
-	of   [shards]struct {
-		mu sync.Mutex
-		m  map[string]V
-	}
-}
-
-func newSharded[V any]() *sharded[V] {
-	s := &sharded[V]{seed: maphash.MakeSeed()}
-	for i := range s.of {
-		s.of[i].m = map[string]V{}
-	}
-	return s
-}
-
-// with runs fn under the lock of the subject's shard.
-func (s *sharded[V]) with(subject string, fn func(m map[string]V)) {
-	shard := &s.of[maphash.String(s.seed, subject)%shards]
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	fn(shard.m)
-}
-
-// crowd is how many subjects of a shard are kept before the ones that say nothing any more are looked for.
-const crowd = 1024
-
-// local is the rule in this process, for when Redis is away. It is limiter.lua in Go.
+// local is what this process knows of its subjects: what it admitted, what of that Redis has yet to count, and what
+// Redis last said. It is safe for concurrent use.
 type local struct {
 	began    time.Time // its own clock runs from here, so it never goes back
 	subjects *sharded[*state]
+
+	mu        sync.Mutex
+	uncharged map[string]bool // subjects with admissions that Redis may not have counted
 }
 
-// state is the list that limiter.lua keeps under a subject's key.
+// state is one subject's.
 type state struct {
-	log []int64 // admitted moments in us, oldest first
-	tat int64
+	rule Rule
+	// own is everything that this process admitted, by whomever it was decided. An admission by Redis stands at the
+	// time at which its request was sent, so that own never refuses what a Redis with all its memory admits.
+	own admissions
+	// uncharged is what of own Redis may not have counted, apart from charging, which is on its way there.
+	uncharged admissions
+	charging  *admissions
+	others    others
 }
 
-func newLocal() *local { return &local{began: time.Now(), subjects: newSharded[*state]()} }
-
-func (l *local) take(subject string, r Rule, now time.Time) (d Decision) {
-	l.with(subject, now, func(s *state, us int64) { d = s.take(r, us) })
-	return d
+func newLocal() *local {
+	return &local{began: time.Now(), subjects: newSharded[*state](), uncharged: map[string]bool{}}
 }
 
-// observe notes that Redis has room for no more than remaining, so that this process goes on from there when
-// Redis falls silent.
-func (l *local) observe(subject string, r Rule, now time.Time, remaining int64) {
-	l.with(subject, now, func(s *state, us int64) {
-		for room := s.room(r, us); room > remaining; room-- {
-			s.tat = max(s.tat, us) + r.step()
-			s.log = append(s.log, us)
+// us returns a time of the local clock.
+func (l *local) us(t time.Time) int64 { return t.Sub(l.began).Microseconds() }
+
+// full returns the refusal of a request for which own alone leaves no room: Redis would refuse it as well.
+func (l *local) full(subject string, r Rule, now time.Time) (d Decision, full bool) {
+	us := l.us(now)
+	l.subjects.with(subject, func(m map[string]*state) {
+		if s := m[subject]; s != nil && s.rule == r {
+			d = s.own.decide(r, us, others{})
+			full = !d.Allowed
 		}
 	})
+	return d, full
 }
 
-func (l *local) with(subject string, now time.Time, fn func(s *state, us int64)) {
-	us := now.Sub(l.began).Microseconds()
+// with runs fn for the subject's state under its lock, at the local time now.
+func (l *local) with(subject string, r Rule, now time.Time, fn func(s *state, us int64)) {
+	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
 		s := m[subject]
 		if s == nil {
 			if len(m) >= crowd {
 				forget(m, us)
 			}
-			s = &state{}
+			s = &state{rule: r}
 			m[subject] = s
 		}
+		if r.step() < s.rule.step() { // what was taken from the bucket are requests, which now take less
+			s.own.rescale(us, s.rule.step(), r.step())
+			s.others = others{}
+		}
+		s.rule = r
 		fn(s, us)
 	})
 }
 
-// forget drops the subjects whose bucket is full and whose window is empty.
+// forget drops the subjects of which nothing bears on a decision any more.
 func forget(m map[string]*state, now int64) {
 	for k, s := range m {
-		if s.tat <= now && (len(s.log) == 0 || s.log[len(s.log)-1] <= now-window.Microseconds()) {
+		if s.own.empty(now) && s.uncharged.empty(now) && s.charging == nil {
 			delete(m, k)
 		}
 	}
 }
 
-// trim drops what has left the window.
-func (s *state) trim(now int64) {
-	gone := 0
-	for gone < len(s.log) && s.log[gone] <= now-window.Microseconds() {
-		gone++
+// judge completes a decision of Redis on a request that was sent at sent: it is admitted only if the process's own
+// admissions leave room as well. They do, unless Redis lost some of what it knew.
+func (s *state) judge(d Decision, sent, now int64) Decision {
+	own := s.own.decide(d.Rule, now, others{})
+	room := own.Remaining
+	if own.Allowed {
+		room++
 	}
-	s.log = s.log[gone:]
+	switch {
+	case d.Allowed && !own.Allowed:
+		s.know(d.Rule, now, room, d.Remaining)
+		return own
+	case d.Allowed:
+		s.own.add(sent, d.Rule.step())
+		s.know(d.Rule, now, room-1, d.Remaining)
+		if own.Remaining < d.Remaining {
+			return own
+		}
+	default:
+		s.know(d.Rule, now, room, 0)
+		if !own.Allowed && own.Grows > d.Grows {
+			return own
+		}
+	}
+	return d
 }
 
-// room is how many requests would be admitted at this moment.
-func (s *state) room(r Rule, now int64) int64 {
-	s.trim(now)
-	return max(0, min(r.Burst-int64(len(s.log)), (r.Burst*r.step()-max(0, s.tat-now))/r.step()))
+// know notes that Redis has room for no more than remaining, where this process by itself would have room for room:
+// when Redis falls silent, the process goes on from there.
+func (s *state) know(r Rule, now, room, remaining int64) {
+	s.others = others{}
+	if room > remaining {
+		s.others = others{
+			n: max(0, r.Burst-int64(len(s.own.log))-remaining), at: now, tat: now + (r.Burst-remaining)*r.step(),
+		}
+	}
 }
 
-func (s *state) take(r Rule, now int64) Decision {
-	step, size := r.step(), window.Microseconds()
-	s.trim(now)
-	tat, n := max(s.tat, now), int64(len(s.log))
-	waitBucket, waitWindow := tat+step-r.Burst*step-now, int64(0)
-	if n >= r.Burst {
-		waitWindow = s.log[n-r.Burst] + size - now
-	}
-	if waitBucket > 0 || waitWindow > 0 {
-		return Decision{Rule: r, Grows: us(max(waitBucket, waitWindow)), ByWindow: waitWindow >= waitBucket}
-	}
-	s.tat = tat + step
-	s.log = append(s.log, now)
-	d := Decision{Rule: r, Allowed: true, Remaining: r.Burst - n - 1, Grows: us(s.log[0] + size - now), ByWindow: true}
-	used := s.tat - now
-	inBucket, grows := (r.Burst*step-used)/step, used%step
-	if grows == 0 {
-		grows = step
-	}
-	if inBucket < d.Remaining || inBucket == d.Remaining && us(grows) > d.Grows {
-		d.Remaining, d.Grows, d.ByWindow = inBucket, us(grows), false
+// alone decides without Redis.
+func (s *state) alone(r Rule, now int64) Decision {
+	d := s.own.decide(r, now, s.others)
+	d.Degraded = true
+	if d.Allowed {
+		s.own.add(now, r.step())
+		if s.others.tat > 0 {
+			s.others.tat = max(s.others.tat, now) + r.step()
+		}
 	}
 	return d
 }

@@ -1,0 +1,96 @@
+package limits
+
+import (
+	"slices"
+	"time"
+)
+
+// owe notes that Redis may not have counted an admission of the subject at now. The caller holds the state's lock.
+func (l *local) owe(subject string, s *state, now int64) {
+	s.uncharged.add(now, s.rule.step())
+	l.mu.Lock()
+	l.uncharged[subject] = true
+	l.mu.Unlock()
+}
+
+// owing returns the subjects with admissions that Redis may not have counted.
+func (l *local) owing() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]string, 0, len(l.uncharged))
+	for subject := range l.uncharged {
+		out = append(out, subject)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// owes reports whether there are such subjects.
+func (l *local) owes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.uncharged) > 0
+}
+
+// charge returns the arguments by which the next call of the script counts what Redis may not have counted: how much
+// of the bucket it takes at now, and the age of each admission of the last window, oldest first, all in us. It
+// returns nil where there is nothing, or where another call is on its way with it. charged must follow.
+func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
+	us := l.us(now)
+	l.subjects.with(subject, func(m map[string]*state) {
+		s := m[subject]
+		if s == nil || s.charging != nil {
+			return
+		}
+		s.uncharged.trim(us)
+		if s.uncharged.empty(us) {
+			s.uncharged = admissions{}
+			l.paid(subject)
+			return
+		}
+		one := s.uncharged
+		s.charging, s.uncharged = &one, admissions{}
+		r, args = s.rule, append(args, max(0, one.tat()-us))
+		for _, a := range one.log {
+			args = append(args, us-a.at)
+		}
+	})
+	return r, args
+}
+
+// charged ends what charge began. What Redis did not confirm is charged again: it may be counted twice, but never
+// not at all.
+func (l *local) charged(subject string, now time.Time, confirmed bool) {
+	us := l.us(now)
+	l.subjects.with(subject, func(m map[string]*state) {
+		s := m[subject]
+		if s == nil || s.charging == nil {
+			return
+		}
+		if !confirmed {
+			s.charging.merge(s.uncharged, us, s.rule.step())
+			s.uncharged = *s.charging
+		}
+		s.charging = nil
+		if s.uncharged.empty(us) {
+			l.paid(subject)
+		}
+	})
+}
+
+// late is for the answer to a call that nobody waits for any more: Redis did count a request that the process then
+// admitted alone, so it is not charged again.
+func (l *local) late(c *call) {
+	l.subjects.with(c.subject, func(m map[string]*state) {
+		if s := m[c.subject]; s != nil && c.alone != 0 {
+			s.uncharged.remove(c.alone, s.rule.step())
+		}
+	})
+}
+
+// paid notes that the subject owes nothing. The caller holds the state's lock.
+func (l *local) paid(subject string) {
+	l.mu.Lock()
+	delete(l.uncharged, subject)
+	l.mu.Unlock()
+}
