@@ -51,8 +51,8 @@ func (w *Worker) feed(ctx context.Context) {
 }
 
 func (w *Worker) feedFailed(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil && !w.link.isDown() {
-		w.log.WarnContext(ctx, "feeder", "error", err)
+	if err != nil && ctx.Err() == nil {
+		w.log.Log(ctx, w.link.level(), "feeder round failed", "error", err)
 	}
 }
 

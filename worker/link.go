@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 
@@ -34,6 +35,14 @@ func (l *link) isDown() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.down
+}
+
+// level is that of a failure: while Redis is away, which the process logs once, nothing more is said of what it causes.
+func (l *link) level() slog.Level {
+	if l.isDown() {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }
 
 // failed remembers err and answers it.

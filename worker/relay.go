@@ -25,14 +25,13 @@ func (w *Worker) relay(ctx context.Context) {
 	defer tick.Stop()
 	sweep := time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
 	for {
-		was := w.link.isDown()
 		err := w.look(ctx)
 		if err == nil && time.Now().After(sweep) {
 			sweep = time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
 			err = w.sweep(ctx)
 		}
-		if said := was && w.link.isDown(); err != nil && ctx.Err() == nil && !said {
-			w.log.WarnContext(ctx, "relay", "error", err)
+		if err != nil && ctx.Err() == nil {
+			w.log.Log(ctx, w.link.level(), "relay scan failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -56,7 +55,7 @@ func (w *Worker) look(ctx context.Context) error {
 	}
 	w.metrics.stopped(stops)
 	if w.link.back() {
-		w.log.InfoContext(ctx, "redis answers again")
+		w.log.DebugContext(ctx, "redis answers the relay again")
 		changed = queue.Lanes()
 	}
 	for _, lane := range changed {

@@ -149,7 +149,7 @@ func try[T any](ctx context.Context, f *failover, do func(counters) (T, error)) 
 		f.mu.Lock()
 		f.until = time.Now().Add(time.Second)
 		f.mu.Unlock()
-		f.log.WarnContext(ctx, "login throttle counts in this process, redis is away", "error", err)
+		f.log.DebugContext(ctx, "login throttle counts in this process, redis is away", "error", err)
 	}
 	return do(f.second)
 }

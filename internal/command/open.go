@@ -71,6 +71,7 @@ func (p *process) open(ctx context.Context) (err error) {
 		}
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return redisx.Watch(ctx, p.workers, p.log) })
 	pusher := queue.NewPusher(queue.PusherOptions{Redis: p.requests, Log: p.log, Metrics: queue.NewMetrics(p.metrics)})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)

@@ -62,7 +62,7 @@ func (b *breaker) failed(err error) {
 	if b.failures.Add(1) < failuresToOpen || !b.open.CompareAndSwap(false, true) {
 		return
 	}
-	b.log.WarnContext(b.stopped, "limiter degraded", "error", err)
+	b.log.DebugContext(b.stopped, "limiter degraded", "error", err)
 	b.metrics.degraded(true)
 	b.watch()
 }
@@ -90,7 +90,7 @@ func (b *breaker) run() {
 		if b.recover(b.stopped) == nil {
 			b.failures.Store(0)
 			if b.open.CompareAndSwap(true, false) {
-				b.log.InfoContext(b.stopped, "limiter restored")
+				b.log.DebugContext(b.stopped, "limiter restored")
 				b.metrics.degraded(false)
 			}
 			if b.done() {

@@ -116,7 +116,7 @@ func (p *Pusher) round(ctx context.Context, first Ref) {
 func (p *Pusher) judge(ctx context.Context, failed error) {
 	if failed == nil {
 		if p.fails >= pushFails {
-			p.log.InfoContext(ctx, "pushes to redis work again")
+			p.log.DebugContext(ctx, "pushes to redis work again")
 		}
 		p.fails = 0
 		p.metrics.breaker.Set(0)
@@ -126,7 +126,7 @@ func (p *Pusher) judge(ctx context.Context, failed error) {
 		return
 	}
 	if p.fails == pushFails {
-		p.log.WarnContext(ctx, "pushes to redis fail: jobs are left to the relay", "error", failed)
+		p.log.DebugContext(ctx, "pushes to redis fail: jobs are left to the relay", "error", failed)
 	}
 	p.open = time.Now().Add(pushPause)
 	p.metrics.breaker.Set(1)

@@ -54,7 +54,7 @@ func Open(address string, use Use) (redis.UniversalClient, error) {
 		o.MasterName, o.SentinelUsername, o.SentinelPassword = t.master, t.sentinelUser, t.sentinelPassword
 		return redis.NewFailoverClient(o.Failover()), nil
 	case t.cluster:
-		return redis.NewClusterClient(t.universal().Cluster()), nil
+		return newCluster(t.universal().Cluster()), nil
 	default:
 		return redis.NewClient(t.Options), nil
 	}

@@ -90,34 +90,6 @@ func nodePort(t testing.TB) int {
 	return 0
 }
 
-// RedisCluster is the URL of a Redis Cluster of three masters, each with a third of the slots.
-func RedisCluster(t testing.TB) string {
-	t.Helper()
-	var nodes []*node
-	var addrs []string
-	for i := range 3 {
-		n := startNode(t, false, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000", "masterauth "+nodeSecret)
-		first, last := i*16384/3, (i+1)*16384/3-1
-		if err := n.cli.ClusterAddSlotsRange(t.Context(), first, last).Err(); err != nil {
-			t.Fatalf("testkit: %v", err)
-		}
-		nodes, addrs = append(nodes, n), append(addrs, n.addr)
-	}
-	for _, n := range nodes[1:] {
-		host, port, _ := net.SplitHostPort(n.addr)
-		if err := nodes[0].cli.ClusterMeet(t.Context(), host, port).Err(); err != nil {
-			t.Fatalf("testkit: %v", err)
-		}
-	}
-	for _, n := range nodes {
-		eventually(t, "the cluster is whole", func() bool {
-			info, err := n.cli.ClusterInfo(t.Context()).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
-		})
-	}
-	return "redis+cluster://:" + nodeSecret + "@" + strings.Join(addrs, ",")
-}
-
 // RedisFailover is a master, its replica, and three sentinels that watch them.
 type RedisFailover struct {
 	URL    string

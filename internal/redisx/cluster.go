@@ -1,0 +1,79 @@
+package redisx
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Bounds of a cluster's client.
+const (
+	// reloadEvery is how old the map of slots may grow. go-redis's own 60 s are long for a change that no error tells of.
+	reloadEvery = 10 * time.Second
+	// A node that is gone without a word must not hold the map's reload up, which asks the nodes one after the other.
+	nodeDial, nodeAnswer = time.Second, 3 * time.Second
+)
+
+// newCluster returns a client that asks for the map of slots again after an error that may mean a lost node. go-redis
+// does so only when a node that is alive says MOVED or READONLY; commands for a node that is gone fail until the next
+// reload (redis/go-redis#3979, open in v9.23.0).
+func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
+	o.ClusterStateReloadInterval = reloadEvery
+	for d, is := range map[*time.Duration]time.Duration{&o.DialTimeout: nodeDial, &o.ReadTimeout: nodeAnswer, &o.WriteTimeout: nodeAnswer} {
+		if *d == 0 {
+			*d = is
+		}
+	}
+	if o.DialerRetries == 0 {
+		o.DialerRetries = 2
+	}
+	c := redis.NewClusterClient(o)
+	c.AddHook(reload{c})
+	return c
+}
+
+// reload is the hook.
+type reload struct{ client *redis.ClusterClient }
+
+// DialHook passes on.
+func (reload) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook reloads the map of slots after an error.
+func (r reload) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		r.after(ctx, err)
+		return err
+	}
+}
+
+// ProcessPipelineHook does so for a pipeline.
+func (r reload) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			if lost := cmd.Err(); silent(lost) {
+				r.after(ctx, lost)
+				break
+			}
+		}
+		return err
+	}
+}
+
+func (r reload) after(ctx context.Context, err error) {
+	if silent(err) {
+		r.client.ReloadState(ctx) // in the background, and once for all who ask meanwhile
+	}
+}
+
+// silent reports whether err is no answer of a node, and nothing that the caller did.
+func silent(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
+		return false
+	}
+	_, answered := errors.AsType[redis.Error](err)
+	return !answered
+}

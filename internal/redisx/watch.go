@@ -1,0 +1,65 @@
+package redisx
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// How often Watch asks, and how long it waits for all answers.
+const (
+	watchEvery = time.Second
+	watchWait  = 3 * time.Second
+)
+
+// Watch asks Redis for a sign of life until ctx ends, in a cluster each of its masters, and logs an outage once: when
+// it begins and, after two good answers in a row, when it ends. One for each process; what does without Redis
+// meanwhile need not log that it does.
+func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	away, good, began := false, 0, time.Time{}
+	for {
+		err := alive(ctx, client)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			good = 0
+			if !away {
+				away, began = true, time.Now()
+				log.WarnContext(ctx, "redis is away", "error", err)
+			}
+		case away:
+			if good++; good == 2 {
+				away = false
+				log.InfoContext(ctx, "redis answers again", "after", time.Since(began).Round(time.Millisecond))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// alive asks once.
+func alive(ctx context.Context, client redis.UniversalClient) error {
+	ctx, cancel := context.WithTimeout(ctx, watchWait)
+	defer cancel()
+	cluster, is := client.(*redis.ClusterClient)
+	if !is {
+		return client.Ping(ctx).Err()
+	}
+	// This reads the map of slots anew, so that a process without commands follows a failover as well.
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		if err := master.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("node %s: %w", master.Options().Addr, err)
+		}
+		return nil
+	})
+}

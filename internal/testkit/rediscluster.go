@@ -1,0 +1,114 @@
+package testkit
+
+import (
+	"net"
+	"strings"
+	"testing"
+)
+
+// masters is how many nodes of a cluster have slots.
+const masters = 3
+
+// RedisCluster returns the URL of a Redis Cluster of three masters, each with a third of the slots.
+func RedisCluster(t testing.TB) string {
+	t.Helper()
+	return startRedisCluster(t, "2000").URL
+}
+
+// RedisShards is a Redis Cluster of three masters with a replica each.
+type RedisShards struct {
+	URL     string
+	t       testing.TB
+	masters []*node
+}
+
+// RedisReplicatedCluster starts one, with the node timeout that a cluster usually has: a replica takes its master's
+// place about six seconds after that went silent.
+func RedisReplicatedCluster(t testing.TB) *RedisShards {
+	t.Helper()
+	c := startRedisCluster(t, "5000")
+	for _, master := range c.masters {
+		id := master.cli.ClusterMyID(t.Context()).Val()
+		replica := startClusterNode(t, "5000")
+		c.join(replica)
+		eventually(t, "the replica knows its master", func() bool {
+			return replica.cli.ClusterReplicate(t.Context(), id).Err() == nil
+		})
+		eventually(t, "the replica follows", func() bool {
+			return strings.Contains(replica.cli.Info(t.Context(), "replication").Val(), "master_link_status:up")
+		})
+	}
+	for _, n := range c.masters {
+		eventually(t, "each master knows all replicas", func() bool {
+			return strings.Count(n.cli.ClusterNodes(t.Context()).Val(), " slave ") == masters
+		})
+	}
+	return c
+}
+
+// Kill kills the master that has the key's slot, as kill -9 does, and returns a function that reports whether another
+// node has its place, as one that is left sees it in CLUSTER NODES.
+func (c *RedisShards) Kill(key string) (promoted func() bool) {
+	c.t.Helper()
+	slot := c.masters[0].cli.ClusterKeySlot(c.t.Context(), key).Val()
+	dead := -1
+	for i := range c.masters {
+		if first, last := slots(i); int(slot) >= first && int(slot) <= last {
+			dead = i
+		}
+	}
+	id := c.masters[dead].cli.ClusterMyID(c.t.Context()).Val()
+	witness := c.masters[(dead+1)%masters]
+	c.masters[dead].kill()
+	return func() bool {
+		left := 0
+		for line := range strings.Lines(witness.cli.ClusterNodes(c.t.Context()).Val()) {
+			f := strings.Fields(line) // id, address, flags, master, pings and pongs, epoch, link, slots
+			if len(f) > 8 && f[0] != id && strings.Contains(f[2], "master") && !strings.Contains(f[2], "fail") {
+				left++
+			}
+		}
+		return left == masters
+	}
+}
+
+func startRedisCluster(t testing.TB, timeout string) *RedisShards {
+	t.Helper()
+	c := &RedisShards{t: t}
+	var addrs []string
+	for i := range masters {
+		n := startClusterNode(t, timeout)
+		first, last := slots(i)
+		if err := n.cli.ClusterAddSlotsRange(t.Context(), first, last).Err(); err != nil {
+			t.Fatalf("testkit: %v", err)
+		}
+		c.masters, addrs = append(c.masters, n), append(addrs, n.addr)
+	}
+	for _, n := range c.masters[1:] {
+		c.join(n)
+	}
+	for _, n := range c.masters {
+		eventually(t, "the cluster is whole", func() bool {
+			info, err := n.cli.ClusterInfo(t.Context()).Result()
+			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
+		})
+	}
+	c.URL = "redis+cluster://:" + nodeSecret + "@" + strings.Join(addrs, ",")
+	return c
+}
+
+func startClusterNode(t testing.TB, timeout string) *node {
+	t.Helper()
+	return startNode(t, false, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout "+timeout, "masterauth "+nodeSecret)
+}
+
+// slots are those of the i-th master.
+func slots(i int) (first, last int) { return i * 16384 / masters, (i+1)*16384/masters - 1 }
+
+func (c *RedisShards) join(n *node) {
+	c.t.Helper()
+	host, port, _ := net.SplitHostPort(n.addr)
+	if err := c.masters[0].cli.ClusterMeet(c.t.Context(), host, port).Err(); err != nil {
+		c.t.Fatalf("testkit: %v", err)
+	}
+}
