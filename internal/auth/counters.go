@@ -129,44 +129,61 @@ func (c *localCounters) drop(_ context.Context, keys ...string) error {
 	return nil
 }
 
-// failover asks first, and for a second after each error of it only second. Its answers are never errors.
+// mixed is for how long after an outage the counts of this process still count: as long as the longest of them lives.
+const mixed = time.Hour
+
+// failover asks first, and for a second after each error of it only second. What was counted in an outage is not
+// forgotten with it: for an hour both are asked, and the stricter one decides. Its answers are never errors.
 type failover struct {
 	first, second counters
 	log           *slog.Logger
 	mu            sync.Mutex
-	until         time.Time
+	until, both   time.Time
 }
 
-func try[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (T, error) {
+// ask calls do for the counters that count now. The second's answer is zero where it is not asked, as is the first's.
+func ask[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (first, second T, ok bool) {
 	f.mu.Lock()
-	open := time.Now().Before(f.until)
+	now := time.Now()
+	open, both := now.Before(f.until), now.Before(f.both)
 	f.mu.Unlock()
 	if !open {
-		v, err := do(f.first)
-		if err == nil {
-			return v, nil
+		var err error
+		if first, err = do(f.first); err == nil {
+			ok = true
+		} else {
+			f.mu.Lock()
+			now = time.Now()
+			f.until, f.both = now.Add(time.Second), now.Add(mixed)
+			f.mu.Unlock()
+			f.log.DebugContext(ctx, "login throttle counts in this process, redis is away", "error", err)
 		}
-		f.mu.Lock()
-		f.until = time.Now().Add(time.Second)
-		f.mu.Unlock()
-		f.log.DebugContext(ctx, "login throttle counts in this process, redis is away", "error", err)
 	}
-	return do(f.second)
+	if !ok || both {
+		second, _ = do(f.second) // it does not fail
+	}
+	return first, second, ok
 }
 
 func (f *failover) add(ctx context.Context, key string, by int64, life time.Duration) (int64, error) {
-	return try(ctx, f, func(c counters) (int64, error) { return c.add(ctx, key, by, life) })
+	a, b, _ := ask(ctx, f, func(c counters) (int64, error) { return c.add(ctx, key, by, life) })
+	return max(a, b), nil
 }
 
 func (f *failover) hold(ctx context.Context, key string, life time.Duration) (bool, error) {
-	return try(ctx, f, func(c counters) (bool, error) { return c.hold(ctx, key, life) })
+	if wait, _ := f.left(ctx, key); wait > 0 {
+		return false, nil
+	}
+	a, b, ok := ask(ctx, f, func(c counters) (bool, error) { return c.hold(ctx, key, life) })
+	return ok && a || !ok && b, nil
 }
 
 func (f *failover) left(ctx context.Context, key string) (time.Duration, error) {
-	return try(ctx, f, func(c counters) (time.Duration, error) { return c.left(ctx, key) })
+	a, b, _ := ask(ctx, f, func(c counters) (time.Duration, error) { return c.left(ctx, key) })
+	return max(a, b), nil
 }
 
 func (f *failover) drop(ctx context.Context, keys ...string) error {
-	_, err := try(ctx, f, func(c counters) (struct{}, error) { return struct{}{}, c.drop(ctx, keys...) })
-	return err
+	_, _, _ = ask(ctx, f, func(c counters) (struct{}, error) { return struct{}{}, c.drop(ctx, keys...) })
+	return nil
 }

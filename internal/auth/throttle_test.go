@@ -214,6 +214,31 @@ func TestWithoutRedisTheThrottleGoesOnInTheProcess(t *testing.T) {
 	}
 }
 
+func TestFailuresInAnOutageOfRedisStillCountAfterIt(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealRedis(t)
+	r, err := redisx.Open(server.URL, redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	s := auth.New(auth.Options{Redis: r})
+	server.Stop()
+	for i := range 5 {
+		if f := wrong(t, s, "ada@example.com", "10.0.0.1"); f != nil {
+			t.Fatalf("failure %d: %v", i+1, f)
+		}
+	}
+	server.Start()
+	<-time.After(1500 * time.Millisecond) // the first hold, and the pause before Redis is asked again
+	for range 4 {
+		if wrong(t, s, "ada@example.com", "10.0.0.1") != nil {
+			return
+		}
+	}
+	t.Error("four more failures at once, after five in the outage, and nobody is held")
+}
+
 func TestALimitPerAddressRefusesBeyondItAndSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,13 +24,19 @@ type Tokens struct {
 	log    *slog.Logger
 	away   atomic.Bool // Redis did not answer the last call
 
-	mu   sync.Mutex
-	tats map[string]time.Time // of this process alone, while Redis is away
+	mu    sync.Mutex
+	spent map[string]*spending
+}
+
+// spending is what this process took from one subject's bucket, as the times at which the bucket would be full again.
+type spending struct {
+	own       time.Time // all of it
+	uncharged time.Time // what Redis may not have counted
 }
 
 // NewTokens makes buckets in Redis; with nil they are the process's own.
 func NewTokens(client redis.UniversalClient, log *slog.Logger) *Tokens {
-	return &Tokens{redis: client, script: redis.NewScript(tokensSource), log: log, tats: map[string]time.Time{}}
+	return &Tokens{redis: client, script: redis.NewScript(tokensSource), log: log, spent: map[string]*spending{}}
 }
 
 // Draw is what a bucket answered.
@@ -43,8 +50,9 @@ type Draw struct {
 // ErrTooLarge says that a cost is above the bucket's size: no waiting helps.
 var ErrTooLarge = errors.New("the cost is above the bucket's size")
 
-// Take takes cost tokens from the subject's bucket of perMinute tokens, or none. It fails only with ErrTooLarge: without Redis the
-// process decides alone, by a bucket that begins full.
+// Take takes cost tokens from the subject's bucket of perMinute tokens, or none. It fails only with ErrTooLarge: without
+// Redis the process decides alone, and its next call for the subject tells Redis what was taken. What the process took
+// itself always counts, so that a Redis that was away or lost its memory gives no second bucket.
 func (t *Tokens) Take(ctx context.Context, subject string, perMinute, cost int64) (Draw, error) {
 	if cost > perMinute {
 		return Draw{}, ErrTooLarge
@@ -60,47 +68,115 @@ func (t *Tokens) Return(ctx context.Context, subject string, perMinute, tokens i
 }
 
 func (t *Tokens) move(ctx context.Context, subject string, perMinute, cost int64) Draw {
-	step := float64(minute.Microseconds()) / float64(perMinute)
+	step := minute / time.Duration(perMinute)
+	b := bucket{size: step * time.Duration(perMinute), step: step, cost: cost}
 	if t.redis != nil {
-		asking, cancel := context.WithTimeout(ctx, longest)
-		defer cancel()
-		got, err := t.script.Run(asking, t.redis, []string{"ai:{" + subject + "}"}, step, perMinute, cost).Int64Slice()
-		if err == nil && len(got) == 4 {
-			if t.away.CompareAndSwap(true, false) {
-				t.log.InfoContext(ctx, "token bucket restored")
-			}
-			return Draw{Allowed: got[0] == 1, Remaining: got[1], Wait: us(got[2]), Full: us(got[3])}
-		}
-		if ctx.Err() == nil && t.away.CompareAndSwap(false, true) { // once an outage, not once a call
-			t.log.WarnContext(ctx, "token bucket degraded", "error", err, "answered", len(got))
+		if d, ok := t.ask(ctx, subject, perMinute, b); ok {
+			return d
 		}
 	}
-	return t.alone(subject, perMinute, cost, time.Duration(step*float64(time.Microsecond)))
-}
-
-// alone is tokens.lua in Go.
-func (t *Tokens) alone(subject string, perMinute, cost int64, step time.Duration) Draw {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now()
-	for s, tat := range t.tats {
-		if len(t.tats) > crowd && !tat.After(now) {
-			delete(t.tats, s)
+	s, now := t.of(subject), time.Now()
+	d := b.take(&s.own, now)
+	if d.Allowed && cost > 0 && t.redis != nil {
+		s.uncharged = later(s.uncharged, now).Add(b.takes())
+	}
+	return d
+}
+
+// ask is move by Redis, if that answers.
+func (t *Tokens) ask(ctx context.Context, subject string, perMinute int64, b bucket) (Draw, bool) {
+	t.mu.Lock()
+	s, sent := t.of(subject), time.Now()
+	own := s.own
+	if d := b.take(&own, sent); !d.Allowed {
+		t.mu.Unlock()
+		return d, true // Redis has all of this to count, and more
+	}
+	used := max(0, s.uncharged.Sub(sent))
+	s.uncharged = time.Time{}
+	t.mu.Unlock()
+
+	step := float64(minute.Microseconds()) / float64(perMinute)
+	args := []any{step, perMinute, b.cost}
+	if used > 0 {
+		args = append(args, "", used.Microseconds()+1)
+	}
+	asking, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	got, err := t.script.Run(asking, t.redis, []string{"ai:{" + subject + "}"}, args...).Int64Slice()
+	answered := err == nil && len(got) == 4
+	t.report(ctx, answered, err)
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s = t.of(subject)
+	if !answered {
+		if used > 0 { // it may be counted twice, but never not at all
+			s.uncharged = later(s.uncharged, sent).Add(used)
 		}
+		return Draw{}, false
 	}
-	tat := t.tats[subject]
-	if tat.Before(now) {
-		tat = now
+	d := Draw{Allowed: got[0] == 1, Remaining: got[1], Wait: us(got[2]), Full: us(got[3])}
+	if !d.Allowed {
+		return d, true
 	}
-	size := time.Duration(perMinute) * step
-	after := tat.Add(time.Duration(cost) * step)
-	if wait := after.Sub(now.Add(size)); cost > 0 && wait > 0 {
-		return Draw{Remaining: int64((size - tat.Sub(now)) / step), Wait: wait, Full: tat.Sub(now)}
+	if own := b.take(&s.own, sent); !own.Allowed {
+		return own, true
+	}
+	return d, true
+}
+
+// report logs the begin and the end of an outage, not each call of it.
+func (t *Tokens) report(ctx context.Context, answered bool, err error) {
+	switch {
+	case answered && t.away.CompareAndSwap(true, false):
+		t.log.InfoContext(ctx, "token bucket restored")
+	case !answered && ctx.Err() == nil && t.away.CompareAndSwap(false, true):
+		t.log.WarnContext(ctx, "token bucket degraded", "error", err)
+	}
+}
+
+// of returns the subject's spending. The caller holds mu.
+func (t *Tokens) of(subject string) *spending {
+	s := t.spent[subject]
+	if s == nil {
+		if now := time.Now(); len(t.spent) >= crowd {
+			maps.DeleteFunc(t.spent, func(_ string, s *spending) bool { return !s.own.After(now) && !s.uncharged.After(now) })
+		}
+		s = &spending{}
+		t.spent[subject] = s
+	}
+	return s
+}
+
+// bucket is one move: tokens.lua in Go.
+type bucket struct {
+	size, step time.Duration
+	cost       int64
+}
+
+func (b bucket) takes() time.Duration { return time.Duration(b.cost) * b.step }
+
+// take moves tat, the time at which the bucket is full again, if the cost fits.
+func (b bucket) take(tat *time.Time, now time.Time) Draw {
+	from := later(*tat, now)
+	after := from.Add(b.takes())
+	if wait := after.Sub(now.Add(b.size)); b.cost > 0 && wait > 0 {
+		return Draw{Remaining: int64((b.size - from.Sub(now)) / b.step), Wait: wait, Full: from.Sub(now)}
 	}
 	if !after.After(now) {
-		delete(t.tats, subject)
-		return Draw{Allowed: true, Remaining: perMinute}
+		*tat = time.Time{}
+		return Draw{Allowed: true, Remaining: int64(b.size / b.step)}
 	}
-	t.tats[subject] = after
-	return Draw{Allowed: true, Remaining: int64((size - after.Sub(now)) / step), Full: after.Sub(now)}
+	*tat = after
+	return Draw{Allowed: true, Remaining: int64((b.size - after.Sub(now)) / b.step), Full: after.Sub(now)}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

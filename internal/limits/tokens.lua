@@ -4,12 +4,13 @@
 -- ARGV[1]  us that one token takes
 -- ARGV[2]  the bucket's size in tokens
 -- ARGV[3]  tokens to take; below zero: to give back
--- ARGV[4]  now in us; absent: the server's clock
+-- ARGV[4]  now in us; absent or empty: the server's clock
+-- ARGV[5]  us of the bucket that were taken without this script, which come first
 --
 -- Returns {1 or 0, tokens left, us until the cost fits (0: now), us until the bucket is full}.
 
 local step, size, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now = tonumber(ARGV[4])
+local now = tonumber(ARGV[4] or '')
 if not now then
   local t = redis.call('TIME')
   now = t[1] * 1000000 + t[2]
@@ -20,6 +21,16 @@ local tat = tonumber(redis.call('GET', KEYS[1]) or now)
 if tat > now + size * step then tat = now + size * step end
 if tat < now then tat = now end
 
+local function write(tat)
+  redis.call('SET', KEYS[1], string.format('%.0f', tat), 'PX', string.format('%.0f', math.ceil((tat - now) / 1000) + 1000))
+end
+
+local used = tonumber(ARGV[5] or 0)
+if used > 0 then
+  tat = math.min(tat + used, now + size * step)
+  write(tat)
+end
+
 local after = tat + cost * step
 local wait = after - (now + size * step)
 if cost > 0 and wait > 0 then
@@ -29,5 +40,5 @@ if after <= now then
   redis.call('DEL', KEYS[1])
   return { 1, size, 0, 0 }
 end
-redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', string.format('%.0f', math.ceil((after - now) / 1000) + 1000))
+write(after)
 return { 1, math.floor((now + size * step - after) / step), 0, after - now }

@@ -133,3 +133,43 @@ func TestWithoutRedisABucketStillCounts(t *testing.T) {
 		t.Errorf("an outage takes %d lines of the log: %s", n, said.String())
 	}
 }
+
+func TestWhatABucketGaveWithoutRedisIsTakenFromTheBucketOfAll(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealRedis(t)
+	var said bytes.Buffer
+	one := limits.NewTokens(client(t, server.URL), slog.New(slog.NewTextHandler(&said, nil)))
+	two := limits.NewTokens(patient(t, server.URL), slog.New(slog.DiscardHandler))
+	take := func(from *limits.Tokens, cost int64) bool {
+		d, err := from.Take(t.Context(), "a", 1000, cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Allowed
+	}
+	began := time.Now()
+	if !take(one, 300) {
+		t.Fatal("300 of 1000 are refused")
+	}
+	server.Stop()
+	if !take(one, 600) {
+		t.Error("600 of the 700 that are left are refused while Redis is away")
+	}
+	if take(one, 400) {
+		t.Error("400 of the 100 that are left are given while Redis is away")
+	}
+	server.Start()
+	for !strings.Contains(said.String(), "restored") {
+		take(one, 1)
+	}
+	inTime := func() bool { return time.Since(began) < 20*time.Second } // a third of the bucket fills again by then
+	if take(two, 650) && inTime() {
+		t.Error("another process is given 650 of what the first has taken")
+	}
+	if err := client(t, server.URL).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if take(one, 650) && inTime() {
+		t.Error("a Redis that lost its memory gives a second bucket")
+	}
+}
