@@ -2,7 +2,9 @@ package testkit
 
 import (
 	"net"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -50,6 +52,30 @@ func RedisReplicatedCluster(t testing.TB) *RedisShards {
 // node has its place, as one that is left sees it in CLUSTER NODES.
 func (c *RedisShards) Kill(key string) (promoted func() bool) {
 	c.t.Helper()
+	return c.lose(key, func(n *node) { n.kill() })
+}
+
+// Hang is Kill with a master whose connections stay open, but which answers nothing any more.
+func (c *RedisShards) Hang(key string) (promoted func() bool) {
+	c.t.Helper()
+	return c.lose(key, func(n *node) {
+		var pid int
+		for line := range strings.Lines(n.cli.Info(c.t.Context(), "server").Val()) {
+			if id, is := strings.CutPrefix(line, "process_id:"); is {
+				pid, _ = strconv.Atoi(strings.TrimSpace(id))
+			}
+		}
+		if pid <= 0 {
+			c.t.Fatal("testkit: a node does not name its process")
+		}
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			c.t.Fatalf("testkit: %v", err)
+		}
+	})
+}
+
+func (c *RedisShards) lose(key string, lose func(*node)) (promoted func() bool) {
+	c.t.Helper()
 	slot := c.masters[0].cli.ClusterKeySlot(c.t.Context(), key).Val()
 	dead := -1
 	for i := range c.masters {
@@ -59,7 +85,7 @@ func (c *RedisShards) Kill(key string) (promoted func() bool) {
 	}
 	id := c.masters[dead].cli.ClusterMyID(c.t.Context()).Val()
 	witness := c.masters[(dead+1)%masters]
-	c.masters[dead].kill()
+	lose(c.masters[dead])
 	return func() bool {
 		left := 0
 		for line := range strings.Lines(witness.cli.ClusterNodes(c.t.Context()).Val()) {
