@@ -115,3 +115,10 @@ func (b *breaker) close() {
 	b.stop()
 	b.watches.Wait()
 }
+
+// settle is a last try to tell Redis what it missed, after close.
+func (b *breaker) settle() {
+	if b.owes() {
+		_ = b.recover(context.WithoutCancel(b.stopped))
+	}
+}

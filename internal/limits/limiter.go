@@ -74,9 +74,7 @@ func (l *Limiter) Close() {
 		return
 	}
 	l.ferry.close()
-	ctx, cancel := context.WithTimeout(context.Background(), firstContact)
-	defer cancel()
-	_ = l.settle(ctx)
+	l.breaker.settle()
 }
 
 // Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
