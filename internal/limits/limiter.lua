@@ -17,27 +17,10 @@
 
 local key = KEYS[1]
 local step, burst, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now = tonumber(ARGV[4] or '')
+local now = ARGV[4] and tonumber(ARGV[4])
 if not now then
   local t = redis.call('TIME')
   now = t[1] * 1000000 + t[2]
-end
-
-local function text(n) return string.format('%.0f', n) end
-
-local function keep(tat)
-  redis.call('PEXPIRE', key, text(math.ceil(math.max(tat - now, window) / 1000) + 1000))
-end
-
--- Writes the whole list, which only a charge and a step of the clock need.
-local function write(log, tat)
-  redis.call('DEL', key)
-  for i = 1, #log do log[i] = text(log[i]) end
-  log[#log + 1] = text(tat)
-  for i = 1, #log, 1000 do
-    redis.call('RPUSH', key, unpack(log, i, math.min(i + 999, #log)))
-  end
-  keep(tat)
 end
 
 local n = redis.call('LLEN', key) - 1
@@ -78,8 +61,15 @@ if back > 0 or used then
     -- An outage leaves the bucket empty at worst: what was admitted beyond it is not made up for.
     tat = math.min(tat + used, now + burst * step)
   end
-  write(log, tat)
   known, n = true, #log
+  -- The whole list is written anew, which only a charge and a step of the clock need.
+  redis.call('DEL', key)
+  for i = 1, n do log[i] = string.format('%.0f', log[i]) end
+  log[n + 1] = string.format('%.0f', tat)
+  for i = 1, n + 1, 1000 do
+    redis.call('RPUSH', key, unpack(log, i, math.min(i + 999, n + 1)))
+  end
+  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(math.max(tat - now, window) / 1000) + 1000))
 end
 
 local oldest
@@ -117,12 +107,12 @@ end
 
 tat = tat + step
 if known then
-  redis.call('LSET', key, -1, text(now))
-  redis.call('RPUSH', key, text(tat))
+  redis.call('LSET', key, -1, string.format('%.0f', now))
+  redis.call('RPUSH', key, string.format('%.0f', tat))
 else
-  redis.call('RPUSH', key, text(now), text(tat))
+  redis.call('RPUSH', key, string.format('%.0f', now), string.format('%.0f', tat))
 end
-keep(tat)
+redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(math.max(tat - now, window) / 1000) + 1000))
 
 local in_window, grows_window = burst - (n + 1), (oldest or now) + window - now
 local in_bucket, grows_bucket = math.floor((burst * step - (tat - now)) / step), (tat - now) % step
