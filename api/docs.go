@@ -92,8 +92,8 @@ func (a *App) mountDocs() {
 // mostBranded is how many of a page's looks are kept.
 const mostBranded = 64
 
-// branded keeps what make makes of titles.
-func branded(make func(title string) []byte) func(title string) *fixed {
+// branded keeps what write makes of titles.
+func branded(write func(title string) []byte) func(title string) *fixed {
 	var mu sync.Mutex
 	known := map[string]*fixed{}
 	return func(title string) *fixed {
@@ -104,7 +104,7 @@ func branded(make func(title string) []byte) func(title string) *fixed {
 			if len(known) >= mostBranded {
 				clear(known)
 			}
-			k = keep(func() []byte { return make(title) })
+			k = keep(func() []byte { return write(title) })
 			known[title] = k
 		}
 		return k

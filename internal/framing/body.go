@@ -47,13 +47,13 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 				break
 			}
 			if s.extra++; classes[c]&valueByte == 0 || s.extra > maxExtension {
-				return i, w, badExtension
+				return i, w, errBadExtension
 			}
 			i++
 			continue
 		case atSizeFeed:
 			if c != '\n' {
-				return i, w, badLineEnd
+				return i, w, errBadLineEnd
 			}
 			s.extra, s.digits = 0, 0
 			if s.state = inChunk; s.left == 0 {
@@ -61,12 +61,12 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 			}
 		case atChunkReturn:
 			if c != '\r' {
-				return i, w, badChunkEnd
+				return i, w, errBadChunkEnd
 			}
 			s.state = atChunkFeed
 		case atChunkFeed:
 			if c != '\n' {
-				return i, w, badChunkEnd
+				return i, w, errBadChunkEnd
 			}
 			s.state = inSize
 		case atTrailerLine:
@@ -83,7 +83,7 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 			continue
 		default: // atLastFeed
 			if c != '\n' {
-				return i, w, badLineEnd
+				return i, w, errBadLineEnd
 			}
 			b[w] = c
 			*s = scanner{}
@@ -107,10 +107,10 @@ func (s *scanner) size(c byte) *fault.Fault {
 		s.state = atSizeFeed
 		return nil
 	default:
-		return badChunkSize
+		return errBadChunkSize
 	}
 	if s.digits++; s.digits > maxSizeDigits {
-		return badChunkSize
+		return errBadChunkSize
 	}
 	s.left = s.left<<4 | int64(digit)
 	return nil
@@ -119,29 +119,29 @@ func (s *scanner) size(c byte) *fault.Fault {
 // trailer takes one byte of a trailer's line.
 func (s *scanner) trailer(c byte) *fault.Fault {
 	if s.extra++; s.extra > maxTrailer {
-		return badTrailer
+		return errBadTrailer
 	}
 	switch s.state {
 	case atTrailerLine:
 		if classes[c]&tokenByte == 0 {
-			return badTrailer
+			return errBadTrailer
 		}
 		s.state = inTrailerName
 	case inTrailerName:
 		if c == ':' {
 			s.state = inTrailerValue
 		} else if classes[c]&tokenByte == 0 {
-			return badTrailer
+			return errBadTrailer
 		}
 	case inTrailerValue:
 		if c == '\r' {
 			s.state = atTrailerFeed
 		} else if classes[c]&valueByte == 0 {
-			return badTrailer
+			return errBadTrailer
 		}
 	default: // atTrailerFeed
 		if c != '\n' {
-			return badTrailer
+			return errBadTrailer
 		}
 		s.state = atTrailerLine
 	}

@@ -128,9 +128,9 @@ func (c *Conn) readHeld() error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		c.refuse(endedEarly)
+		c.refuse(errEndedEarly)
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.late():
-		c.refuse(tooSlow)
+		c.refuse(errTooSlow)
 	default:
 		return err
 	}

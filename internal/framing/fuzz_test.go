@@ -133,7 +133,7 @@ type standardServer struct {
 
 func newStandard(f *testing.F) *standardServer {
 	s := &standardServer{conns: make(chan net.Conn), idle: make(chan struct{})}
-	server := &http.Server{ //nolint:gosec // its clients are in this file
+	server := &http.Server{
 		MaxHeaderBytes: 32 << 10,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)

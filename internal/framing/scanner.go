@@ -111,7 +111,7 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				continue
 			}
 			if b[i] != ' ' || i == 0 {
-				return 0, badRequestLine
+				return 0, errBadRequestLine
 			}
 			i++
 			s.state, s.nameAt = inTarget, i
@@ -123,7 +123,7 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				continue
 			}
 			if b[i] != ' ' {
-				return 0, badRequestLine
+				return 0, errBadRequestLine
 			}
 			i++
 			s.state, s.valueAt = inVersion, i
@@ -132,7 +132,7 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				return 0, refused
 			}
 			if i++; s.state == atLine && !isTarget(b[:s.nameAt-1], b[s.nameAt:s.valueAt-1]) {
-				return 0, badRequestLine
+				return 0, errBadRequestLine
 			}
 		case atLine:
 			switch c := b[i]; {
@@ -141,11 +141,11 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 			case c == '\r':
 				s.state = atHeadFeed
 			case c == ' ', c == '\t':
-				return 0, badFold
+				return 0, errBadFold
 			case c == '\n':
-				return 0, badLineEnd
+				return 0, errBadLineEnd
 			default:
-				return 0, badName
+				return 0, errBadName
 			}
 			i++
 		case inName:
@@ -156,7 +156,7 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				continue
 			}
 			if b[i] != ':' {
-				return 0, badName
+				return 0, errBadName
 			}
 			s.field = fieldOf(b[s.nameAt:i])
 			i++
@@ -170,9 +170,9 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 			}
 			if b[i] != '\r' {
 				if b[i] == '\n' {
-					return 0, badLineEnd
+					return 0, errBadLineEnd
 				}
-				return 0, badValue
+				return 0, errBadValue
 			}
 			if s.field != otherField {
 				if refused := s.take(bytes.Trim(b[s.valueAt:i], " \t")); refused != nil {
@@ -183,13 +183,13 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 			s.state = atLineFeed
 		case atLineFeed:
 			if b[i] != '\n' {
-				return 0, badLineEnd
+				return 0, errBadLineEnd
 			}
 			i++
 			s.state = atLine
 		default: // atHeadFeed
 			if b[i] != '\n' {
-				return 0, badLineEnd
+				return 0, errBadLineEnd
 			}
 			return i + 1, s.begin()
 		}
@@ -217,25 +217,25 @@ func (s *scanner) version(b []byte, i int) *fault.Fault {
 	switch c := b[i]; i {
 	case 5, 7:
 		if c < '0' || c > '9' {
-			return badRequestLine
+			return errBadRequestLine
 		}
 	case 8:
 		if c != '\r' {
-			return badRequestLine
+			return errBadRequestLine
 		}
 	case 9:
 		switch {
 		case c != '\n':
-			return badLineEnd
+			return errBadLineEnd
 		case b[5] != '1':
-			return badVersion
+			return errBadVersion
 		case b[7] != '0':
 			s.http11, b[7] = true, '1'
 		}
 		s.state = atLine
 	default:
 		if c != protocol[i] {
-			return badRequestLine
+			return errBadRequestLine
 		}
 	}
 	return nil
@@ -298,40 +298,40 @@ func (s *scanner) take(value []byte) *fault.Fault {
 	switch s.field {
 	case hostField:
 		if s.host {
-			return twoHosts
+			return errTwoHosts
 		}
 		s.host = true
 		for _, c := range value {
 			if classes[c]&hostByte == 0 {
-				return badHost
+				return errBadHost
 			}
 		}
 	case authorizationField:
 		if s.author {
-			return twoCredentials
+			return errTwoCredentials
 		}
 		s.author = true
 	case lengthField:
 		if s.length {
-			return twoLengths
+			return errTwoLengths
 		}
 		s.length = true
 		if len(value) == 0 || len(value) > 18 { // what 63 bits hold for certain
-			return badLength
+			return errBadLength
 		}
 		for _, c := range value {
 			if c < '0' || c > '9' {
-				return badLength
+				return errBadLength
 			}
 			s.bodySize = s.bodySize*10 + int64(c-'0')
 		}
 	default:
 		if s.chunked {
-			return twoCodings
+			return errTwoCodings
 		}
 		s.chunked = true
 		if !is(value, "chunked") {
-			return badCoding
+			return errBadCoding
 		}
 	}
 	return nil
@@ -343,11 +343,11 @@ func (s *scanner) begin() *fault.Fault {
 	*s = scanner{}
 	switch {
 	case http11 && !host:
-		return noHost
+		return errNoHost
 	case length && chunked:
-		return lengthAndCoding
+		return errLengthAndCoding
 	case chunked && !http11:
-		return oldCoding
+		return errOldCoding
 	case chunked:
 		s.state = inSize
 	case size > 0:
