@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
 // OpsOptions are what main hands to the ops listener of a process, whichever its role.
@@ -30,6 +31,7 @@ type OpsOptions struct {
 
 	DB          *postgres.DB // asked by /readyz
 	System      *postgres.DB // with DB, what acts on jobs; without it the dashboard changes nothing and there is no /jobs/
+	Hooks       queue.Hooks  // what the kinds of jobs do when an operator ends their jobs or begins them again
 	DatabaseURL string       // asked for migrations that are still to come
 	RedisURL    string       // asked by /readyz and shown by the dashboard
 

@@ -35,7 +35,9 @@ func newJobDesk(o OpsOptions) (*jobDesk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &jobDesk{operator: queue.NewOperator(queue.NewLedger(o.DB, o.System), client), redis: client, readOnly: o.ReadOnly, actor: o.User, log: o.Log}
+	ledger := queue.NewLedger(o.DB, o.System)
+	ledger.Hooks = o.Hooks
+	d := &jobDesk{operator: queue.NewOperator(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User, log: o.Log}
 	if d.actor == "" {
 		d.actor = "ops"
 	}

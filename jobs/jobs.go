@@ -70,10 +70,9 @@ func All(d Deps) []queue.Handler {
 	if d.Plans == nil {
 		d.Plans = plans.Standard()
 	}
-	links := ""
-	if d.PublicURL != "" {
-		links = d.PublicURL + "/api/v1/files/"
-	}
+	links := linksOf(d.PublicURL)
+	ledger := queue.NewLedger(d.App, d.System)
+	ledger.Hooks = Hooks(d.PublicURL)
 	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
 		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
@@ -86,7 +85,7 @@ func All(d Deps) []queue.Handler {
 			plansettle.Job{Plans: d.Plans}.Handler(),
 			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 			quotaannounce.Handler(),
-			redrive.Job{Operator: queue.NewOperator(queue.NewLedger(d.App, d.System), nil)}.Handler(),
+			redrive.Job{Operator: queue.NewOperator(ledger, nil)}.Handler(),
 			retention.Job{System: d.System, Log: d.Log}.Handler(),
 			segmentsync.Job{Pace: segments.Usual()}.Handler(),
 			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),

@@ -76,9 +76,14 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 
 // settle writes the verdict of a claimed job, again and again while Postgres is away, until the time given.
 func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, v queue.Verdict, until time.Time) (outcome string, told error) {
+	refused := false
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		writing, cancel := context.WithTimeout(ctx, statement)
-		err := w.clerk.Finish(writing, c, v)
+		finish := w.clerk.Finish
+		if v.Outcome == queue.Died && w.ledger.Hooked(c) { // what the hook writes is the verdict's own transaction
+			finish = w.ledger.Finish
+		}
+		err := finish(writing, c, v)
 		cancel()
 		switch {
 		case err == nil:
@@ -88,8 +93,10 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 		case !absent(err) && v.Outcome != queue.Released:
 			// The effects themselves cannot be written: that is the run's failure.
 			w.log.ErrorContext(ctx, "a run's effects cannot be written", "kind", c.Kind, "job_id", c.ID.String(), "error", err)
-			c.DropEffects()
-			v = judge(c, h.Options, err)
+			if c.DropEffects(); refused {
+				c.SkipHook()
+			}
+			refused, v = true, judge(c, h.Options, err)
 		}
 		if time.Now().Add(pause).After(until) {
 			return letGo, later{in: away, why: "postgres is away"}

@@ -21,6 +21,7 @@ type Options struct {
 	// at once. It gets hooks that act on asynq's commands. The caller closes it.
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
+	Hooks    queue.Hooks // what the kinds do when a job ends without a run
 	// Concurrency is how many jobs run at once in this process; 0 means 20. The lane of webhooks has eight slots
 	// of its own for each, at least 160 and at most 800, so that slow receivers hold up nothing else.
 	Concurrency int
@@ -111,7 +112,7 @@ func New(o Options) *Worker {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
 	o.Timing = o.Timing.filled()
-	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First}
+	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks}
 	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger), bundles: newBundles(o.Redis),
 		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newTakes(o.Redis), ends: newEnds(),

@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/clerk"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
 	"github.com/funnelwork/funnelwork/migrations"
 )
@@ -63,8 +64,10 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.O
 			}
 			p.atEnd(func(context.Context) error { return p.workers.Close() })
 		}
+		ledger := queue.NewLedger(p.system, p.system)
+		ledger.Hooks = jobs.Hooks(p.PublicURL)
 		return do(&clerk.Clerk{
-			Operator: queue.NewOperator(queue.NewLedger(p.system, p.system), p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
+			Operator: queue.NewOperator(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
 			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 				return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
 			},

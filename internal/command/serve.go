@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/jobs"
 )
 
 // serve adds the API on ln.
@@ -63,7 +64,7 @@ func (p *process) operate(ln net.Listener) error {
 		serves = p.hosts.Serves
 	}
 	ops, err := api.NewOps(api.OpsOptions{
-		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, Hooks: jobs.Hooks(p.PublicURL), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
 		NotConfigured: p.notConfigured(), Ready: ready,
 	})

@@ -159,18 +159,22 @@ FROM (
 	FOR UPDATE SKIP LOCKED
 ) AS due
 WHERE job.org_id = due.org_id AND job.id = due.id
-RETURNING job.dispatch, due.fatal`
+RETURNING job.dispatch, due.fatal, job.kind, job.args`
 
 // leave leaves a task behind that will not deliver.
 func (c *Courier) leave(ctx context.Context, r Ref, lost int, p *Pushed) error {
 	var free, fatal bool
 	err := c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		job := changed{org: r.Org}
 		tx.Queue(leaveSQL, r.Org, r.ID, r.Dispatch, lost, MaxLosses, fmt.Sprintf("lost its worker %d times", MaxLosses), c.ledger.Lease).
 			Query(func(rows pgx.Rows) error {
-				_, err := pgx.ForEachRow(rows, []any{&r.Dispatch, &fatal}, func() error { free = true; return nil })
+				_, err := pgx.ForEachRow(rows, []any{&r.Dispatch, &fatal, &job.kind, &job.args}, func() error { free = true; return nil })
 				return err
 			})
-		return nil
+		if err := tx.Flush(ctx); err != nil || !fatal {
+			return err
+		}
+		return c.ledger.Hooks.run(ctx, tx, stopped, []changed{job})
 	})
 	if err != nil || !free {
 		return err

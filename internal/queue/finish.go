@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -77,7 +78,7 @@ func (l *Ledger) statement(c *Claimed, v Verdict) (string, []any) {
 // repeated after an error.
 func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
 	sql, args := l.statement(c, v)
-	if len(c.effects)+len(c.shared) > 0 && v.Outcome != Released {
+	if len(c.effects)+len(c.shared) > 0 && v.Outcome != Released || v.Outcome == Died && l.Hooked(c) {
 		return l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return l.Settle(ctx, tx, c, v) })
 	}
 	var n int64
@@ -91,7 +92,7 @@ func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
 	return err
 }
 
-// Settle writes the run's effects and its verdict in tx, which must be the transaction that locked the job where
+// Settle writes the run's effects, what the kind's hook makes of a job that is dead, and the verdict in tx, which must be the transaction that locked the job where
 // the lock is the lease. Return its error from tx, so that an ErrFenced undoes the effects.
 func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verdict) error {
 	for _, write := range c.effects {
@@ -101,6 +102,11 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 	}
 	if err := write(tx, c.shared); err != nil {
 		return err
+	}
+	if v.Outcome == Died && l.Hooked(c) {
+		if err := l.Hooks[c.Kind].Stopped(ctx, tx, []json.RawMessage{c.Raw}); err != nil {
+			return err
+		}
 	}
 	sql, args := l.statement(c, v)
 	if c.owner == nil { // the lock is the fence, so the verdict may travel with the commit

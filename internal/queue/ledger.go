@@ -30,6 +30,8 @@ type Ledger struct {
 	System *postgres.DB // extensions, looks, feeding: all orgs
 	// Lease and First stand for the constants of the same name; tests shorten them.
 	Lease, First time.Duration
+	// Hooks are told what becomes of jobs without a run. Every process that has a ledger needs the same.
+	Hooks Hooks
 
 	mu    sync.Mutex
 	from  map[Lane]spot           // where the feeder goes on when there are more groups than one round looks at

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 // Operator is what people do to jobs: T12 to T14, redrives, pauses, and the search for what to do it to. Each act
-// is one short transaction with its entry in the audit; what asynq should know follows the commit, best effort,
+// is one short transaction with its entry in the audit, in which the ledger's hooks are told of it; what asynq should know follows the commit, best effort,
 // because the relay brings whatever did not get there. A Redis that is away stops no act.
 type Operator struct {
 	ledger  *Ledger
@@ -81,7 +82,7 @@ WITH free AS MATERIALIZED (
 	WHERE job.owner IS NULL%s
 	FOR UPDATE OF job SKIP LOCKED
 ), acted AS (%s
-	RETURNING` + ref + `,` + notPaused + ` AS due
+	RETURNING` + ref + `,` + notPaused + ` AS due, job.args
 ), noted AS (
 	INSERT INTO job_act (id, actor, act, scope, jobs, count, reason)
 	SELECT $3, $4, $5, $6, array_agg(acted.id), count(*), $7 FROM acted HAVING count(*) > 0
@@ -133,7 +134,25 @@ func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, erro
 // touched is a row that an act changed.
 type touched struct {
 	Ref
-	due bool // not paused
+	due  bool // not paused
+	args json.RawMessage
+}
+
+// columns is where the columns that an act returns go.
+func (t *touched) columns() []any {
+	return []any{&t.Org, &t.ID, &t.Kind, &t.Lane, &t.MaxAttempts, &t.Dispatch, &t.due, &t.args}
+}
+
+// hooks calls the hooks of the rows that an act of that name changed, in the act's transaction.
+func (o *Operator) hooks(ctx context.Context, tx *postgres.Tx, name string, rows []touched) error {
+	jobs := make([]changed, len(rows))
+	for i, t := range rows {
+		jobs[i] = changed{t.Org, t.Kind, t.args}
+	}
+	if name == actRun {
+		return o.ledger.Hooks.run(ctx, tx, revived, jobs)
+	}
+	return o.ledger.Hooks.run(ctx, tx, stopped, jobs)
 }
 
 func (o *Operator) act(ctx context.Context, by By, name, sql string, keys []Key, more []any, tell func(context.Context, []touched)) ([]Result, error) {
@@ -168,13 +187,17 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 			args := append([]any{orgs, ids, id.New(), by.Actor, name, by.Scope, by.Reason}, more...)
 			tx.Queue(sql, args...).Query(func(r pgx.Rows) error {
 				var t touched
-				_, err := pgx.ForEachRow(r, []any{&t.Org, &t.ID, &t.Kind, &t.Lane, &t.MaxAttempts, &t.Dispatch, &t.due}, func() error {
+				_, err := pgx.ForEachRow(r, t.columns(), func() error {
 					rows, met[Key{t.Org, t.ID}] = append(rows, t), Acted
+					t.args = nil // the next scan must not write into the array of this row
 					return nil
 				})
 				return err
 			})
-			return nil
+			if err := tx.Flush(ctx); err != nil {
+				return err
+			}
+			return o.hooks(ctx, tx, name, rows)
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

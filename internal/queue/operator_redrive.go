@@ -143,13 +143,18 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	for i, j := range jobs {
 		orgs[i], ids[i] = j.Org, j.ID
 	}
-	moved, err := tx.Exec(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(), r.Reason)
+	answer, err := tx.Query(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(), r.Reason)
 	if err != nil {
 		return false, false, err
 	}
+	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (t touched, err error) { return t, row.Scan(t.columns()...) })
+	if err != nil {
+		return false, false, err
+	}
+	moved := len(rows)
 	used := lost + float64(moved)/float64(r.Rate)
 	tx.Queue(`UPDATE job_redrive SET done = done + $2, stepped_at = stepped_at + make_interval(secs => $3) WHERE id = $1`, which, moved, used)
-	return moved == actBatch && due > n, true, nil
+	return moved == actBatch && due > n, true, o.hooks(ctx, tx, actRun, rows)
 }
 
 // CancelRedrive ends one that goes on; false where it has ended, or never was. What it has moved stays moved.

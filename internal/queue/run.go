@@ -32,6 +32,7 @@ type Claimed struct {
 	owner       *id.ID        // the fence; nil where the row lock is the lease
 	effects     []func(context.Context, *postgres.Tx) error
 	shared      []part
+	unhooked    bool // see SkipHook
 }
 
 // part is what a run wants written together with what others want.

@@ -36,7 +36,7 @@ type Replay struct {
 	To          wire.Time      `json:"to" format:"date-time" doc:"A later one than the present was taken as the present"`
 	Types       []string       `json:"types" doc:"event types, or * for all"`
 	OnlyFailed  bool           `json:"only_failed"`
-	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped" doc:"completed: every event has its delivery; stopped: the webhook was archived or disabled meanwhile"`
+	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped" doc:"completed: every event has its delivery; stopped: the webhook was archived or disabled meanwhile, or an operator ended the replay"`
 	Count       int64          `json:"count" doc:"events that matched when it was asked for"`
 	Sent        int64          `json:"sent" doc:"deliveries made so far; what was erased or delivered meanwhile needs none"`
 	Deliveries  ReplayStatuses `json:"deliveries" doc:"how those deliveries stand"`

@@ -59,11 +59,14 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 }
 
+// stays is what a change says that failed.
+const stays = "It could not go on. What was done so far stays."
+
 // failed is err; with the last try the change itself has failed.
 func (j Job) failed(run *queue.Run[Args], err error) error {
 	if run.Last() && !errors.Is(err, context.Canceled) {
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
-			return bulk.Fail(ctx, tx, run.Args.Bulk, "It could not go on. What was done so far stays.")
+			return bulk.Fail(ctx, tx, run.Args.Bulk, stays)
 		})
 	}
 	return err

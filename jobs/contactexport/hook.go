@@ -1,0 +1,24 @@
+package contactexport
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Hook fails exports whose next step is dead or was dropped, for good: their parts are erased, and a run of that step
+// finds nothing to do. links begins the links to files.
+func Hook(links string) queue.Hook {
+	return Kind.Hook(func(ctx context.Context, tx *postgres.Tx, all []Args) error {
+		for _, a := range all {
+			err := exports.Work{Base: links}.Fail(ctx, tx, a.Export)
+			if err != nil && !fault.Is(err, fault.NotFound) { // it may have expired
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
