@@ -148,7 +148,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,
-		a.mountAccounts, a.mountConnect, a.mountOAuth,
+		a.mountAccounts, a.mountConnect, a.mountOAuth, a.mountOAuthNotices,
 		a.mountBrand, a.mountLogo, a.mountShownBrand, a.mountDomains,
 	} {
 		mount()

@@ -341,7 +341,7 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 
 // without are the kinds that no row of an org's waits for, or whose rows come due by themselves.
 var without = strings.Fields(`
-	account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage billing.settle billing.sync contact.duplicates
+	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage billing.settle billing.sync contact.duplicates
 	domain.sweep domain.verify keys.reseal lead.rescore lead.score lead.score_many mail.system plan.settle plan.sweep platform.redrive platform.retain
 	quota.announce score.train score.train_night segment.sync stripe.event token.refresh token.revoke token.sweep webhook.health webhook.tell`)
 

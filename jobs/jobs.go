@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/accountnotice"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/aisweep"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
@@ -76,6 +77,7 @@ func All(d Deps) []queue.Handler {
 	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
 		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
+			accountnotice.Job{App: d.App, System: d.System, Social: d.Social}.Handler(),
 			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
 			contactduplicates.Job{App: d.App}.Handler(),
 			contactexport.Job{Links: links, Log: d.Log}.Handler(),

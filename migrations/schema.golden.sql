@@ -106,6 +106,7 @@ CASE
     ELSE (0)::bigint
 END, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, issued_at timestamp with time zone not null, access_expires_at timestamp with time zone, refresh_expires_at timestamp with time zone, refresh_at timestamp with time zone, version bigint not null default 1, attempt_state text, attempt_at timestamp with time zone, attempt_token_hash bytea, status text not null default 'active'::text, reason text not null default ''::text, fail_count integer not null default 0, announced_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), warned_days integer not null default 0)
 social_hold (platform text not null, client_id text not null, held_until timestamp with time zone not null, cause text not null, code text not null default ''::text, since timestamp with time zone not null default now())
+social_notice (id uuid not null, act text not null, platform text not null, client_id text not null, subject_id text not null, code text not null, issued_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), done_at timestamp with time zone)
 social_pending (org_id uuid not null, id uuid not null, platform text not null, kind text not null, client_id text not null, subject_id text not null default ''::text, actor_type text not null, actor_id uuid not null, account_id uuid, sealed bytea, accounts jsonb, scopes text[] not null default '{}'::text[], granted_at timestamp with time zone not null, expires_at timestamp with time zone not null, discarded_at timestamp with time zone)
 staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, parent_org_id uuid not null, role text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, ended_at timestamp with time zone, session_id uuid)
 stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
@@ -319,6 +320,9 @@ social_grant: social_grant_pkey PRIMARY KEY (org_id, id)
 social_grant: social_grant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'expiring'::text, 'reauth_required'::text, 'revoked'::text])))
 social_hold: social_hold_cause_check CHECK ((cause = ANY (ARRAY['throttled'::text, 'misconfigured'::text])))
 social_hold: social_hold_pkey PRIMARY KEY (platform, client_id)
+social_notice: social_notice_act_check CHECK ((act = ANY (ARRAY['deauthorize'::text, 'erase'::text])))
+social_notice: social_notice_code_key UNIQUE (code)
+social_notice: social_notice_pkey PRIMARY KEY (id)
 social_pending: social_pending_kind_check CHECK ((kind = ANY (ARRAY['social'::text, 'ads'::text])))
 social_pending: social_pending_pkey PRIMARY KEY (org_id, id)
 staff_access: staff_access_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -593,6 +597,8 @@ CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (or
 CREATE UNIQUE INDEX social_budget_pkey ON public.social_budget USING btree (family, client_id)
 CREATE UNIQUE INDEX social_grant_pkey ON public.social_grant USING btree (org_id, id)
 CREATE UNIQUE INDEX social_hold_pkey ON public.social_hold USING btree (platform, client_id)
+CREATE UNIQUE INDEX social_notice_code_key ON public.social_notice USING btree (code)
+CREATE UNIQUE INDEX social_notice_pkey ON public.social_notice USING btree (id)
 CREATE UNIQUE INDEX social_pending_pkey ON public.social_pending USING btree (org_id, id)
 CREATE UNIQUE INDEX staff_access_pkey ON public.staff_access USING btree (org_id, id)
 CREATE UNIQUE INDEX stripe_event_id_key ON public.stripe_event USING btree (id)
@@ -965,6 +971,8 @@ social_grant: funnelwork_system may SELECT, UPDATE
 social_hold: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 social_hold: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 social_hold: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+social_notice: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+social_notice: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 social_pending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 social_pending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 social_pending: funnelwork_system may SELECT

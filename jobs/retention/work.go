@@ -39,6 +39,7 @@ var rules = []struct{ table, sql string }{
 	{"contact_bulk", `DELETE FROM contact_bulk WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_bulk WHERE completed_at < now() - interval '30 days' LIMIT $1))`},
 	{"billing_preview", `DELETE FROM billing_preview WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_preview WHERE expires_at < now() - interval '1 day' LIMIT $1))`},
 	{"oauth_state", `DELETE FROM oauth_state WHERE ctid = ANY (ARRAY(SELECT ctid FROM oauth_state WHERE expires_at < now() - interval '1 hour' LIMIT $1))`},
+	{"social_notice", `DELETE FROM social_notice WHERE ctid = ANY (ARRAY(SELECT ctid FROM social_notice WHERE done_at < now() - interval '365 days' LIMIT $1))`},
 	{"stripe_event", `DELETE FROM stripe_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM stripe_event WHERE received_at < now() - interval '90 days' LIMIT $1))`},
 	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days'
 		AND EXISTS (SELECT FROM tick AS later WHERE later.entry = tick.entry AND later.tick > tick.tick) LIMIT $1))`},

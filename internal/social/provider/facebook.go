@@ -19,7 +19,7 @@ func facebook() Spec {
 		},
 		ScopeSeparator: ",", PKCE: S256,
 		Renewal: ByExchange, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
-		Several: true, RevokesSiblings: true,
+		Several: true, RevokesSiblings: true, OwnTokens: true, Notifies: true,
 		Rate: 10, Burst: 10,
 		Dialect: Dialect{Exchange: facebookExchange, Refresh: facebookRefresh, Login: facebookLogin, Revoke: facebookRevoke, Judge: graphJudge},
 	}

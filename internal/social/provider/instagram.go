@@ -21,7 +21,8 @@ func instagram() Spec {
 		},
 		ScopeSeparator: ",",
 		Renewal:        ByExtension, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
-		Rate: 10, Burst: 10,
+		Notifies: true,
+		Rate:     10, Burst: 10,
 		Dialect: Dialect{Exchange: instagramExchange, Refresh: instagramRefresh, Login: instagramLogin, Judge: graphJudge},
 	}
 }

@@ -9,6 +9,7 @@ func metaAds() Spec {
 	s := facebook()
 	s.Platform, s.Name, s.Kind = "meta_ads", "Meta Ads", Ads
 	s.Scopes = []string{"public_profile", "ads_read", "ads_management", "business_management"}
+	s.OwnTokens = false
 	s.Dialect.Login = metaAdsLogin
 	return s
 }

@@ -84,6 +84,11 @@ type Spec struct {
 
 	// Several: one login may reach several accounts, among which a person chooses.
 	Several bool
+	// OwnTokens: accounts have tokens of their own, which Login answers and which are to be asked for anew when the
+	// login's is renewed.
+	OwnTokens bool
+	// Notifies: the provider tells by a signed request that a person removed the application, or wants their data erased.
+	Notifies bool
 	// RevokesSiblings: revoking one token ends all that the person granted to this client id.
 	RevokesSiblings bool
 

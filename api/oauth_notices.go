@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/jobs/accountnotice"
+)
+
+// noticeBytes is more than a signed request has.
+const noticeBytes = 16 << 10
+
+// noticeIn is a signed request as Meta posts it.
+type noticeIn struct {
+	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
+}
+
+type erasureOut struct {
+	Body struct {
+		URL  string `json:"url" doc:"Shows how far the erasure is"`
+		Code string `json:"confirmation_code"`
+	}
+}
+
+// mountOAuthNotices mounts what Meta calls when a person removes one of its applications, or wants their data erased. A
+// notice is verified, kept and acknowledged; a job acts on it.
+func (a *App) mountOAuthNotices() {
+	for platform, name := range map[string]string{"facebook": "Facebook", "instagram": "Instagram"} {
+		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
+		signed := op{
+			Method: http.MethodPost, Path: path + "/deauthorize", Need: public, Signed: true, Tag: accountTag, MaxBody: noticeBytes, Writes: writes, May: []int{http.StatusNotImplemented},
+			Title: "Take word from " + name + " that a person removed the application",
+		}
+		route(a, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
+			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
+				return nil, err
+			}
+			out := &receivedOut{}
+			out.Body.Received = true
+			return out, nil
+		})
+		signed.Path, signed.Title = path+"/data-deletion", "Take a person's wish from "+name+" that their data are erased"
+		route(a, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
+			n, err := a.notice(ctx, platform, social.Erase, in)
+			if err != nil {
+				return nil, err
+			}
+			out := &erasureOut{}
+			out.Body.URL, out.Body.Code = a.Social.ErasureURL(platform, n.Code), n.Code
+			return out, nil
+		})
+		route(a, op{
+			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: public, Tag: accountTag, Title: "Show how far an erasure is that " + name + " asked for",
+		}, func(ctx context.Context, in *struct {
+			Code string `path:"code" maxLength:"100"`
+		},
+		) (*pageOut, error) {
+			return a.erasure(ctx, platform, in.Code)
+		})
+	}
+}
+
+// notice keeps what a signed request says, with the job that acts on it.
+func (a *App) notice(ctx context.Context, platform, act string, in *noticeIn) (n *social.Notice, err error) {
+	form, err := url.ParseQuery(string(in.RawBody))
+	if err != nil || len(form["signed_request"]) != 1 {
+		return nil, fault.New(fault.InvalidSignature, "This takes a form with one signed_request.")
+	}
+	err = a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		if n, err = a.Social.TakeNotice(ctx, tx, platform, act, form.Get("signed_request")); err != nil {
+			return missing(err)
+		}
+		return accountnotice.Kind.Add(ctx, tx, accountnotice.Args{Notice: n.ID})
+	})
+	return n, err
+}
+
+type pageOut struct {
+	Kind   string `header:"Content-Type" hidden:"true"`
+	Policy string `header:"Content-Security-Policy" hidden:"true"`
+	Body   []byte
+}
+
+// erasure is a page for the person whose data are erased.
+func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, error) {
+	n, err := a.Social.Erasure(ctx, a.System, platform, code)
+	if err != nil {
+		return nil, err
+	}
+	title, text := "Being deleted", "Your request has arrived. Your data are deleted within a day."
+	if n.DoneAt != nil {
+		title, text = "Deleted", "Your data were deleted on "+n.DoneAt.UTC().Format("2 January 2006")+"."
+	}
+	out := &pageOut{Kind: "text/html; charset=utf-8"}
+	shown := a.looksOf(ctx, id.ID{})
+	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
+	return out, err
+}

@@ -1,0 +1,143 @@
+package social
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// What a provider may tell us about a person.
+const (
+	Deauthorize = "deauthorize" // they removed our application there: their tokens are void
+	Erase       = "erase"       // their data are to be erased
+)
+
+// Notice is what a provider told. It is kept before it is acknowledged, and a job acts on it.
+type Notice struct {
+	ID     id.ID
+	Code   string     // shows how far an erasure is
+	DoneAt *wire.Time // of an erasure; nil: it goes on
+
+	act, client, subject string
+	issued               time.Time
+}
+
+// TakeNotice verifies a signed request that was posted for platform and writes it down, in tx, which runs as System; the
+// caller adds the job that acts on it. A signature that does not fit is fault.InvalidSignature.
+func (s *Service) TakeNotice(_ context.Context, tx *postgres.Tx, platform, act, signed string) (*Notice, error) {
+	p, err := s.Providers.Get(platform)
+	if err != nil {
+		return nil, err
+	}
+	said, err := p.SignedRequest(signed)
+	if errors.Is(err, provider.ErrSignature) {
+		return nil, fault.New(fault.InvalidSignature, "The signature does not fit the signed request.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var raw [16]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	n := &Notice{ID: id.New(), Code: hex.EncodeToString(raw[:])}
+	tx.Queue(`INSERT INTO social_notice (id, act, platform, client_id, subject_id, code, issued_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		n.ID, act, platform, p.ClientID(), said.Subject, n.Code, said.IssuedAt)
+	return n, nil
+}
+
+// ErasureURL is where people see how far the erasure of their data is.
+func (s *Service) ErasureURL(platform, code string) string {
+	return s.PublicURL + "/oauth/" + platform + "/data-deletion/" + code
+}
+
+// Erasure answers the erasure that a code of platform belongs to; 404 where there is none.
+func (s *Service) Erasure(ctx context.Context, system *postgres.DB, platform, code string) (*Notice, error) {
+	n := &Notice{Code: code}
+	err := system.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT id, done_at FROM social_notice WHERE code = $1 AND platform = $2 AND act = 'erase'`, []any{code, platform}, &n.ID, &n.DoneAt)
+	})
+	if postgres.None(err) {
+		return nil, fault.New(fault.NotFound, "There is no such erasure.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read erasure: %w", err)
+	}
+	return n, nil
+}
+
+// noticeSkew is how far a provider's clock may be behind ours: a login that began so shortly after a notice is meant by it.
+const noticeSkew = 5 * time.Second
+
+// ActOn does what a notice asks for in every org, one transaction each, and may be repeated: what is done is found done.
+// A login that the person made after the notice is left alone.
+func (s *Service) ActOn(ctx context.Context, app, system *postgres.DB, notice id.ID) error {
+	n := &Notice{ID: notice}
+	var orgs []id.ID
+	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT act, client_id, subject_id, issued_at FROM social_notice WHERE id = $1 AND done_at IS NULL`, []any{notice}, &n.act, &n.client, &n.subject, &n.issued)
+		if err != nil {
+			return err
+		}
+		n.issued = n.issued.Add(noticeSkew)
+		return tx.QueryRow(ctx, `
+			SELECT coalesce(array_agg(DISTINCT org_id ORDER BY org_id), '{}') FROM (
+				SELECT org_id FROM social_grant WHERE client_id = $1 AND subject_id = $2
+				UNION ALL SELECT org_id FROM social_pending WHERE client_id = $1 AND subject_id = $2) AS held`,
+			[]any{n.client, n.subject}, &orgs)
+	})
+	if postgres.None(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read notice: %w", err)
+	}
+	for _, org := range orgs {
+		err := app.Tx(ctx, org, func(tx *postgres.Tx) error {
+			if n.act == Erase {
+				return s.erase(ctx, tx, n)
+			}
+			return s.deauthorize(ctx, tx, n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE social_notice SET subject_id = '', done_at = now() WHERE id = $1`, notice)
+		return nil
+	})
+}
+
+// deauthorize lets the person's living logins of tx's org die, as a refresh does whose token is refused.
+func (s *Service) deauthorize(ctx context.Context, tx *postgres.Tx, n *Notice) error {
+	lock(tx)
+	grants, err := meant(ctx, tx, `SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4
+		AND status IN ('active', 'expiring') ORDER BY id FOR UPDATE`, n)
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if _, err := s.Died(ctx, tx, g.ID, g.Version, "deauthorized"); err != nil {
+			return err
+		}
+	}
+	pending, err := meant(ctx, tx, `SELECT id, 0::bigint FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4
+		AND discarded_at IS NULL ORDER BY id FOR UPDATE`, n)
+	if err != nil {
+		return err
+	}
+	for _, p := range pending {
+		if err := s.Discard(ctx, tx, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
