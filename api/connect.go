@@ -31,7 +31,7 @@ func (a *App) mountConnect() {
 	route(a, op{Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag, Title: "Get what a login offers to connect", May: []int{http.StatusNotImplemented}}, a.getPending)
 	route(a, op{
 		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag, Title: "Connect accounts of a login",
-		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
+		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
 	}, a.selectAccounts)
 }
 

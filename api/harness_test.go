@@ -41,6 +41,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
@@ -157,6 +158,7 @@ func connections(sandbox *oauth.Sandbox, box *secret.Box, publicURL string) *soc
 		Tell: func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
 			return accounttell.Kind.Add(ctx, tx, accounttell.Args{Grant: grant})
 		},
+		OwnTokens: adaccountsync.Ask,
 		Audit: func(ctx context.Context, tx *postgres.Tx, act social.Act) {
 			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 		},

@@ -22,7 +22,7 @@ func (a *App) mountOAuth() {
 	route(a, op{
 		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag, Title: "Take a browser back from a platform's login",
 		Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusNotImplemented},
-		Writes: []string{"quota.announce", "social_account.connected", "token.revoke"},
+		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
 	}, a.callback)
 }
 

@@ -30,7 +30,8 @@ type erasureOut struct {
 // mountOAuthNotices mounts what Meta calls when a person removes one of its applications, or wants their data erased. A
 // notice is verified, kept and acknowledged; a job acts on it.
 func (a *App) mountOAuthNotices() {
-	for platform, name := range map[string]string{"facebook": "Facebook", "instagram": "Instagram"} {
+	for _, meta := range []struct{ platform, name string }{{"facebook", "Facebook"}, {"instagram", "Instagram"}} {
+		platform, name := meta.platform, meta.name
 		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
 		signed := op{
 			Method: http.MethodPost, Path: path + "/deauthorize", Need: public, Signed: true, Tag: accountTag, MaxBody: noticeBytes, Writes: writes, May: []int{http.StatusNotImplemented},

@@ -8,7 +8,10 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 )
 
 // noticed posts a signed request as Meta does.
@@ -158,4 +161,33 @@ func names(all []account) (out []string) {
 		out = append(out, a.Name, a.External)
 	}
 	return out
+}
+
+func TestALoginMadeAgainGivesItsOtherPagesNewTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	pages := c.login("social", "facebook", "Ada Lovelace")
+	sealed := func(page account) (token string) {
+		t.Helper()
+		if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT encode(sealed_token, 'hex') FROM social_account WHERE id = $1`, page.ID).Scan(&token); err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	before := map[string]string{}
+	for _, p := range pages {
+		before[p.ID] = sealed(p)
+	}
+	o := c.offered("social", "facebook", "Ada Lovelace")
+	c.choose(o.ID, pages[0].External)
+	refresher := social.NewRefresher(social.RefreshOptions{Service: s.Deps.Social, App: s.DB.App, System: s.DB.System, Log: s.Deps.Log})
+	if n := s.work(adaccountsync.Kind.Handle(adaccountsync.Job{Refresher: refresher, Log: s.Deps.Log}.Work)); n != 1 {
+		t.Errorf("%d looks at the login's pages", n)
+	}
+	for _, p := range pages {
+		if sealed(p) == before[p.ID] {
+			t.Errorf("page %s keeps the token of the earlier login", p.Name)
+		}
+	}
 }

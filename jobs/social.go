@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
 
@@ -24,6 +25,7 @@ func Social(o social.Options) *social.Service {
 	o.Tell = func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
 		return accounttell.Kind.Add(ctx, tx, accounttell.Args{Grant: grant})
 	}
+	o.OwnTokens = adaccountsync.Ask
 	o.Audit = func(ctx context.Context, tx *postgres.Tx, act social.Act) {
 		org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 	}

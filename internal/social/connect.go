@@ -24,7 +24,8 @@ var ErrNothing = fault.New(fault.ProviderRefused, "The login reaches nothing tha
 
 // Connect makes the chosen of a pending login's accounts connected ones, all or none, in tx, and answers them in the order
 // chosen. The pending login is used up. What is not chosen stays as it is; only accounts of the same login that were
-// broken and that it reaches again are mended with it.
+// broken and that it reaches again are mended with it. Where accounts have tokens of their own, a job is asked for that
+// renews those of the accounts that hang on the same login.
 //
 // Beyond the plan's cap the commit is refused with plan_limit_reached; an account that is connected already, broken or
 // not, takes no room anew.
@@ -58,6 +59,11 @@ func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 	}
 	for _, w := range plan.writes {
 		if err := s.saveAccount(ctx, tx, p, m, grant, w); err != nil {
+			return nil, err
+		}
+	}
+	if known != nil { // those that are not chosen and hang on the login
+		if err := s.askOwnTokens(ctx, tx, p.Platform, grant); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,8 @@ package social
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,10 +39,12 @@ func (r *Refresher) AdGrants(ctx context.Context, after Claim, n int) (out []Cla
 }
 
 // Synced is what a look at a login's accounts changed.
-type Synced struct{ Renamed, Gone, Back int }
+type Synced struct{ Renamed, Gone, Back, Tokens int }
 
 // SyncAccounts asks the provider which accounts the login reaches, and brings those of ours that hang on it up to
-// date: names and pictures, and which of them it reaches no more, or again. It connects none and touches no other login's.
+// date: names and pictures, the tokens that they have of their own, and which of them it reaches no more, or again. It
+// connects none and touches no other login's. An answer that was asked for with a token that is no longer the login's
+// replaces no token.
 // The provider's error where it does not answer: nothing has changed then.
 func (r *Refresher) SyncAccounts(ctx context.Context, org, grant id.ID) (done Synced, err error) {
 	g, err := r.look(ctx, org, grant)
@@ -68,12 +72,12 @@ func (r *Refresher) SyncAccounts(ctx context.Context, org, grant id.ID) (done Sy
 		if err != nil {
 			return done, fmt.Errorf("list accounts: %w", err)
 		}
-		return r.apply(ctx, org, grant, accounts, !who.Cut)
+		return r.apply(ctx, org, grant, token.IssuedAt, accounts, !who.Cut)
 	}
 }
 
-// apply writes what a login reaches. whole: what is not among accounts is not reached.
-func (r *Refresher) apply(ctx context.Context, org, grant id.ID, accounts []provider.Account, whole bool) (done Synced, err error) {
+// apply writes what a login reaches, as it said to the token that was issued then. whole: what is not among accounts is not reached.
+func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Time, accounts []provider.Account, whole bool) (done Synced, err error) {
 	var ids, names, pictures []string
 	for _, a := range accounts {
 		ids, names, pictures = append(ids, a.ExternalID), append(names, a.DisplayName), append(pictures, a.AvatarURL)
@@ -95,7 +99,10 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, accounts []prov
 			WHERE org_id = $1 AND grant_id = $2 AND external_account_id = ANY ($3) AND status = 'reauth_required' AND reason = $4 AND disconnected_at IS NULL`,
 			org, grant, notNil(ids), gone)
 		done.Back = int(back)
-		if err != nil || !whole {
+		if err != nil {
+			return err
+		}
+		if done.Tokens, err = r.renewOwn(ctx, tx, grant, issued, accounts); err != nil || !whole {
 			return err
 		}
 		var lost []id.ID
@@ -124,6 +131,52 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, accounts []prov
 		return done, fmt.Errorf("write accounts: %w", err)
 	}
 	return done, nil
+}
+
+// renewOwn replaces the tokens that accounts have of their own, if those of the login are still the ones that were issued
+// then: the grant's row is locked, so that neither a refresh nor a new login comes in between.
+func (r *Refresher) renewOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, issued time.Time, accounts []provider.Account) (n int, err error) {
+	own := map[string]provider.Secret{}
+	for _, a := range accounts {
+		if a.Token != "" {
+			own[a.ExternalID] = a.Token
+		}
+	}
+	if len(own) == 0 {
+		return 0, nil
+	}
+	var same bool
+	err = tx.QueryRow(ctx, `SELECT issued_at = $3 AND status IN ('active', 'expiring') FROM social_grant WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), grant, issued}, &same)
+	if err != nil || !same {
+		return 0, err
+	}
+	return r.Service.sealOwn(ctx, tx, grant, own)
+}
+
+// sealOwn seals new tokens of the connected accounts that hang on a grant, by their external ids, and answers how many.
+func (s *Service) sealOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, own map[string]provider.Secret) (int, error) {
+	externals := slices.Sorted(maps.Keys(own))
+	rows, err := tx.Query(ctx, `SELECT id, external_account_id FROM social_account
+		WHERE org_id = $1 AND grant_id = $2 AND external_account_id = ANY ($3) AND disconnected_at IS NULL ORDER BY id`, tx.Org(), grant, externals)
+	if err != nil {
+		return 0, fmt.Errorf("read accounts: %w", err)
+	}
+	type account struct {
+		ID       id.ID
+		External string
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[account])
+	if err != nil {
+		return 0, fmt.Errorf("read accounts: %w", err)
+	}
+	for _, a := range all {
+		sealed, err := s.Box.Seal([]byte(own[a.External].Reveal()), accountAbout(tx.Org(), a.ID))
+		if err != nil {
+			return 0, fmt.Errorf("seal account's token: %w", err)
+		}
+		tx.Queue(`UPDATE social_account SET sealed_token = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), a.ID, sealed)
+	}
+	return len(all), nil
 }
 
 // SyncSpread is the time over which a day's looks are spread.

@@ -55,8 +55,11 @@ func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error
 				warned_days = CASE WHEN $10::timestamptz > refresh_expires_at + interval '1 day' OR $10::timestamptz IS NULL THEN 0 ELSE warned_days END,
 				updated_at = now()
 			WHERE `+fence, n.Org, n.Grant, n.AttemptAt, n.TokenHash, n.Access, n.Refresh, n.Scopes, n.IssuedAt, n.ExpiresAt, n.RefreshExpiresAt, n.DueAt, r.clock(), soonEnds)
-		if stored = rows == 1; stored || err != nil {
+		if err != nil {
 			return err
+		}
+		if stored = rows == 1; stored {
+			return r.Service.askOwnTokens(ctx, tx, n.Platform, n.Grant)
 		}
 		// The commit of an earlier try may have succeeded though its answer was lost.
 		err = tx.QueryRow(ctx, `SELECT coalesce(sealed_access = $3, false) FROM social_grant WHERE org_id = $1 AND id = $2`, []any{n.Org, n.Grant, n.Access}, &stored)

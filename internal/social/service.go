@@ -32,6 +32,9 @@ type Options struct {
 	Revoke func(ctx context.Context, tx *postgres.Tx, pending id.ID, at time.Time) error
 	// Tell asks for mails to those who look after the org: the grant needs a person to log in again.
 	Tell func(ctx context.Context, tx *postgres.Tx, grant id.ID) error
+	// OwnTokens asks for a look at the accounts of a grant that has a new token and whose accounts have tokens of their own:
+	// Refresher.SyncAccounts. Nil: nobody asks.
+	OwnTokens func(ctx context.Context, tx *postgres.Tx, grant id.ID) error
 }
 
 // Act is an entry for the org's log.
@@ -47,6 +50,16 @@ type Service struct{ Options }
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	return &Service{o}
+}
+
+// askOwnTokens asks, together with a login's new tokens, for those that its accounts have of their own: a process that
+// ends in between leaves both or neither.
+func (s *Service) askOwnTokens(ctx context.Context, tx *postgres.Tx, platform string, grant id.ID) error {
+	p, err := s.Providers.Get(platform)
+	if err != nil || !p.OwnTokens || s.OwnTokens == nil {
+		return nil //nolint:nilerr // a platform that is no longer offered has nobody to ask
+	}
+	return s.OwnTokens(ctx, tx, grant)
 }
 
 // CallbackURL is where a platform sends a browser back to.

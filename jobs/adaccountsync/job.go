@@ -1,10 +1,13 @@
-// Package adaccountsync looks once a day which ad accounts a login reaches and what they are called.
+// Package adaccountsync looks which accounts a login reaches and what they are called: ad accounts once a day, and those
+// that have tokens of their own, such as Facebook's pages, whenever the login's token was renewed.
 package adaccountsync
 
 import (
+	"context"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -17,6 +20,12 @@ type Args struct {
 var Kind = queue.Define[Args]("adaccounts.sync", queue.Options{Lane: queue.Bulk, MaxAttempts: 5, Timeout: 2 * time.Minute, Backoff: func(failed int) time.Duration {
 	return queue.Jitter(time.Duration(failed)*15*time.Minute, 0.3)
 }})
+
+// Ask asks, in tx, for a look at the accounts of a grant now. It has no dedupe key: a look that waits for its hour, or
+// that goes on, may be with a token of before.
+func Ask(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
+	return Kind.Add(ctx, tx, Args{Grant: grant})
+}
 
 // DailyArgs are none: the job is the platform's own.
 type DailyArgs struct{}

@@ -38,13 +38,13 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	case errors.As(err, &said) && said.Class == provider.Throttled:
 		return queue.Snooze(said.RetryAfter)
 	case errors.As(err, &said) && (said.Class == provider.Dead || said.Class == provider.Stale || said.Class == provider.Misconfigured):
-		j.Log.WarnContext(ctx, "ad accounts cannot be listed", "org_id", run.Org.String(), "grant_id", run.Args.Grant.String(), "class", string(said.Class), "code", said.Code)
+		j.Log.WarnContext(ctx, "accounts cannot be listed", "org_id", run.Org.String(), "grant_id", run.Args.Grant.String(), "class", string(said.Class), "code", said.Code)
 		return nil
 	case err != nil:
 		return err
 	}
 	if done != (social.Synced{}) {
-		j.Log.InfoContext(ctx, "ad accounts synced", "org_id", run.Org.String(), "renamed", done.Renamed, "gone", done.Gone, "back", done.Back)
+		j.Log.InfoContext(ctx, "accounts synced", "org_id", run.Org.String(), "renamed", done.Renamed, "gone", done.Gone, "back", done.Back, "tokens", done.Tokens)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func graphPicture(name string) map[string]any {
 
 func facebookPages(c *call, l *login) *answer {
 	return graphPage(c, c.reach(l, "page"), func(t thing) map[string]any {
-		page := TokenMark + "-page-" + place(l.ID + t.ID)[:32]
+		page := TokenMark + "-page-" + place(l.ID + l.Access + t.ID)[:32]
 		put(c.tx, "token", place(page), &issued{Login: l.ID, Kind: kindPage, MadeAt: l.MadeAt})
 		return map[string]any{"id": t.ID, "name": t.Name, "access_token": page, "picture": graphPicture(t.Name), "tasks": []string{"MANAGE", "CREATE_CONTENT"}}
 	})
