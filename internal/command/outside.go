@@ -137,6 +137,9 @@ func (p *process) connectors(public, ops net.Listener) error {
 			}
 		}
 	}
+	for family, app := range apps {
+		apps[family] = p.OAuth.tuned(family, app)
+	}
 	p.providers = provider.New(provider.Options{Apps: apps})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
@@ -70,6 +71,9 @@ func (s *settings) Validate() error {
 	if s.DrainDelay != nil && (*s.DrainDelay < 0 || *s.DrainDelay > maxDrainDelay) {
 		return fmt.Errorf("--drain-delay (FUNNELWORK_DRAIN_DELAY): want 0s to %s", maxDrainDelay)
 	}
+	if err := s.OAuth.versions(); err != nil {
+		return err
+	}
 	if s.PublicURL != "" && !isBase(s.PublicURL) {
 		return errors.New("--public-url (FUNNELWORK_PUBLIC_URL): want http:// or https:// and a host")
 	}
@@ -121,12 +125,19 @@ func (n *network) UnmarshalText(text []byte) error {
 type oauthApps struct {
 	Facebook       oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
 	Instagram      oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
-	LinkedIn       oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn, its pages and ads"`
+	LinkedIn       oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn"`
+	LinkedInPage   oauthApp `embed:"" prefix:"linkedin-page-" envprefix:"LINKEDIN_PAGE_" group:"LinkedIn Pages: the profile's application where none is set"`
+	LinkedInAds    oauthApp `embed:"" prefix:"linkedin-ads-" envprefix:"LINKEDIN_ADS_" group:"LinkedIn Ads: the profile's application where none is set"`
 	X              oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
 	TikTok         oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
 	TikTokAds      oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
 	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
 	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	FacebookConfig string   `name:"facebook-config-id" env:"FACEBOOK_CONFIG_ID" help:"Configuration of Facebook Login for Business for pages; asked for in the place of scopes."`
+	MetaAdsConfig  string   `name:"meta-ads-config-id" env:"META_ADS_CONFIG_ID" help:"The same for Meta Ads."`
+	Graph          string   `name:"graph-version" env:"GRAPH_VERSION" default:"v25.0" help:"Version of Meta's Graph API."`
+	LinkedInMonth  string   `name:"linkedin-version" env:"LINKEDIN_VERSION" default:"202607" help:"Version of LinkedIn's API, a month such as 202607."`
+	GoogleAds      string   `name:"google-ads-version" env:"GOOGLE_ADS_VERSION" default:"v25" help:"Version of the Google Ads API."`
 	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
 	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
 }
@@ -134,6 +145,36 @@ type oauthApps struct {
 type oauthApp struct {
 	ID     string `name:"client-id" env:"CLIENT_ID" help:"Client id of the application that is registered there."`
 	Secret string `name:"client-secret" env:"CLIENT_SECRET" help:"Its secret."`
+}
+
+// versions holds what is set to how each API names its versions.
+func (o *oauthApps) versions() error {
+	for name, v := range map[string]struct{ is, like string }{
+		"GRAPH_VERSION": {o.Graph, `^v\d+\.\d+$`}, "LINKEDIN_VERSION": {o.LinkedInMonth, `^\d{6}$`}, "GOOGLE_ADS_VERSION": {o.GoogleAds, `^v\d+$`},
+	} {
+		if !regexp.MustCompile(v.like).MatchString(v.is) {
+			return fmt.Errorf("FUNNELWORK_OAUTH_%s: %q is no version", name, v.is)
+		}
+	}
+	return nil
+}
+
+// tuned is app with what is set for its family beside the application itself.
+func (o *oauthApps) tuned(family string, app provider.App) provider.App {
+	switch family {
+	case "facebook":
+		app.Version, app.Configs = o.Graph, map[string]string{"facebook": o.FacebookConfig, "meta_ads": o.MetaAdsConfig}
+	case "instagram":
+		app.Version = o.Graph
+	case "linkedin", "linkedin_page", "linkedin_ads":
+		app.Version = o.LinkedInMonth
+	case "google":
+		app.Version = o.GoogleAds
+		if app.DeveloperToken == "" {
+			app.DeveloperToken = provider.Secret(o.DeveloperToken)
+		}
+	}
+	return app
 }
 
 // apps answers the applications by family, and the families that have none.
@@ -155,7 +196,15 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 			without = append(without, family)
 			continue
 		}
-		apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), DeveloperToken: provider.Secret(o.DeveloperToken), Base: o.URL}
+		apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), Base: o.URL}
+	}
+	for family, a := range map[string]oauthApp{"linkedin_page": o.LinkedInPage, "linkedin_ads": o.LinkedInAds} {
+		switch {
+		case (a.ID == "") != (a.Secret == ""):
+			return nil, nil, fmt.Errorf("client id and secret of %s are given together", family)
+		case a.ID != "": // else the profile's stands in
+			apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), Base: o.URL}
+		}
 	}
 	return apps, without, nil
 }

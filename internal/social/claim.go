@@ -57,8 +57,8 @@ func (r *Refresher) Sweep(ctx context.Context, ask func(ctx context.Context, tx 
 	}
 	rand.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }) //nolint:gosec // spreading load, not guarding a secret
 	for _, pair := range pairs {
-		p, err := r.Service.Providers.Get(pair.platform)
-		for err == nil && p.ClientID() == pair.client {
+		p, err := r.Service.Providers.Of(pair.platform, pair.client)
+		for err == nil {
 			n := 0
 			err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 				n, err = r.give(ctx, tx, p, ask)

@@ -143,8 +143,8 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 			UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version = version + 1, attempt_state = NULL, attempt_at = NULL,
 				attempt_token_hash = NULL, status = 'revoked', reason = 'disconnected', updated_at = now()
 			WHERE org_id = $1 AND id = $2`, tx.Org(), grant)
-		at, err := s.Providers.Get(platform)
-		if err != nil || !at.Revocable() || at.ClientID() != client || g.access == nil && g.refresh == nil {
+		at, err := s.Providers.Of(platform, client)
+		if err != nil || !at.Revocable() || g.access == nil && g.refresh == nil {
 			continue // nobody to tell, or nothing to tell
 		}
 		access, refresh, err := s.openTokens(tx.Org(), grant, g.access, g.refresh)

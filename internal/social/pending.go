@@ -86,7 +86,7 @@ type Reached struct {
 // Ask asks the provider who has logged in and what there is to choose. Its error is the provider's: see Failure. The
 // tokens stay kept whatever it is.
 func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, error) {
-	at, err := s.Providers.Get(p.Platform)
+	at, err := s.Providers.Of(p.Platform, p.client)
 	if err != nil {
 		return nil, err
 	}

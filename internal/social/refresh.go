@@ -198,8 +198,8 @@ func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*stand
 		if err := may(g); err != nil {
 			return err
 		}
-		p, err := r.Service.Providers.Get(g.platform)
-		if err != nil || p.ClientID() != g.client {
+		p, err := r.Service.Providers.Of(g.platform, g.client)
+		if err != nil {
 			out = Postponed
 			r.Log.WarnContext(ctx, "tokens of an application that this install does not have", "platform", g.platform, "grant_id", grant.String())
 			return r.putOff(ctx, tx, grant, g.now.Add(unserved))

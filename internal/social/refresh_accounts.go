@@ -51,7 +51,7 @@ func (r *Refresher) SyncAccounts(ctx context.Context, org, grant id.ID) (done Sy
 	if err != nil {
 		return done, err
 	}
-	p, err := r.Service.Providers.Get(g.platform)
+	p, err := r.Service.Providers.Of(g.platform, g.client)
 	if err != nil {
 		return done, err
 	}

@@ -53,9 +53,9 @@ const (
 // RevokeEnding tells the provider, unless another grant, in whichever org, or another pending login is the same person's at the
 // same application: what is revoked at one place may end at all. system is the System role's. An error is worth another try.
 func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.ID, e *Ending) (outcome string, err error) {
-	p, err := s.Providers.Get(e.Platform)
+	p, err := s.Providers.Of(e.Platform, e.client)
 	switch {
-	case errors.Is(err, provider.ErrUnconfigured), err == nil && p.ClientID() != e.client:
+	case errors.Is(err, provider.ErrUnconfigured):
 		return NoApp, nil
 	case err != nil, !p.Revocable(), e.sealed == nil:
 		return NoWay, nil //nolint:nilerr // a platform that is no longer offered has nobody to tell

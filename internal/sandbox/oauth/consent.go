@@ -40,6 +40,9 @@ func (s *Sandbox) requested(d *dialect, q url.Values) (request, string) {
 		d: d, redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge"), scopes: spoken(q.Get("scope")),
 		offline: q.Get("access_type") == "offline" && strings.Contains(q.Get("prompt"), "consent"), query: q,
 	}
+	if d.family == "facebook" && q.Get("config_id") != "" { // a configuration of Login for Business, which grants whatever there is
+		r.scopes = []string{"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement", "ads_read", "ads_management", "business_management"}
+	}
 	id, _ := Client(d.family)
 	u, err := url.Parse(r.redirect)
 	switch {

@@ -2,7 +2,9 @@ package oauth
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,11 +17,12 @@ func linkedin() *dialect {
 		access: 5184000 * time.Second, refresh: 31536000 * time.Second, absolute: true, rotation: Fixed, repeats: true,
 		grantsRefresh: func(*code) bool { return true }, refuse: linkedinRefuse,
 		routes: map[string]route{
-			"POST www.linkedin.com/oauth/v2/accessToken":       token(),
-			"POST www.linkedin.com/oauth/v2/revoke":            revoke("token"),
-			"GET api.linkedin.com/v2/userinfo":                 asked(member, openidMe),
-			"GET api.linkedin.com/v2/organizationalEntityAcls": asked([]string{"rw_organization_admin", "r_organization_social"}, linkedinPages),
-			"GET api.linkedin.com/rest/adAccounts":             asked([]string{"r_ads", "rw_ads"}, linkedinAds),
+			"POST www.linkedin.com/oauth/v2/accessToken": token(),
+			"POST www.linkedin.com/oauth/v2/revoke":      revoke("token"),
+			"GET api.linkedin.com/v2/userinfo":           asked(member, openidMe),
+			"GET api.linkedin.com/rest/organizationAcls": asked([]string{"rw_organization_admin", "r_organization_social"}, versioned(linkedinPages)),
+			"GET api.linkedin.com/rest/organizations":    asked([]string{"rw_organization_admin"}, versioned(linkedinOrganizations)),
+			"GET api.linkedin.com/rest/adAccounts":       asked([]string{"r_ads", "rw_ads"}, versioned(linkedinAds)),
 		},
 	}
 }
@@ -65,22 +68,39 @@ func linkedinPages(c *call, l *login) *answer {
 	rows := []map[string]any{}
 	for _, r := range part {
 		rows = append(rows, map[string]any{
-			"role": r.role, "organizationalTarget": "urn:li:organization:" + r.ID,
-			"organizationalTarget~": map[string]any{
-				"localizedName": r.Name,
-				"logoV2": map[string]any{"original~": map[string]any{"elements": []any{
-					map[string]any{"identifiers": []any{map[string]any{"identifier": avatar(r.Name)}}},
-				}}},
-			},
+			"role": r.role, "state": "APPROVED", "roleAssignee": "urn:li:person:" + l.Subject, "organization": "urn:li:organization:" + r.ID,
 		})
 	}
 	return ok(map[string]any{"elements": rows, "paging": map[string]any{"start": c.number("start", 0), "count": len(rows)}})
 }
 
-func linkedinAds(c *call, l *login) *answer {
-	if c.r.Header.Get("Linkedin-Version") == "" {
-		return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "VERSION_MISSING", "message": "A version must be present. Please specify a version by adding the LinkedIn-Version header."}}
+// versioned is a route below /rest, which wants the month of the API.
+func versioned(do func(*call, *login) *answer) func(*call, *login) *answer {
+	return func(c *call, l *login) *answer {
+		if c.r.Header.Get("Linkedin-Version") == "" {
+			return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "VERSION_MISSING", "message": "A version must be present. Please specify a version by adding the LinkedIn-Version header."}}
+		}
+		return do(c, l)
 	}
+}
+
+// linkedinOrganizations names the organisations of a list as Rest.li writes it, its brackets and commas as they are.
+func linkedinOrganizations(c *call, l *login) *answer {
+	list, is := strings.CutPrefix(c.r.URL.RawQuery, "ids=List(")
+	if !is || !strings.HasSuffix(list, ")") {
+		return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "ILLEGAL_ARGUMENT", "message": "ids must be a list"}}
+	}
+	results := map[string]any{}
+	for _, t := range c.reach(l, "page") {
+		if slices.Contains(strings.Split(strings.TrimSuffix(list, ")"), ","), t.ID) {
+			id, _ := strconv.ParseInt(t.ID, 10, 64)
+			results[t.ID] = map[string]any{"id": id, "localizedName": t.Name}
+		}
+	}
+	return ok(map[string]any{"results": results, "statuses": map[string]any{}, "errors": map[string]any{}})
+}
+
+func linkedinAds(c *call, l *login) *answer {
 	part, next := paged(c.reach(l, "ads"), c.number("pageToken", 0), min(max(c.number("pageSize", 100), 1), 1000))
 	rows := []map[string]any{}
 	for _, t := range part {

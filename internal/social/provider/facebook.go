@@ -12,8 +12,8 @@ import (
 // page has a token of its own that lives as long as the person's consent.
 func facebook() Spec {
 	return Spec{
-		Platform: "facebook", Name: "Facebook", Kind: Social, Family: "facebook",
-		AuthURL: "https://www.facebook.com/" + graphVersion + "/dialog/oauth", TokenURL: graph + "/oauth/access_token",
+		Platform: "facebook", Name: "Facebook", Kind: Social, Family: "facebook", Version: GraphVersion,
+		AuthURL: "https://www.facebook.com/" + GraphVersion + "/dialog/oauth", TokenURL: graph + "/oauth/access_token",
 		Scopes: []string{
 			"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement", "pages_manage_engagement", "read_insights", "business_management",
 		},

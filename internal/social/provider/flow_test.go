@@ -319,9 +319,10 @@ func TestAWrongSecretDisconnectsNobody(t *testing.T) {
 		w := newWorld(t)
 		token := w.token(t, w.get(t, spec.Platform), oauth.Choice{})
 		apps := w.apps()
-		app := apps[spec.Family]
+		family := w.get(t, spec.Platform).Family // of the application that is used
+		app := apps[family]
 		app.ClientSecret = "another"
-		apps[spec.Family] = app
+		apps[family] = app
 		p, err := provider.New(provider.Options{Apps: apps, Now: w.clock.now}).Get(spec.Platform)
 		if err != nil {
 			t.Fatal(err)

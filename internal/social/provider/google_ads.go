@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// googleAdsAPI is served for a year or so.
-const googleAdsAPI = "https://googleads.googleapis.com/v25"
+// GoogleAdsVersion is the version of the Google Ads API that this was tested with; each is served for a year or so.
+const GoogleAdsVersion = "v25"
+
+const googleAdsAPI = "https://googleads.googleapis.com/" + GoogleAdsVersion
 
 // googleAds is the customers that a person has access to by name; those below a manager account are not listed.
 func googleAds() Spec {
 	s := googleApp()
 	s.Platform, s.Name, s.Kind, s.Several = "google_ads", "Google Ads", Ads, true
+	s.Version = GoogleAdsVersion
 	s.Scopes = []string{"openid", "https://www.googleapis.com/auth/userinfo.profile", "https://www.googleapis.com/auth/adwords"}
 	s.Dialect.Login = googleAdsLogin
 	return s

@@ -14,7 +14,7 @@ const instagramGraph = "https://graph.instagram.com/"
 // its second day on; one that has ended cannot be.
 func instagram() Spec {
 	return Spec{
-		Platform: "instagram", Name: "Instagram", Kind: Social, Family: "instagram",
+		Platform: "instagram", Name: "Instagram", Kind: Social, Family: "instagram", Version: GraphVersion,
 		AuthURL: "https://www.instagram.com/oauth/authorize", TokenURL: "https://api.instagram.com/oauth/access_token",
 		Scopes: []string{
 			"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments", "instagram_business_manage_messages",
@@ -77,7 +77,7 @@ func instagramLogin(ctx context.Context, p *Provider, t Token) (Login, []Account
 		person
 		Data []person `json:"data"`
 	}
-	err := p.Get(ctx, t, instagramGraph+graphVersion+"/me", url.Values{"fields": {"user_id,username,name,profile_picture_url"}}, nil, &said)
+	err := p.Get(ctx, t, instagramGraph+GraphVersion+"/me", url.Values{"fields": {"user_id,username,name,profile_picture_url"}}, nil, &said)
 	if err != nil {
 		return Login{}, nil, err
 	}

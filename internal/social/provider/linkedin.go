@@ -12,15 +12,16 @@ import (
 
 const (
 	linkedinAPI = "https://api.linkedin.com"
-	// linkedinVersion is the month of the API that is asked; each is served for a year.
-	linkedinVersion = "202607"
+	// LinkedInVersion is the month of the API that this was tested with; each is served for a year.
+	LinkedInVersion = "202607"
 )
 
-// linkedinApp is what LinkedIn's three platforms have in common: one application, one login. Refresh tokens are
-// granted to approved partners alone and end a year after the login, however often they are used.
+// linkedinApp is what LinkedIn's three platforms have in common. LinkedIn grants its Community Management API to
+// applications that have no other product, so that pages and ads may each have an application of their own; without one
+// they use the profile's. Refresh tokens are granted to approved partners alone and end a year after the login, however often they are used.
 func linkedinApp() Spec {
 	return Spec{
-		Family:  "linkedin",
+		Family: "linkedin", Version: LinkedInVersion,
 		AuthURL: "https://www.linkedin.com/oauth/v2/authorization", TokenURL: "https://www.linkedin.com/oauth/v2/accessToken", RevokeURL: "https://www.linkedin.com/oauth/v2/revoke",
 		Renewal: ByRefreshToken, Lifetime: 60 * 24 * time.Hour, RefreshLifetime: 365 * 24 * time.Hour,
 		Rate: 5, Burst: 5,
@@ -41,6 +42,7 @@ func linkedin() Spec {
 func linkedinPage() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_page", "LinkedIn Page", Social, true
+	s.Family, s.Instead = "linkedin_page", "linkedin"
 	s.Scopes = []string{"openid", "profile", "r_organization_social", "w_organization_social", "rw_organization_admin"}
 	s.Dialect.Login = linkedinPageLogin
 	return s
@@ -50,6 +52,7 @@ func linkedinPage() Spec {
 func linkedinAds() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_ads", "LinkedIn Ads", Ads, true
+	s.Family, s.Instead = "linkedin_ads", "linkedin"
 	s.Scopes = []string{"openid", "profile", "r_ads", "rw_ads", "r_ads_reporting"}
 	s.Dialect.Login = linkedinAdsLogin
 	return s
@@ -77,40 +80,27 @@ func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Acco
 	for start := 0; ; start += size {
 		var page struct {
 			Elements []struct {
-				Role   string `json:"role"`
-				URN    string `json:"organizationalTarget"`
-				Target struct {
-					Name string `json:"localizedName"`
-					Logo struct {
-						Original struct {
-							Elements []struct {
-								Identifiers []struct {
-									URL string `json:"identifier"`
-								} `json:"identifiers"`
-							} `json:"elements"`
-						} `json:"original~"`
-					} `json:"logoV2"`
-				} `json:"organizationalTarget~"`
+				Role string `json:"role"`
+				URN  string `json:"organization"`
 			} `json:"elements"`
 		}
-		err := p.Get(ctx, t, linkedinAPI+"/v2/organizationalEntityAcls", url.Values{
+		err := p.Get(ctx, t, linkedinAPI+"/rest/organizationAcls", url.Values{
 			"q": {"roleAssignee"}, "state": {"APPROVED"}, "start": {strconv.Itoa(start)}, "count": {strconv.Itoa(size)},
-			"projection": {"(elements*(role,organizationalTarget~(localizedName,logoV2(original~:playableStreams))))"},
-		}, linkedinHeader(), &page)
+		}, p.linkedinHeader(), &page)
 		if err != nil {
 			return Login{}, nil, err
 		}
+		from := len(accounts)
 		for _, e := range page.Elements {
 			id := e.URN[strings.LastIndex(e.URN, ":")+1:]
 			if !administers[e.Role] || id == "" || seen[id] { // one organisation has a row for each role
 				continue
 			}
 			seen[id] = true
-			a := Account{ExternalID: id, DisplayName: named(e.Target.Name, id)}
-			if l := e.Target.Logo.Original.Elements; len(l) > 0 && len(l[0].Identifiers) > 0 {
-				a.AvatarURL = l[0].Identifiers[0].URL
-			}
-			accounts = append(accounts, a)
+			accounts = append(accounts, Account{ExternalID: id, DisplayName: id})
+		}
+		if err := p.organizations(ctx, t, accounts[from:]); err != nil {
+			return Login{}, nil, err
 		}
 		if len(page.Elements) < size {
 			return p.several(who, accounts)
@@ -120,6 +110,35 @@ func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Acco
 			return p.several(who, accounts)
 		}
 	}
+}
+
+// organizations gives organisations their names, which the list of roles has not. Where the application may not read them
+// they are shown by their numbers. Logos have no address that lasts.
+func (p *Provider) organizations(ctx context.Context, t Token, accounts []Account) error {
+	if len(accounts) == 0 {
+		return nil
+	}
+	ids := make([]string, len(accounts))
+	for i, a := range accounts {
+		ids[i] = url.QueryEscape(a.ExternalID)
+	}
+	var found struct {
+		Results map[string]struct {
+			Name string `json:"localizedName"`
+		} `json:"results"`
+	}
+	// Rest.li wants the list's own brackets and commas as they are.
+	err := p.Get(ctx, t, linkedinAPI+"/rest/organizations?ids=List("+strings.Join(ids, ",")+")", nil, p.linkedinHeader(), &found)
+	if c := ClassOf(err); c == Dead || c == Misconfigured {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range accounts {
+		accounts[i].DisplayName = named(found.Results[accounts[i].ExternalID].Name, accounts[i].ExternalID)
+	}
+	return nil
 }
 
 func linkedinAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
@@ -142,7 +161,7 @@ func linkedinAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Accou
 		if next != "" {
 			q.Set("pageToken", next)
 		}
-		if err := p.Get(ctx, t, linkedinAPI+"/rest/adAccounts", q, linkedinHeader(), &page); err != nil {
+		if err := p.Get(ctx, t, linkedinAPI+"/rest/adAccounts", q, p.linkedinHeader(), &page); err != nil {
 			return Login{}, nil, err
 		}
 		for _, e := range page.Elements {
@@ -160,8 +179,8 @@ func linkedinAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Accou
 	}
 }
 
-func linkedinHeader() http.Header {
-	return http.Header{"Linkedin-Version": {linkedinVersion}, "X-Restli-Protocol-Version": {"2.0.0"}}
+func (p *Provider) linkedinHeader() http.Header {
+	return http.Header{"Linkedin-Version": {p.version()}, "X-Restli-Protocol-Version": {"2.0.0"}}
 }
 
 // linkedinJudge knows the service codes of the APIs, and that a token that ended is sometimes an invalid_request.

@@ -12,10 +12,10 @@ import (
 
 // What Facebook, Instagram and Meta's ads have in common: the Graph API's errors and its pages.
 
-// graphVersion is the version of the Graph API that is asked.
-const graphVersion = "v25.0"
+// GraphVersion is the version of the Graph API that this was tested with.
+const GraphVersion = "v25.0"
 
-const graph = "https://graph.facebook.com/" + graphVersion
+const graph = "https://graph.facebook.com/" + GraphVersion
 
 // graphError is how the Graph API refuses, whatever its status.
 type graphError struct {

@@ -32,6 +32,11 @@ type App struct {
 	ClientSecret Secret
 	// DeveloperToken is Google Ads' own.
 	DeveloperToken Secret
+	// Configs are Facebook Login for Business's configurations, by platform: one names what is asked for in the place of
+	// scopes.
+	Configs map[string]string
+	// Version is asked for in the place of Spec.Version, where it is not "".
+	Version string
 	// Base, where it is not "", takes the place of the scheme of every address, the host becoming the first part of
 	// the path: https://graph.facebook.com/me is asked for at Base + "/graph.facebook.com/me".
 	Base string
@@ -69,7 +74,9 @@ func (p *Provider) AuthorizeURL(state string, verifier Secret, callbackURL strin
 	config := oauth2.Config{ClientID: p.app.ClientID, RedirectURL: callbackURL, Endpoint: oauth2.Endpoint{AuthURL: p.at(p.AuthURL)}}
 	var options []oauth2.AuthCodeOption
 	set := func(key, value string) { options = append(options, oauth2.SetAuthURLParam(key, value)) }
-	if len(p.Scopes) > 0 {
+	if config := p.app.Configs[p.Platform]; config != "" {
+		set("config_id", config)
+	} else if len(p.Scopes) > 0 {
 		set("scope", strings.Join(p.Scopes, p.separator()))
 	}
 	switch {
@@ -180,8 +187,14 @@ func (p *Provider) Revoke(ctx context.Context, t Token) error {
 // Revocable tells whether Revoke has a way.
 func (p *Provider) Revocable() bool { return p.Dialect.Revoke != nil || p.RevokeURL != "" }
 
-// at is an address of the provider as it is asked for: see App.Base.
+// version is the version of the API that is asked.
+func (p *Provider) version() string { return cmp.Or(p.app.Version, p.Version) }
+
+// at is an address of the provider as it is asked for: see App.Version and App.Base.
 func (p *Provider) at(address string) string {
+	if p.Version != "" {
+		address = strings.Replace(address, "/"+p.Version+"/", "/"+p.version()+"/", 1)
+	}
 	if p.app.Base == "" {
 		return address
 	}

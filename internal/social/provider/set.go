@@ -19,8 +19,9 @@ type Options struct {
 
 // Set is the providers that this install knows. It is safe for concurrent use.
 type Set struct {
-	specs []Spec
-	found map[string]*Provider
+	specs  []Spec
+	found  map[string]*Provider
+	former map[string]*Provider // by platform: with the application of Spec.Instead, beside one of its own
 }
 
 // Catalogue answers every spec that is built, in the order of the documentation. An eighth is a file and a line here.
@@ -38,13 +39,35 @@ func Unsupported() map[string]string {
 
 // New makes the set and asks nobody.
 func New(o Options) *Set {
-	s := &Set{specs: append(Catalogue(), o.More...), found: map[string]*Provider{}}
+	s := &Set{specs: append(Catalogue(), o.More...), found: map[string]*Provider{}, former: map[string]*Provider{}}
 	for _, spec := range s.specs {
-		if app, ok := o.Apps[spec.Family]; ok && app.ClientID != "" {
-			s.found[spec.Platform] = with(spec, app, o)
+		own, other := o.Apps[spec.Family], o.Apps[spec.Instead]
+		instead := spec
+		instead.Family = spec.Instead // whose budget and whose siblings it shares
+		switch {
+		case own.ClientID != "":
+			s.found[spec.Platform] = with(spec, own, o)
+			if other.ClientID != "" {
+				s.former[spec.Platform] = with(instead, other, o)
+			}
+		case other.ClientID != "":
+			s.found[spec.Platform] = with(instead, other, o)
 		}
 	}
 	return s
+}
+
+// Of answers the provider of a platform with the application that a login was made with, so that a platform that was given
+// an application of its own goes on with the logins from before. ErrUnconfigured where this install has no such application.
+func (s *Set) Of(platform, client string) (*Provider, error) {
+	p, err := s.Get(platform)
+	if err != nil || p.ClientID() == client {
+		return p, err
+	}
+	if p, ok := s.former[platform]; ok && p.ClientID() == client {
+		return p, nil
+	}
+	return nil, ErrUnconfigured
 }
 
 // with joins a spec and an app.
@@ -91,12 +114,13 @@ func (s *Set) All() []*Provider {
 	return all
 }
 
-// Families answers the names of the applications that the catalogue knows, in its order.
+// Families answers the names of the applications that the catalogue cannot do without, in its order: those of
+// Spec.Instead stand in for the others.
 func Families() []string {
 	var families []string
 	seen := map[string]bool{}
 	for _, spec := range Catalogue() {
-		if !seen[spec.Family] {
+		if !seen[spec.Family] && spec.Instead == "" {
 			seen[spec.Family] = true
 			families = append(families, spec.Family)
 		}

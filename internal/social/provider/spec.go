@@ -58,6 +58,11 @@ type Spec struct {
 	// Family names the application that is registered with the provider: platforms of one family share a client id,
 	// a secret and, where RevokesSiblings says so, a revocation.
 	Family string
+	// Instead is the family whose application is used where Family has none of its own. Logins that were made with it
+	// are renewed and revoked with it, also once Family has an application: see Set.Of.
+	Instead string
+	// Version is the version of the API that the addresses name, as it was tested; App.Version stands in for it.
+	Version string
 
 	AuthURL  string
 	TokenURL string
