@@ -8,30 +8,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 )
 
-// formula tells whether a spreadsheet may take s for one.
-func formula(s string) bool { return s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 }
-
-// harmless tells whether s has nothing that could be computed with more than digits.
-func harmless(s string) bool {
-	return s != "" && s[0] != '=' && strings.Trim(s, "0123456789 +-.()/") == ""
-}
-
-// Safe is the cell that a text becomes, Plain the text that a cell was: Plain(Safe(s)) is s.
-func Safe(s string) string {
-	if rest := strings.TrimLeft(s, "'"); formula(rest) && (rest != s || !harmless(s)) {
-		return "'" + s
-	}
-	return s
-}
-
-// Plain undoes Safe.
-func Plain(cell string) string {
-	if strings.HasPrefix(cell, "'") && formula(strings.TrimLeft(cell, "'")) {
-		return cell[1:]
-	}
-	return cell
-}
-
 // JoinKeys is the cell of tags or segments: separated by semicolons, or a JSON array where that would not be read back.
 // SplitKeys reads both, and bars between them.
 func JoinKeys(keys []string) string {

@@ -10,8 +10,6 @@
 //
 // # Cells
 //
-// A spreadsheet takes a cell that begins with =, +, -, @, a tab or a carriage return for a formula. Such a cell of a
-// CSV gets an apostrophe in front, unless it is but digits, blanks and +-.()/, as numbers and telephone numbers are. A
-// cell that has apostrophes before such a sign gets one more, so that an import, which takes one away, reads what was
-// written: a CSV that is imported again changes nothing. NDJSON has values as they are.
+// The cells of a CSV are written by package sheet, so that no spreadsheet takes one for a formula. An import reads what
+// was written: a CSV that is imported again changes nothing. NDJSON has values as they are.
 package exports

@@ -3,7 +3,6 @@ package exports
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -121,32 +121,26 @@ func (e *Export) begin(ctx context.Context, tx *postgres.Tx, out io.Writer) erro
 	if e.Format != CSV {
 		return nil
 	}
-	w := csv.NewWriter(out)
-	names := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		names[i] = Safe(f)
-	}
-	if err := w.Write(names); err != nil {
+	w := sheet.NewWriter(out)
+	if err := w.Write(e.Fields); err != nil {
 		return err
 	}
-	w.Flush()
-	return w.Error()
+	return w.Flush()
 }
 
 // write adds rows to the file.
 func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
 	if e.Format == CSV {
-		w, line := csv.NewWriter(out), make([]string, len(e.Fields))
+		w, line := sheet.NewWriter(out), make([]string, len(e.Fields))
 		for i := range rows {
 			for n, f := range e.Fields {
-				line[n] = Safe(cell(&rows[i].Contact, f))
+				line[n] = cell(&rows[i].Contact, f)
 			}
 			if err := w.Write(line); err != nil {
 				return err
 			}
 		}
-		w.Flush()
-		return w.Error()
+		return w.Flush()
 	}
 	for i := range rows {
 		out.WriteByte('{')

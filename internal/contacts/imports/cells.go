@@ -8,6 +8,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -25,7 +26,7 @@ func (r *reader) upsert(cells []string) contacts.Upsert {
 		if f == nil || strings.TrimSpace(cells[i]) == "" {
 			continue
 		}
-		r.set(&u, *f, exports.Plain(cells[i]))
+		r.set(&u, *f, sheet.Text(cells[i]))
 	}
 	return u
 }

@@ -3,16 +3,15 @@ package imports
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
 // failedRows is how many failed rows are read at a time.
@@ -24,11 +23,11 @@ func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte
 	after, begun := 0, false
 	return func(ctx context.Context) ([]byte, error) {
 		var out bytes.Buffer
-		w := csv.NewWriter(&out)
+		w := sheet.NewWriter(&out)
 		if !begun {
 			names := []string{"row", "code", "detail"}
 			for _, c := range i.columns {
-				names = append(names, exports.Safe(c.Name))
+				names = append(names, c.Name)
 			}
 			begun = true
 			_ = w.Write(names) // a buffer takes everything
@@ -48,19 +47,19 @@ func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte
 			_, err = pgx.ForEachRow(rows, []any{&row, &code, &detail, &cells}, func() error {
 				n++
 				after = row
-				line := []string{strconv.Itoa(row), code, exports.Safe(detail)}
+				line := []string{strconv.Itoa(row), code, detail}
 				sent, err := block(cells)
 				if err != nil || len(sent) != 1 {
 					return fmt.Errorf("row %d: %w", row, err)
 				}
 				for _, c := range sent[0].cells {
-					line = append(line, exports.Safe(exports.Plain(c)))
+					line = append(line, sheet.Text(c))
 				}
 				return w.Write(line)
 			})
 			return err
 		})
-		w.Flush()
+		_ = w.Flush() // a buffer takes everything
 		if err == nil && n == 0 && out.Len() == 0 {
 			err = io.EOF
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
 // Column is one of a file.
@@ -75,7 +76,7 @@ func header(names []string) ([]Column, error) {
 	columns, seen := make([]Column, len(names)), map[string]bool{}
 	for i, name := range names {
 		if !strings.Contains(name, "\x00") && strings.ToValidUTF8(name, "") == name {
-			columns[i].Name = strings.TrimSpace(name)
+			columns[i].Name = strings.TrimSpace(sheet.Text(name))
 		} else {
 			return nil, wrongFile(badUTF8, "The header is not text in UTF-8.")
 		}
@@ -88,6 +89,17 @@ func header(names []string) ([]Column, error) {
 		seen[columns[i].Name] = true
 	}
 	return columns, nil
+}
+
+// columnNames returns the names that the header has.
+func columnNames(columns []Column) []string {
+	var names []string
+	for _, c := range columns {
+		if c.Name != "" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 func wrongFile(code, detail string) *fault.Fault { return fault.Invalid("file", code, detail) }
@@ -109,13 +121,13 @@ func mapTo(columns []Column, mapping []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		f := given[name]
 		if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name && name != "" }) {
-			say(name, "unknown_column", "The file has no such column.")
+			say(name, "unknown_column", fault.Choices("The file has no such column.", name, columnNames(columns)))
 		}
 		if f == nil || slices.Contains(fields, *f) {
 			continue
 		}
 		if key, is := strings.CutPrefix(*f, attribute); !is || !contacts.ValidKey(key) {
-			say(name, "unknown_field", "A contact has no such field; a custom one is attributes.KEY.")
+			say(name, "unknown_field", fault.Choices("A contact has no such field.", *f, append(slices.Clone(fields), attribute+"KEY for a custom field")))
 		}
 	}
 	taken := map[string]bool{} // true where by the mapping

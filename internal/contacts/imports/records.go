@@ -71,9 +71,10 @@ func newRecords(from io.Reader) (*records, error) {
 		start = start[3:]
 		_, _ = in.Discard(3)
 	}
-	r := &records{source: &bounded{from: in}}
+	comma := delimiter(start)
+	r := &records{source: &bounded{from: newLineEnds(in, comma)}}
 	r.csv = csv.NewReader(r.source)
-	r.csv.Comma, r.csv.ReuseRecord = delimiter(start), true
+	r.csv.Comma, r.csv.ReuseRecord = comma, true
 	return r, nil
 }
 
