@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,11 +40,11 @@ func address(c *fiber.Ctx, r *request) error {
 		case !known && r.op.Foreign:
 			query.Del(name)
 		case !known:
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: "This operation knows no such parameter."})
+			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: r.op.noParameter()})
 		case len(values) > 1:
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "repeated", Detail: "A parameter may be given once. Several values are separated by commas, where they are allowed."})
 		case !clean(values[0]):
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "invalid_text", Detail: "Want UTF-8 without NUL."})
+			wrong = append(wrong, fault.Field{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
 		case strict && values[0] == "":
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "required", Detail: "A value is missing."})
 		}
@@ -65,6 +66,15 @@ func address(c *fiber.Ctx, r *request) error {
 	}
 	r.scope += "?" + query.Encode()
 	return nil
+}
+
+// noParameter says that the operation has no such parameter, and which it has.
+func (o *op) noParameter() string {
+	if len(o.queries) == 0 {
+		return "This operation takes no parameters."
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(o.queries)), ", ")
+	return "This operation has no such parameter. The name must be one of: " + names + "."
 }
 
 // clean tells whether Postgres would take s as text.

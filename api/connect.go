@@ -78,7 +78,21 @@ func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*
 			Body:   connection{AuthorizeURL: b.AuthorizeURL, State: b.State, ExpiresAt: b.ExpiresAt},
 		}, nil
 	})
+	if errors.Is(err, provider.ErrUnknownPlatform) {
+		return nil, noPlatform(in.Platform, kind)
+	}
 	return out, missing(err)
+}
+
+// noPlatform says that there is no such platform of the kind, and which there are.
+func noPlatform(platform string, kind provider.Kind) error {
+	var names []string
+	for _, spec := range provider.Catalogue() {
+		if spec.Kind == kind {
+			names = append(names, spec.Platform)
+		}
+	}
+	return fault.New(fault.NotFound, fault.Choices("There is no such platform here.", platform, names))
 }
 
 // missing is provider's errors about platforms as the caller's.

@@ -104,7 +104,7 @@ func typesOf(parameter, list string) ([]string, error) {
 	all := strings.Split(list, ",")
 	for _, name := range all {
 		if _, ok := events.Lookup(name); !ok {
-			return nil, fault.Parameter(parameter, "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+			return nil, fault.Parameter(parameter, "unknown_event_type", events.Unknown(name))
 		}
 	}
 	slices.Sort(all)

@@ -7,67 +7,32 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// fieldCodes are the codes of errors[] by the beginning of huma's message. Handlers may use further ones.
-var fieldCodes = []struct{ prefix, code string }{
-	{"expected required", "required"},
-	{"required", "required"},
-	{"unexpected property", "unknown_field"},
-	{"expected length >=", "too_short"},
-	{"expected length <=", "too_long"},
-	{"expected array length >=", "too_few"},
-	{"expected array length <=", "too_many"},
-	{"expected object with at least", "too_few"},
-	{"expected object with at most", "too_many"},
-	{"expected array items to be unique", "repeated"},
-	{"expected value to be one of", "not_allowed"},
-	{"expected number >", "out_of_range"},
-	{"expected number <", "out_of_range"},
-	{"expected number to be a multiple", "out_of_range"},
-	{"expected string to", "invalid_format"},
-	{"expected value to match", "invalid_type"},
-	{"expected", "invalid_type"},
-	{"invalid", "invalid_format"},
-}
-
-func fieldCode(message string) string {
-	for _, c := range fieldCodes {
-		if strings.HasPrefix(message, c.prefix) {
-			return c.code
-		}
-	}
-	return "invalid"
-}
-
-// sentence is huma's message without the text of a Go error behind its colon, as a sentence.
-func sentence(message string) string {
-	message, _, _ = strings.Cut(message, ": ")
-	if strings.HasPrefix(message, "invalid date/time") { // huma goes on with Go's layout
-		return "Not a time of RFC 3339, such as 2026-01-31T00:00:00Z."
-	}
-	if message == "" {
-		return "Not valid."
-	}
-	return strings.ToUpper(message[:1]) + message[1:] + "."
-}
-
 // mostComplaints is how many wrong parts one problem names. What is wrong in so many places is told by the first.
 const mostComplaints = 100
 
-// complaint is one complaint about the body, parsed, with the pointer that huma's dotted location stands for.
-func complaint(location, message string, body any) fault.Field {
+// complaint is one complaint about the body, parsed, with the pointer that huma's dotted location stands for. shape is
+// what the document says of the body.
+func complaint(location, message string, body any, shape shape) fault.Field {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
-	if at, ok := strings.CutPrefix(message, misfit); ok {
-		return fault.Field{Pointer: pointer(at, body), Code: "invalid_type", Detail: "The value has a wrong type or is out of range."}
+	said := wordingOf(message)
+	if _, at, ok := misfitOf(message); ok {
+		return fault.Field{Pointer: pointer(at, body), Code: said.code, Detail: said.text}
 	}
-	if name, ok := strings.CutPrefix(message, "expected required property "); ok {
-		name = strings.TrimSuffix(name, " to be present")
-		return fault.Field{Pointer: pointer(path, body) + "/" + escape(name), Code: "required", Detail: "This field is required."}
+	if name, ok := requiredName(message); ok {
+		return fault.Field{Pointer: pointer(path, body) + "/" + escape(name), Code: said.code, Detail: "This field is required."}
 	}
-	code := fieldCode(message)
-	if code == "unknown_field" {
-		return fault.Field{Pointer: pointer(path, body), Code: code, Detail: "There is no such field. Names match exactly."}
+	at := pointer(path, body)
+	if said.code == "unknown_field" {
+		said.text = shape.unknown(at)
 	}
-	return fault.Field{Pointer: pointer(path, body), Code: code, Detail: sentence(message)}
+	return fault.Field{Pointer: at, Code: said.code, Detail: said.text}
+}
+
+// requiredName returns the member that a message about a missing one names.
+func requiredName(message string) (string, bool) {
+	before, after, _ := strings.Cut(requiredMember, "%s")
+	name, ok := strings.CutPrefix(message, before)
+	return strings.TrimSuffix(name, after), ok
 }
 
 // pointer turns "friends[0].name" into "#/friends/0/name". Members whose names hold dots or brackets are told

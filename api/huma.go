@@ -15,20 +15,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// hookHuma sets huma's three package variables, which is the only way to its errors: ours become problems,
+// hookHuma sets huma's package variables, which is the only way to its errors: they become problems in our words,
 // and names of members are compared exactly.
 var hookHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
+	huma.ErrorFormatter = phrase
+	for _, w := range validationWordings {
+		*w.at = w.text
+	}
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-		return problemOf(refusal(status, msg, nil, errs), &request{})
+		return problemOf(refusal(status, msg, nil, errs, shape{}), &request{})
 	}
 	huma.NewErrorWithContext = func(c huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		var body []byte
 		if a, ok := c.(*admitted); ok {
 			body = a.body
 		}
-		return problemOf(refusal(status, msg, body, errs), requestOf(c.Context()))
+		r, of := requestOf(c.Context()), shape{}
+		if r.op != nil {
+			of = r.op.shape
+		}
+		return problemOf(refusal(status, msg, body, errs, of), r)
 	}
 })
 
@@ -58,7 +66,7 @@ func marshal(w io.Writer, v any) error {
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s%s", misfit, membersOf(t.Field))
+		return fmt.Errorf("%s%s:%s", misfit, t.Type.Kind(), membersOf(t.Field))
 	}
 	return err
 }
@@ -68,12 +76,9 @@ func membersOf(path string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
 }
 
-// misfit marks what unmarshal found; the path of the member follows.
-const misfit = "does not fit: "
-
 // refusal is what huma has against a request as a fault: a path that cannot be is a 404, a parameter a 400, a
-// member of the body a 422.
-func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
+// member of the body a 422. of is what the document says of the body.
+func refusal(status int, msg string, body []byte, errs []error, of shape) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	var parsed any
 	for _, err := range errs {
@@ -94,12 +99,13 @@ func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
 			return fault.New(fault.NotFound, "There is nothing at this address.")
 		case "query", "header", "cookie":
 			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
-			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: fieldCode(detail.Message), Detail: sentence(detail.Message)})
+			said := wordingOf(detail.Message)
+			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: said.code, Detail: said.text})
 		default:
 			if parsed == nil {
 				_ = json.Unmarshal(body, &parsed) // what is no JSON has no places to point at
 			}
-			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, parsed))
+			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, parsed, of))
 		}
 	}
 	if len(f.Fields) > 0 {
@@ -109,7 +115,7 @@ func refusal(status int, msg string, body []byte, errs []error) *fault.Fault {
 	case status >= http.StatusInternalServerError:
 		return fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find it.")
 	case status == http.StatusBadRequest:
-		return fault.New(fault.BadRequest, sentence(msg))
+		return fault.New(fault.BadRequest, wordingOf(msg).text)
 	}
 	return f
 }

@@ -98,7 +98,7 @@ func choice(name string, in io.Reader, c *imports.Choices) error {
 	case "suppress_events":
 		return flag(&c.SuppressEvents)
 	}
-	return fault.Invalid(name, "unknown_field", "An import has no such part.")
+	return fault.Invalid(name, "unknown_field", fault.Choices("An import has no such part.", name, []string{"file", "mapping", "dry_run", "suppress_events"}))
 }
 
 // badForm is the fault for an error in reading parts.

@@ -114,6 +114,7 @@ func (a *App) document(o *op, h *huma.Operation) {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
 		o.json, o.needs, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
+		o.shape = shape{a.huma.OpenAPI().Components.Schemas, j.Schema}
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}

@@ -59,6 +59,7 @@ type op struct {
 
 	queries map[string]bool   // known query parameters; true where an empty value is none
 	silent  map[string]string // the value of a query parameter that says what its absence says
+	shape   shape             // of a JSON body
 	json    bool              // takes a JSON body
 	merge   bool              // which may be a merge patch
 	needs   bool              // and cannot be left out

@@ -50,11 +50,11 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			wrong[i] = fault.New(fault.ValidationFailed, "The row has invalid fields.")
 		}
 		if f := wrong[i]; len(f.Fields) < complaintsPerRow {
-			f.Fields = append(f.Fields, complaint(of.Location, of.Message, sent))
+			f.Fields = append(f.Fields, complaint(of.Location, of.Message, sent, shape{schemas, body.Schema(schemas)}))
 		}
 	}
 	if rest != nil {
-		return nil, nil, refusal(0, "", body.sent, rest)
+		return nil, nil, refusal(0, "", body.sent, rest, shape{schemas, body.Schema(schemas)})
 	}
 	var raw map[string][]json.RawMessage
 	if err := json.Unmarshal(body.sent, &raw); err != nil {
@@ -68,9 +68,9 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		// A number without bounds may have passed the schema and be none that its field holds.
 		if err := unmarshal(raw[name][i], &rows[i]); err != nil {
 			var zero R
-			at, _ := strings.CutPrefix(err.Error(), misfit)
+			kind, at, _ := misfitOf(err.Error())
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s[%d].%s", misfit, name, i, at), sent)}
+			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s:%s[%d].%s", misfit, kind, name, i, at), sent, shape{})}
 		}
 	}
 	return rows, wrong, nil

@@ -143,7 +143,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 ) (*modelAnswer, error) {
 	number, ok := models.Number(in.Body.Version)
 	if !ok {
-		return nil, fault.Invalid("version", "unknown_version", "There is no such version.")
+		return nil, fault.Invalid("version", "unknown_version", "There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Use(ctx, tx, number)
@@ -151,7 +151,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 		case errors.Is(err, models.ErrSame):
 			return showVersion(&v, number), nil
 		case fault.Is(err, fault.NotFound):
-			return nil, fault.Invalid("version", "unknown_version", "There is no such version.")
+			return nil, fault.Invalid("version", "unknown_version", "There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 		case err != nil:
 			return nil, err
 		}

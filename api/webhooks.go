@@ -246,7 +246,7 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 			if _, err := a.Hooks.Get(ctx, tx, in.ID, false); err != nil {
 				return nil, err
 			}
-			return nil, fault.Invalid("type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+			return nil, fault.Invalid("type", "unknown_event_type", events.Unknown(in.Body.Type))
 		}
 		d, err := a.Hooks.SendTest(ctx, tx, in.ID, t)
 		if err != nil {
@@ -268,7 +268,7 @@ type listDeliveriesIn struct {
 
 func (in *listDeliveriesIn) filter() (webhooks.Filter, error) {
 	if _, ok := events.Lookup(in.EventType); !ok && in.EventType != "" {
-		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", events.Unknown(in.EventType))
 	}
 	return webhooks.Filter{Status: webhooks.Status(in.Status), EventType: in.EventType, CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore}, nil
 }

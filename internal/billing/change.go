@@ -87,6 +87,17 @@ func (s *Service) change(ctx context.Context, org id.ID, w Wish, call Call) (*An
 	return s.carry(ctx, org, c, call)
 }
 
+// choosable returns the keys of the plans that an org may choose.
+func (s *Service) choosable() []string {
+	var keys []string
+	for i := range s.Catalogue.Plans {
+		if p := &s.Catalogue.Plans[i]; p.Selectable() {
+			keys = append(keys, p.Key)
+		}
+	}
+	return keys
+}
+
 // allowed refuses what no org can choose.
 func (s *Service) allowed(w Wish) error {
 	p, ok := s.Catalogue.Plan(w.Plan)
@@ -94,7 +105,7 @@ func (s *Service) allowed(w Wish) error {
 	case ok && p.CustomPricing:
 		return fault.New(fault.ContactSales, "This plan is agreed with our sales team; please write to them.")
 	case !ok || !p.Selectable():
-		return fault.Invalid("plan", "unknown_plan", "There is no such plan to choose; GET /billing/plans-with-features lists them.")
+		return fault.Invalid("plan", "unknown_plan", fault.Choices("There is no such plan to choose.", w.Plan, s.choosable()))
 	default:
 		return nil
 	}

@@ -299,7 +299,7 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 	var wrong []fault.Field
 	if c.Stage != was.Stage && !has(b.stages, c.Stage) {
-		wrong = append(wrong, unknownStage(path))
+		wrong = append(wrong, unknownStage(path, c.Stage, b.stages))
 	}
 	segments := without(c.Segment, was.Segment)
 	for _, s := range segments {

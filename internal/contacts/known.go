@@ -32,12 +32,18 @@ func ask(tx *postgres.Tx, fields func(about string) []fault.Field, sql string, a
 
 // askStage queues the question whether the org has the stage.
 func askStage(tx *postgres.Tx, stage string) {
-	ask(tx, func(string) []fault.Field { return []fault.Field{unknownStage("")} },
-		`SELECT refuse('stage', '') WHERE NOT EXISTS (SELECT FROM org WHERE org_id = $1 AND $2 = ANY (stages))`, tx.Org(), stage)
+	ask(tx, func(about string) []fault.Field {
+		var stages []string
+		_ = json.Unmarshal([]byte(about), &stages) // without the list the fault still says what is wrong
+		return []fault.Field{unknownStage("", stage, stages)}
+	}, `SELECT refuse('stage', to_json(stages)::text) FROM org WHERE org_id = $1 AND $2 <> ALL (stages)`, tx.Org(), stage)
 }
 
-func unknownStage(path string) fault.Field {
-	return fault.Field{Pointer: "#/" + path + "stage", Code: "unknown_stage", Detail: "The organization's list of stages has no such stage."}
+func unknownStage(path, stage string, stages []string) fault.Field {
+	return fault.Field{
+		Pointer: "#/" + path + "stage", Code: "unknown_stage",
+		Detail: fault.Choices("The organization's list of stages has no such stage.", stage, stages),
+	}
 }
 
 // makeSegments queues the static segments of those keys that the org does not have yet, and the question whether

@@ -2,6 +2,8 @@ package contacts
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/filter"
@@ -41,6 +43,18 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 	}
 	t, ok := s.defined[key]
 	return attributeTypes[t], ok
+}
+
+// Names returns the fields' names, in alphabetical order. Custom ones are among them where one was asked for.
+func (s *schema) Names() []string {
+	names := slices.Sorted(maps.Keys(fieldTypes))
+	if s.defined == nil {
+		return append(names, attributePrefix+"KEY for a custom field")
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.defined)) {
+		names = append(names, attributePrefix+key)
+	}
+	return names
 }
 
 func types(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {

@@ -483,6 +483,8 @@ type fixed map[string]filter.Type
 
 func (f fixed) Field(name string) (filter.Type, bool) { t, ok := f[name]; return t, ok }
 
+func (f fixed) Names() []string { return slices.Sorted(maps.Keys(f)) }
+
 // verdicts asks the database about all live contacts and all filters at once.
 func (s *shop) verdicts(filters []*filter.Filter) map[id.ID][]bool {
 	s.t.Helper()

@@ -166,7 +166,7 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	to := here
 	if pipelineID != nil {
 		if to = g.pipelines[*pipelineID]; to == nil {
-			f.Wrong("pipeline_id", "unknown_pipeline", "There is no such pipeline.")
+			f.Wrong("pipeline_id", "unknown_pipeline", "There is no such pipeline. GET /api/v1/crm/pipelines lists them.")
 			return
 		}
 	}
@@ -179,7 +179,10 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	stage, of := g.find(*stageID)
 	switch {
 	case stage == nil || pipelineID != nil && of != to:
-		f.Wrong("stage_id", "unknown_stage", "The pipeline has no such stage.")
+		if pipelineID == nil {
+			to = here
+		}
+		f.Wrong("stage_id", "unknown_stage", to.noStage())
 	case p.Status.Set && stage.Kind != status:
 		f.Wrong("status", "contradicts_stage", "The stage is one of the kind "+stage.Kind+". Give either of them, or both alike.")
 	default:

@@ -131,7 +131,7 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
 		if sent.ID.Set && !sent.ID.Null {
 			given, err := id.Parse(sent.ID.Value)
 			if known = was.stage(given); err != nil || known == nil || ids[given] {
-				f.Wrong(each+"/id", "unknown_stage", "The pipeline has no such stage, or it was named before. A new stage has no id.")
+				f.Wrong(each+"/id", "unknown_stage", was.noStage()+" Each may be named once. A new stage has no id.")
 				continue
 			}
 			ids[given] = true
@@ -155,6 +155,17 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
 		}
 	}
 	return out
+}
+
+// noStage says that p has no such stage, and which it has; p may be nil.
+func (p *Pipeline) noStage() string {
+	var names []string
+	if p != nil {
+		for _, s := range p.Stages {
+			names = append(names, s.ID.String()+" ("+s.Name+")")
+		}
+	}
+	return fault.Choices("The pipeline has no such stage.", "", names)
 }
 
 // probability follows from the kind of a won or lost stage; an open one has 50 if it was never said.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -112,6 +113,15 @@ var byName = func() map[string]*Type {
 
 // Catalogue is every type, in the published order.
 func Catalogue() []Type { return append([]Type(nil), catalogue...) }
+
+// Unknown returns the sentences about a name that is no type's, for the person who gave it.
+func Unknown(name string) string {
+	names := make([]string, len(catalogue))
+	for i := range catalogue {
+		names[i] = catalogue[i].Name
+	}
+	return fault.Choices("There is no such event type.", name, names) + " GET /api/v1/event-types lists them all."
+}
 
 // Count is how many types are live, and how many there are.
 func Count() (live, all int) {

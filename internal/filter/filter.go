@@ -20,6 +20,8 @@ const (
 // Schema is what a noun's filters may name.
 type Schema interface {
 	Field(name string) (Type, bool)
+	// Names returns the names of the fields, for a message about one that does not exist.
+	Names() []string
 }
 
 // Op is what a leaf asks of its field.

@@ -21,6 +21,10 @@ func (thing) Field(name string) (filter.Type, bool) {
 	return t, ok
 }
 
+func (thing) Names() []string {
+	return []string{"at", "name", "on", "owner", "score", "stage", "tag", "vip"}
+}
+
 func (t thing) Value(field string) any { return t[field] }
 
 // nested is a leaf inside n groups.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -120,7 +121,7 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 	l.field, l.op = textual["field"], Op(textual["op"])
 	var ok bool
 	if l.typ, ok = p.schema.Field(l.field); !ok {
-		return nil, &Error{Path: path + "/field", Code: "unknown_field", Detail: "There is no such field."}
+		return nil, &Error{Path: path + "/field", Code: "unknown_field", Detail: fault.Choices("There is no such field.", l.field, p.schema.Names())}
 	}
 	if !slices.Contains(opsOf[l.typ], l.op) {
 		return nil, &Error{Path: path + "/op", Code: "unknown_op", Detail: "For this field op is one of " + opsNamed(l.typ) + "."}

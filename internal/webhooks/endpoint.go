@@ -103,7 +103,7 @@ func (s *Service) check(e *Endpoint, newURL bool) error {
 	}
 	for i, name := range e.Events {
 		if _, ok := events.Lookup(name); !ok && name != "*" {
-			return fault.Invalid(fmt.Sprintf("events/%d", i), "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+			return fault.Invalid(fmt.Sprintf("events/%d", i), "unknown_event_type", events.Unknown(name))
 		}
 	}
 	if utf8.RuneCountInString(e.Description) > maxDescription {
@@ -124,12 +124,26 @@ func (s *Service) checkURL(raw string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, outbound.ErrNotAllowed):
-		f := fault.New(fault.URLNotAllowed, "Webhooks go to public https addresses.").Because(err)
+		f := fault.New(fault.URLNotAllowed, "Webhooks go to public https addresses."+s.instead(raw)).Because(err)
 		f.Fields = []fault.Field{{Pointer: "#/url", Code: "url_not_allowed", Detail: sentence(err)}}
 		return f
 	default:
 		return fault.Invalid("url", "invalid_url", sentence(err))
 	}
+}
+
+// instead returns the sentences about what can be done where an address is refused only because it is private or http.
+func (s *Service) instead(raw string) string {
+	open := s.Policy
+	open.AllowPrivate = true
+	if _, err := open.Check(raw); err != nil {
+		return ""
+	}
+	setting := " An install that may call private and http addresses sets FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true."
+	if s.Policy.Inbox == "" {
+		return setting
+	}
+	return " To try webhooks out, subscribe " + s.Policy.Inbox + "first: the page at this address shows what arrives." + setting
 }
 
 // sentence is the policy's error for people; it never repeats the URL.

@@ -111,7 +111,7 @@ func (r *Range) check(now time.Time) error {
 	}
 	for i, name := range r.Types {
 		if _, ok := events.Lookup(name); !ok {
-			return fault.Invalid(fmt.Sprintf("types/%d", i), "unknown_event_type", "There is no such event type; GET /api/v1/event-types lists them.")
+			return fault.Invalid(fmt.Sprintf("types/%d", i), "unknown_event_type", events.Unknown(name))
 		}
 	}
 	return nil

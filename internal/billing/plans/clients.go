@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +33,7 @@ func (c *Catalogue) Leave(ctx context.Context, tx *postgres.Tx, days int) error 
 func (c *Catalogue) Allot(ctx context.Context, tx *postgres.Tx, field string, features map[string]json.RawMessage) error {
 	for name, raw := range features {
 		if c.types[name] == "" || name == Clients {
-			return fault.Invalid(field+"/"+name, "unknown_feature", "There is no such feature to allot.")
+			return fault.Invalid(field+"/"+name, "unknown_feature", fault.Choices("There is no such feature to allot.", name, c.allottable()))
 		}
 		if raw == nil {
 			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'allocation'`, tx.Org(), name)
@@ -47,6 +48,12 @@ func (c *Catalogue) Allot(ctx context.Context, tx *postgres.Tx, field string, fe
 			ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value WHERE plan_override.source = 'allocation'`, tx.Org(), name, string(raw))
 	}
 	return c.Settle(ctx, tx)
+}
+
+// allottable returns the features that an agency may allot, in alphabetical order.
+func (c *Catalogue) allottable() []string {
+	names := slices.Sorted(maps.Keys(c.types))
+	return slices.DeleteFunc(names, func(name string) bool { return name == Clients })
 }
 
 // Allotted is what tx's org has been allotted by its agency.

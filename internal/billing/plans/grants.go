@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -81,7 +83,7 @@ func (c *Catalogue) Reduce(ctx context.Context, tx *postgres.Tx, addon id.ID) er
 
 func (c *Catalogue) grantable(feature string) error {
 	if c.types[feature] == "" {
-		return fault.Invalid("feature", "unknown_feature", "There is no such feature; the list of plans has them all.")
+		return fault.Invalid("feature", "unknown_feature", fault.Choices("There is no such feature.", feature, slices.Sorted(maps.Keys(c.types))))
 	}
 	return nil
 }

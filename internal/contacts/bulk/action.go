@@ -174,6 +174,19 @@ func keys(in []string, path string) ([]string, error) {
 	return contacts.Keys(in, path, mostKeys)
 }
 
+// noMember says that an action of a's type has no such member, and which it has.
+func (a *Action) noMember() string {
+	const what = "This type of action has no such member."
+	switch a.Type {
+	case Tag, Segment:
+		return fault.Choices(what, "", []string{"add", "remove"})
+	case Update:
+		return fault.Choices(what, "", []string{"patch"})
+	default:
+		return what
+	}
+}
+
 // Check answers a with its keys as they will be stored, or what is wrong with it; path is the pointer to it.
 func (a *Action) Check(path string) (err error) {
 	switch a.Type {
@@ -199,7 +212,7 @@ func (a *Action) Check(path string) (err error) {
 		"remove": {a.Remove != nil, a.Type == Tag || a.Type == Segment},
 	} {
 		if is.set && !is.fits {
-			return fault.Invalid(path+name, "unknown_field", "This type of action has no such member.")
+			return fault.Invalid(path+name, "unknown_field", a.noMember())
 		}
 	}
 	return nil

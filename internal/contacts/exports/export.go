@@ -113,6 +113,15 @@ func Start(ctx context.Context, tx *postgres.Tx, w Wanted) (Export, error) {
 	return e, nil
 }
 
+// noField says that f is no field of an export, and which are.
+func (w *Wanted) noField(f string) string {
+	names := append(slices.Clone(usual), "archived_at")
+	if w.Format == NDJSON {
+		names = append(names, "attributes")
+	}
+	return fault.Choices("A contact has no such field.", f, append(names, attribute+"KEY for a custom field"))
+}
+
 func (w *Wanted) check(ctx context.Context, tx *postgres.Tx) error {
 	var wrong []fault.Field
 	seen := map[string]bool{}
@@ -124,7 +133,7 @@ func (w *Wanted) check(ctx context.Context, tx *postgres.Tx) error {
 			wrong = append(wrong, fault.Field{Pointer: at, Code: "duplicate", Detail: "The field is named twice."})
 		case custom && contacts.ValidKey(key), slices.Contains(usual, f), f == "archived_at", f == "attributes" && w.Format == NDJSON:
 		default:
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "unknown_field", Detail: "A contact has no such field; a custom one is attributes.KEY."})
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "unknown_field", Detail: w.noField(f)})
 		}
 		seen[f] = true
 	}

@@ -1,0 +1,175 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// wording is one of our messages about a part of a request, and its code in errors[].
+type wording struct {
+	text string // a format of strings, see phrase
+	code string
+}
+
+// validationWordings are our texts for huma's validation messages, each beside the variable that it replaces.
+// A test holds the table to the list of the library.
+var validationWordings = []struct {
+	at *string
+	wording
+}{
+	{&validation.MsgUnexpectedProperty, wording{noField, "unknown_field"}},
+	{&validation.MsgExpectedRFC3339DateTime, wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"}},
+	{&validation.MsgExpectedRFC1123DateTime, wording{"The value must be an HTTP date, such as Sat, 31 Jan 2026 00:00:00 GMT.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3339Date, wording{"The value must be a date as YYYY-MM-DD.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3339Time, wording{"The value must be a time of day as HH:MM:SS.", "invalid_format"}},
+	{&validation.MsgExpectedRFC5322Email, wording{"The value must be an email address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC5890Hostname, wording{"The value must be the name of a host.", "invalid_format"}},
+	{&validation.MsgExpectedRFC2673IPv4, wording{"The value must be an IPv4 address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC2373IPv6, wording{"The value must be an IPv6 address.", "invalid_format"}},
+	{&validation.MsgExpectedRFCIPAddr, wording{"The value must be an IP address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3986URI, wording{"The value must be a URL.", "invalid_format"}},
+	{&validation.MsgExpectedRFC4122UUID, wording{"The value must be a UUID.", "invalid_format"}},
+	{&validation.MsgExpectedRFC6570URITemplate, wording{"The value must be a URL template.", "invalid_format"}},
+	{&validation.MsgExpectedRFC6901JSONPointer, wording{"The value must be a JSON pointer.", "invalid_format"}},
+	{&validation.MsgExpectedRFC6901RelativeJSONPointer, wording{"The value must be a relative JSON pointer.", "invalid_format"}},
+	{&validation.MsgExpectedRegexp, wording{"The value must be a regular expression.", "invalid_format"}},
+	{&validation.MsgExpectedMatchAtLeastOneSchema, wording{"The value must have one of the forms that /openapi.json gives it.", "invalid_type"}},
+	// A test holds the forms of the next sentence to the document.
+	{&validation.MsgExpectedMatchExactlyOneSchema, wording{"The value must be a text or an array of texts.", "invalid_type"}},
+	{&validation.MsgExpectedNotMatchSchema, wording{"The value has a form that is not allowed.", "invalid_type"}},
+	{&validation.MsgExpectedPropertyNameInObject, wording{"The object must say what kind it is of.", "required"}},
+	{&validation.MsgExpectedBoolean, wording{"The value must be true or false.", "invalid_type"}},
+	{&validation.MsgExpectedDuration, wording{"The value must be a duration, such as 90s.", "invalid_format"}},
+	{&validation.MsgExpectedNumber, wording{"The value must be a number.", "invalid_type"}},
+	{&validation.MsgExpectedInteger, wording{"The value must be a whole number.", "invalid_type"}},
+	{&validation.MsgExpectedString, wording{"The value must be a text.", "invalid_type"}},
+	{&validation.MsgExpectedBase64String, wording{"The value must be base64.", "invalid_format"}},
+	{&validation.MsgExpectedArray, wording{"The value must be an array.", "invalid_type"}},
+	{&validation.MsgExpectedObject, wording{"The value must be an object.", "invalid_type"}},
+	{&validation.MsgExpectedArrayItemsUnique, wording{"The array must not have the same element twice.", "repeated"}},
+	{&validation.MsgExpectedOneOf, wording{"The value must be one of: %s.", "not_allowed"}},
+	{&validation.MsgExpectedMinimumNumber, wording{"The number must be at least %s.", "out_of_range"}},
+	{&validation.MsgExpectedExclusiveMinimumNumber, wording{"The number must be more than %s.", "out_of_range"}},
+	{&validation.MsgExpectedMaximumNumber, wording{"The number must be at most %s.", "out_of_range"}},
+	{&validation.MsgExpectedExclusiveMaximumNumber, wording{"The number must be less than %s.", "out_of_range"}},
+	{&validation.MsgExpectedNumberBeMultipleOf, wording{"The number must be a multiple of %s.", "out_of_range"}},
+	{&validation.MsgExpectedMinLength, wording{"The text must have at least %s character%s.", "too_short"}},
+	{&validation.MsgExpectedMaxLength, wording{"The text must have at most %s character%s.", "too_long"}},
+	{&validation.MsgExpectedBePattern, wording{"The text must be %s.", "invalid_format"}},
+	{&validation.MsgExpectedMatchPattern, wording{"The text must match the pattern %s.", "invalid_format"}},
+	{&validation.MsgExpectedMinItems, wording{"The array must have at least %s element%s.", "too_few"}},
+	{&validation.MsgExpectedMaxItems, wording{"The array must have at most %s element%s.", "too_many"}},
+	{&validation.MsgExpectedMinProperties, wording{"The object must have at least %s member%s.", "too_few"}},
+	{&validation.MsgExpectedMaxProperties, wording{"The object must have at most %s member%s.", "too_many"}},
+	{&validation.MsgExpectedRequiredProperty, wording{requiredMember, "required"}},
+	{&validation.MsgExpectedDependentRequiredProperty, wording{"The field %s must be given with %s.", "required"}},
+}
+
+// fixedWordings are our texts for the messages that huma has no variable for, by the beginning of the library's own.
+var fixedWordings = []struct {
+	prefix string
+	wording
+}{
+	{"required ", wording{"This parameter is required.", "required"}},
+	{"unknown query parameter", wording{"This operation knows no such parameter.", "unknown_parameter"}},
+	{"expected at most one value", wording{"A parameter may be given once.", "repeated"}},
+	{"expected value to match exactly one schema but", wording{"The value must have one form.", "invalid_type"}},
+	{"write only property", wording{"This field is never shown.", "invalid"}},
+	{"invalid integer", wording{"The value must be a whole number.", "invalid_format"}},
+	{"invalid float", wording{"The value must be a number.", "invalid_format"}},
+	{"invalid boolean", wording{"The value must be true or false.", "invalid_format"}},
+	{"invalid date/time", wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"}},
+	{"invalid url", wording{"The value must be a URL.", "invalid_format"}},
+	{"request body is required", wording{"This needs a JSON body.", "required"}},
+}
+
+const (
+	noField        = "There is no such field. Names match exactly."
+	requiredMember = "This field is required: %s."
+	notValid       = "The value is not valid."
+)
+
+// wordingOf returns the sentence and the code for a message of huma's. A message that is none of ours and none that we
+// know is the library's, and never shown.
+func wordingOf(message string) wording {
+	if kind, _, ok := misfitOf(message); ok {
+		return wording{misfitText(kind), "invalid_type"}
+	}
+	for _, w := range validationWordings {
+		if begin, _, _ := strings.Cut(w.text, "%s"); strings.HasPrefix(message, begin) {
+			return wording{message, w.code}
+		}
+	}
+	for _, w := range fixedWordings {
+		if strings.HasPrefix(message, w.prefix) {
+			return w.wording
+		}
+	}
+	return wording{notValid, "invalid"}
+}
+
+// phrase is huma's formatter: it writes numbers as people do, gives a count its plural, and drops errors, whose texts are
+// Go's and the library's.
+func phrase(format string, args ...any) string {
+	texts := make([]any, 0, 2*len(args))
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case error:
+		case float64:
+			texts = append(texts, strconv.FormatFloat(v, 'f', -1, 64))
+		case int:
+			texts = append(texts, strconv.Itoa(v), plural(v))
+		default:
+			texts = append(texts, fmt.Sprint(v))
+		}
+	}
+	return fmt.Sprintf(format, texts...)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// misfit begins the message about a value that a field's Go type cannot hold; the type's kind and the path of the
+// member follow, separated by a colon.
+const misfit = "does not fit "
+
+func misfitOf(message string) (kind, path string, ok bool) {
+	about, ok := strings.CutPrefix(message, misfit)
+	if !ok {
+		return "", "", false
+	}
+	kind, path, _ = strings.Cut(about, ":")
+	return kind, path, true
+}
+
+// misfitText says what a value of the kind must be.
+func misfitText(kind string) string {
+	switch kind {
+	case reflect.Bool.String():
+		return "The value must be true or false."
+	case reflect.String.String():
+		return "The value must be a text."
+	case reflect.Slice.String(), reflect.Array.String():
+		return "The value must be an array."
+	case reflect.Struct.String(), reflect.Map.String():
+		return "The value must be an object."
+	case reflect.Float32.String(), reflect.Float64.String():
+		return "The value must be a number."
+	case reflect.Int.String(), reflect.Int64.String():
+		return "The value must be a whole number from -9223372036854775808 to 9223372036854775807."
+	case reflect.Int32.String():
+		return "The value must be a whole number from -2147483648 to 2147483647."
+	case reflect.Int16.String():
+		return "The value must be a whole number from -32768 to 32767."
+	default:
+		return "The value has a wrong type or is out of range."
+	}
+}
