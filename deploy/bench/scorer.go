@@ -32,6 +32,10 @@ func scorer(path string) func(context.Context, *slog.Logger) error {
 		if err != nil {
 			return err
 		}
+		fmt.Printf("%d leads, %.1f %% of them won\n\n", len(all), 100*share(outcomes(all)))
+		if err := firstOutcomes(ctx, all); err != nil {
+			return err
+		}
 		w, err := newWorld(ctx, log, 64)
 		defer w.close()
 		if err != nil {
@@ -45,7 +49,6 @@ func scorer(path string) func(context.Context, *slog.Logger) error {
 			return err
 		}
 		s := &school{w: w, base: "http://" + api.addr}
-		fmt.Printf("%d leads, %.1f %% of them won\n\n", len(all), 100*share(outcomes(all)))
 		if err := s.byTime(ctx, all); err != nil {
 			return err
 		}

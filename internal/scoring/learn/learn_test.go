@@ -274,6 +274,73 @@ func TestTheAreaUnderTheCurveCountsTiesHalf(t *testing.T) {
 	}
 }
 
+// Of 30 outcomes the later half says little; a model that would do better must not be left by its chance.
+func TestFewOutcomesPromoteAModelThatIsBetterAndNoneThatIsWorse(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(17, 17))
+	held := market(r, 4000)
+	prior := judge(scoring.Prior(), held)
+	for _, n := range []int{30, 60} {
+		const draws = 20
+		promoted, better := 0, 0
+		for range draws {
+			m, rep := train(t, market(r, n))
+			got := judge(m, held)
+			if got.LogLoss < prior.LogLoss {
+				better++
+			}
+			if !rep.Contest.Won() {
+				continue
+			}
+			promoted++
+			if got.LogLoss > prior.LogLoss+0.02 {
+				t.Errorf("%d outcomes: promoted with log loss %.4f, the prior has %.4f: %+v", n, got.LogLoss, prior.LogLoss, rep.Contest)
+			}
+			if rep.Contest.Outcomes != n {
+				t.Errorf("%d outcomes: %d decided", n, rep.Contest.Outcomes)
+			}
+		}
+		t.Logf("%d outcomes: %d of %d promoted, %d better", n, promoted, draws, better)
+		if promoted < draws*9/10 {
+			t.Errorf("%d outcomes: %d of %d models were promoted, %d were better", n, promoted, draws, better)
+		}
+	}
+}
+
+func TestWhereThePriorIsRightFewOutcomesDoNoHarm(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(18, 18))
+	asForetold := func(n int) []learn.Example {
+		ex := market(r, n)
+		for i := range ex {
+			ex[i].Won = r.Float64() < scoring.Prior().Score(&ex[i].Contact).Probability
+		}
+		return ex
+	}
+	held := asForetold(4000)
+	prior := judge(scoring.Prior(), held)
+	for _, n := range []int{30, 60} {
+		var harm float64
+		const draws = 20
+		for range draws {
+			m, rep, err := learn.Train(t.Context(), "v", asForetold(n), scoring.Prior(), learn.Rival{Model: scoring.Prior()})
+			if errors.Is(err, learn.ErrTooFew) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Contest.Won() {
+				harm += max(0, judge(m, held).LogLoss-prior.LogLoss) / draws
+			}
+		}
+		t.Logf("%d outcomes: the log loss rises by %.4f on average", n, harm)
+		if harm > 0.05 {
+			t.Errorf("%d outcomes: the log loss rises by %.4f on average", n, harm)
+		}
+	}
+}
+
 func TestAModelThatForetellsWorseLosesTheContest(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(10, 10))

@@ -63,15 +63,18 @@ type Rival struct {
 	Seen  time.Time
 }
 
-// Contest is how the new model and the one in use foretold the same later outcomes.
+// Contest is how the new model and the one in use foretold the same outcomes.
 type Contest struct {
 	Outcomes int     `json:"outcomes"`
 	LogLoss  float64 `json:"log_loss"` // of the new one
 	InUse    float64 `json:"in_use"`   // of the one in use
+	// Noise is the standard error of their difference where few outcomes are held against the shipped model, else 0.
+	Noise float64 `json:"noise" doc:"How much above in_use log_loss may be: the standard error of their difference where few outcomes compare a version with the shipped one, else 0"`
 }
 
-// Won tells whether the new model did not worsen.
-func (c *Contest) Won() bool { return c.LogLoss <= c.InUse }
+// Won reports whether the new model did not worsen. A model that few outcomes have moved away from the shipped one may be
+// above it by the noise: it is the shipped model where the outcomes say nothing.
+func (c *Contest) Won() bool { return c.LogLoss <= c.InUse+c.Noise }
 
 // Train learns a model from the examples, of which it takes the latest 100,000, and holds it against the one in use. It is
 // deterministic. With outcomes of one kind alone it is ErrTooFew.
@@ -98,7 +101,7 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 	if err != nil {
 		return nil, nil, fmt.Errorf("fit: %w", err)
 	}
-	if err := r.judge(ctx, f, ex, inUse); err != nil {
+	if err := r.judge(ctx, f, ex, prior, inUse); err != nil {
 		return nil, nil, fmt.Errorf("judge: %w", err)
 	}
 	r.Weights = f.weights()
@@ -106,8 +109,9 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 	return m, r, err
 }
 
-// judge calibrates f, and fills in how well the later half of the outcomes is foretold from those before them.
-func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, inUse Rival) error {
+// judge calibrates f, and fills in how well the later half of the outcomes is foretold from those before them. Fewer than
+// plenty are held against the model in use by cross-validation over all of them, since half of them decide by chance.
+func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scoring.Model, inUse Rival) error {
 	if len(ex) >= calibrate {
 		o, err := f.cross(ctx)
 		if err != nil {
@@ -118,12 +122,24 @@ func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, inUse Rival
 		}
 		r.Slope, r.Shift = f.slope, f.shift
 	}
+	if len(ex) < plenty {
+		p, err := f.rehearse(ctx)
+		if err != nil {
+			return err
+		}
+		r.Contest = contest(p, ex, inUse)
+		if inUse.Model.Version == prior.Version {
+			r.Contest.Noise = noise(p, ex, inUse.Model)
+		}
+	}
 	late, err := f.walk(ctx)
 	if err != nil {
 		return err
 	}
 	p := late.said(r.Slope, r.Shift)
-	r.Contest = contest(p, ex[len(ex)-len(p):], inUse)
+	if len(ex) >= plenty {
+		r.Contest = contest(p, ex[len(ex)-len(p):], inUse)
+	}
 	if len(ex) >= calibrate {
 		m := Measure(p, late.won)
 		r.Metrics, r.Reliability = &m, Reliability(p, late.won, 10)
@@ -152,6 +168,29 @@ func contest(p []float64, ex []Example, inUse Rival) Contest {
 	return Contest{Outcomes: len(won), LogLoss: Measure(p[from:], won).LogLoss, InUse: Measure(other, won).LogLoss}
 }
 
+// noise is the standard error of the mean difference of the log losses of p, foretold of ex, and of the other model.
+func noise(p []float64, ex []Example, other *scoring.Model) float64 {
+	n, sum, squares := float64(len(ex)), 0.0, 0.0
+	for i := range ex {
+		e := &ex[i]
+		d := surprise(p[i], e.Won) - surprise(other.Score(&e.Contact).Probability, e.Won)
+		sum += d
+		squares += d * d
+	}
+	if n < 2 {
+		return 0
+	}
+	return math.Sqrt(max(0, squares-sum*sum/n) / (n - 1) / n)
+}
+
+// surprise is the log loss of one outcome to which p was given.
+func surprise(p float64, won bool) float64 {
+	if !won {
+		p = 1 - p
+	}
+	return -math.Log(min(max(p, 1e-12), 1))
+}
+
 func confidence(outcomes int) scoring.Confidence {
 	switch {
 	case outcomes < few:
@@ -166,6 +205,7 @@ func confidence(outcomes int) scoring.Confidence {
 type fitted struct {
 	d            *design
 	b            *belief
+	first        belief // before any outcome
 	w            []float64
 	slope, shift float64 // of the calibration
 }
@@ -179,6 +219,8 @@ func (d *design) fit(ctx context.Context, prior *scoring.Model) (*fitted, error)
 		b.tau[i] = 1 / (spread * spread)
 	}
 	f := &fitted{d: d, b: b, w: slices.Clone(b.mean), slope: 1}
+	f.first = *b
+	f.first.tau = slices.Clone(b.tau)
 	return f, d.settle(ctx, b, span(0, len(d.won)), f.w, rounds)
 }
 
