@@ -25,15 +25,25 @@ const (
 type clientDetail struct {
 	org.ClientOrg
 	Features map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
-	Mail     string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"Only of a creation with owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
-	// AcceptURL is for the answer to the creation alone.
-	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only in the answer to the creation, on an install that sends no mail. Whoever has it may join"`
 }
 
 type clientOut struct {
 	Location string `header:"Location"`
 	Tagged
 	Body clientDetail
+}
+
+// newClientOut is a client as its maker sees it.
+type newClientOut struct {
+	Location string `header:"Location"`
+	Tagged
+	Body newClient
+}
+
+type newClient struct {
+	clientDetail
+	Mail      string `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
+	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
 }
 
 type clientsOut struct{ Body list[org.ClientOrg] }
@@ -124,7 +134,7 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 }
 
 // createClient looks for room before it writes an org that would then be thrown away; the commit decides.
-func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, error) {
+func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut, error) {
 	w, b := who(ctx), &in.Body
 	if b.OwnerEmail != "" {
 		if w.IsKey() || !w.Staff.IsZero() {
@@ -138,7 +148,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 	if w.IsKey() {
 		by = w.Key
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+	return write(ctx, a, func(tx *postgres.Tx) (*newClientOut, error) {
 		if email := strings.TrimSpace(b.OwnerEmail); email != "" {
 			org.AwaitInvitation(tx, auth.FoldEmail(email))
 		}
@@ -167,13 +177,14 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*clientOut, er
 		if err != nil {
 			return nil, err
 		}
-		out, err := showClient(ctx, a, tx, c)
+		shown, err := showClient(ctx, a, tx, c)
 		if err != nil {
 			return nil, err
 		}
-		out.Location = clientsPath + "/" + c.ID.String()
-		out.Body.Mail, out.Body.AcceptURL = invited.Mail, invited.AcceptURL
-		return out, nil
+		return &newClientOut{
+			Location: clientsPath + "/" + c.ID.String(), Tagged: shown.Tagged,
+			Body: newClient{clientDetail: shown.Body, Mail: invited.Mail, AcceptURL: invited.AcceptURL},
+		}, nil
 	})
 }
 

@@ -30,7 +30,7 @@ func TestNoMixOfClientsMakesUsFail(t *testing.T) {
 	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	routes := slices.DeleteFunc(s.App.Routes(), func(r api.Route) bool { return endsCaller(r) })
+	routes := slices.DeleteFunc(s.App.Routes(), endsCaller)
 	var callers [orgs]*caller
 	var ids [orgs]*known
 	for i := range callers {
@@ -131,8 +131,9 @@ func (k *known) note(location string) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	list := append(k.of[location[:cut]], location[cut:])
-	k.of[location[:cut]] = list[max(0, len(list)-50):]
+	of := location[:cut]
+	k.of[of] = append(k.of[of], location[cut:])
+	k.of[of] = k.of[of][max(0, len(k.of[of])-50):]
 }
 
 // pick returns an id of the list, mostly, or any other.

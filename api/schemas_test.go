@@ -36,7 +36,7 @@ func newSchemas(document string) (*schemas, error) {
 func (s *schemas) hold(method, route string, status int, contentType string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
-		return nil
+		return nil //nolint:nilerr // another check is about the Content-Type
 	}
 	schema, err := s.of(method, route, status, kind)
 	if err != nil || schema == nil {

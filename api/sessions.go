@@ -42,7 +42,7 @@ func (a *App) mountSessions() {
 	}, a.myOrgs)
 	route(a, op{
 		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
-		Title: "Begin a session in another of your organizations", Open: true,
+		Title: "Begin a session in another of your organizations", Secret: true, Open: true,
 	}, a.switchOrg)
 }
 

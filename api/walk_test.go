@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -19,9 +20,9 @@ type found map[string]string
 // filled fills c's org with at least one of everything that can be read.
 func (c *caller) filled() found {
 	c.Helper()
-	must := func(status int, method, path string, body any, headers ...string) answer {
+	must := func(status int, method, path string, body any) answer {
 		c.Helper()
-		return c.do(method, path, body, headers...).want(c, status, "")
+		return c.do(method, path, body).want(c, status, "")
 	}
 	at := func(got answer) string { return got.Header.Get("Location") }
 	known := found{}
@@ -67,6 +68,15 @@ func (c *caller) filled() found {
 	known["/api/v1/ads/accounts/{id}"] = "/api/v1/ads/accounts/" + c.login("ads", "meta_ads", "Ada Lovelace")[0].ID
 	known["/api/v1/social/pending/{id}"] = "/api/v1/social/pending/" + c.offered("social", "linkedin", "Ada Lovelace").ID
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
+	for _, family := range []string{"facebook", "instagram"} {
+		_, secret := oauth.Client(family)
+		signed := oauth.SignedRequest(secret, "nobody of the walk", time.Now())
+		var erasure struct {
+			Code string `json:"confirmation_code"`
+		}
+		c.noticed("/oauth/"+family+"/data-deletion", signed).want(c, 200, "").into(c, &erasure)
+		known["/oauth/"+family+"/data-deletion/{code}"] = "/oauth/" + family + "/data-deletion/" + erasure.Code
+	}
 	return known
 }
 

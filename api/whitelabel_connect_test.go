@@ -166,7 +166,7 @@ func TestOnlyTheOwnerOfAResellersOrgMayBegin(t *testing.T) {
 		t.Error("a link was kept")
 	}
 	c.as(auth.Owner).do("POST", "/white-label/connect/onboarding", nil, "Idempotency-Key", "click").want(t, 422, "idempotency_mismatch")
-	if n := s.count("idempotency_key WHERE key = 'click' AND convert_from(answer, 'UTF8') <> '{}'"); n != 0 {
+	if n := s.count("idempotency_key WHERE key = 'click' AND octet_length(answer) >= 64"); n != 0 { // sealed, it is longer than {}
 		t.Error("an answer was kept")
 	}
 	s.told()

@@ -56,7 +56,7 @@ type Deps struct {
 	Calls       *outbound.Client
 	Deliveries  *webhookdeliver.Metrics // may be nil
 	Plans       *plans.Catalogue        // nil: the standard one
-	Billing     *billing.Service // nil: billing is not configured
+	Billing     *billing.Service        // nil: billing is not configured
 	Social      *social.Service
 	Refresher   *social.Refresher
 	Domains     *branding.Domains

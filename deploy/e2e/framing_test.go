@@ -71,7 +71,7 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
 	startCaddy(t, caddy, ports[2], ports[3], "FUNNELWORK_UPSTREAM="+ports[0], "FUNNELWORK_HOST=http://localhost")
 	until(t, "a page through Caddy", func() bool {
-		n, err := answered(t.Context(), ports[3], strings.Replace(request("GET", "first"), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
+		n, err := answered(t.Context(), ports[3], strings.Replace(request("first"), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
 		return err == nil && n == 1
 	})
 
@@ -80,11 +80,11 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	var asking errgroup.Group
 	asking.SetLimit(32)
 	number := 0
-	texts := map[string]func(id string) string{"a good one": func(id string) string { return request("GET", "good"+id) + request("GET", "hidden"+id) }}
+	texts := map[string]func(id string) string{"a good one": func(id string) string { return request("good"+id) + request("hidden"+id) }}
 	for _, requests := range framingtest.Refused("", "") {
 		for name := range requests {
 			texts[name] = func(id string) string {
-				return refusedText(name, "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Request-Id: post"+id+"\r\n", request("GET", "hidden"+id))
+				return refusedText(name, "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Request-Id: post"+id+"\r\n", request("hidden"+id))
 			}
 		}
 	}
@@ -121,8 +121,8 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	}
 }
 
-func request(method, id string) string {
-	return method + " /openapi.json HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: " + id + "\r\n\r\n"
+func request(id string) string {
+	return "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: " + id + "\r\n\r\n"
 }
 
 func refusedText(name, post, hidden string) string {
@@ -147,9 +147,11 @@ func answered(ctx context.Context, addr, text string) (int, error) {
 	for n := 0; ; n++ {
 		res, err := http.ReadResponse(r, nil)
 		if err != nil {
-			return n, nil //nolint:nilerr // the end, in one of its forms
+			return n, nil // the end, in one of its forms
 		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		_, err = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		if err != nil {
 			if _, late := err.(net.Error); late { //nolint:errorlint // only its kind matters
 				return n, err
 			}

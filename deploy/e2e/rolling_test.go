@@ -168,7 +168,7 @@ func (r *replica) replace(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the process that ends is not ready", func() bool { return statusOf(r.ops+"/readyz") == http.StatusServiceUnavailable })
-	res, err := http.Get(r.url + "/openapi.json") //nolint:noctx // answers at once
+	res, err := http.Get(r.url + "/openapi.json")
 	if err != nil {
 		t.Fatalf("a process that drains refuses a connection: %v", err)
 	}

@@ -27,13 +27,13 @@ const wordJoiner = "\u2060"
 // dots end a label of a domain: the full stop and those that IDNA maps to it.
 const dots = ".\u3002\uff0e\uff61"
 
-// unlinked puts a word joiner after each dot before a letter or digit, and between the colon and the slashes of a URL.
-// The name looks as before, and is no link in any mail program.
+// unlinked puts a word joiner after each dot before a letter, or before a label that begins with digits and has a letter,
+// and between the colon and the slashes of a URL. The name looks as before, and is no link in any mail program.
 func unlinked(name string) string {
 	var b strings.Builder
 	var before rune
-	for _, r := range name {
-		inHost := strings.ContainsRune(dots, before) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	for i, r := range name {
+		inHost := strings.ContainsRune(dots, before) && hasLetter(label(name[i:]))
 		if inHost || before == ':' && r == '/' {
 			b.WriteString(wordJoiner)
 		}
@@ -42,3 +42,14 @@ func unlinked(name string) string {
 	}
 	return b.String()
 }
+
+// label is the letters and digits that text begins with.
+func label(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
