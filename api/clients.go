@@ -41,9 +41,10 @@ type newClientOut struct {
 }
 
 type newClient struct {
-	clientDetail
-	Mail      string `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
-	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
+	org.ClientOrg
+	Features  map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
+	Mail      string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
+	AcceptURL string                  `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
 }
 
 type clientsOut struct{ Body list[org.ClientOrg] }
@@ -183,7 +184,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut,
 		}
 		return &newClientOut{
 			Location: clientsPath + "/" + c.ID.String(), Tagged: shown.Tagged,
-			Body: newClient{clientDetail: shown.Body, Mail: invited.Mail, AcceptURL: invited.AcceptURL},
+			Body: newClient{ClientOrg: shown.Body.ClientOrg, Features: shown.Body.Features, Mail: invited.Mail, AcceptURL: invited.AcceptURL},
 		}, nil
 	})
 }

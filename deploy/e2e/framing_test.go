@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -152,8 +153,8 @@ func answered(ctx context.Context, addr, text string) (int, error) {
 		_, err = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		if err != nil {
-			if _, late := err.(net.Error); late { //nolint:errorlint // only its kind matters
-				return n, err
+			if late, ok := errors.AsType[net.Error](err); ok {
+				return n, late
 			}
 		}
 	}
