@@ -152,7 +152,10 @@ func (r *replica) watch(ctx context.Context) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		r.ready.Store(statusOf(r.ops+"/readyz") == http.StatusOK)
+		ready := statusOf(r.ops+"/readyz") == http.StatusOK
+		if r.ready.Swap(ready) && !ready {
+			r.kept.CloseIdleConnections() // the client does not notice that the server closes one that is idle
+		}
 		select {
 		case <-ctx.Done():
 			return
