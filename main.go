@@ -1,5 +1,5 @@
-// Funnelwork is a marketing and CRM service: contacts and their lead scores, signed webhooks, billing, the social and ad
-// accounts of its orgs, and their own looks and domains. What it can be asked to do is in internal/command.
+// Funnelwork is a marketing and CRM service: contacts and their lead scores, signed webhooks, billing, social and ad
+// accounts, and branding and custom domains for its orgs. internal/command implements its commands.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // little lives long here: a tenth of a read's time for some 50 MB
+		debug.SetGCPercent(400) // the heap is short-lived: 50 MB more save a tenth of a read's time
 	}
 	os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
 }

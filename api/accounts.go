@@ -16,11 +16,11 @@ const (
 	accountTag = "Social and ad accounts"
 )
 
-// families are the two sorts of accounts, which differ in address and plan, and in nothing else.
+// families are the two kinds of accounts. They differ only in path and plan feature.
 var families = []struct {
 	path string
 	kind provider.Kind
-	one  string // of them, for titles
+	one  string // with its article, for titles
 	many string
 }{
 	{socialPath, provider.Social, "a social account", "social accounts"},
@@ -31,14 +31,17 @@ func (a *App) mountAccounts() {
 	for _, f := range families {
 		path, kind := f.path+"/accounts", f.kind
 		one := path + "/{id}"
-		route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many}, func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
-			return a.listAccounts(ctx, kind, in)
-		})
-		route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one}, func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
-			return a.getAccount(ctx, kind, in)
-		})
+		route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many},
+			func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
+				return a.listAccounts(ctx, kind, in)
+			})
+		route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one},
+			func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
+				return a.getAccount(ctx, kind, in)
+			})
 		route(a, op{
-			Method: http.MethodDelete, Path: one, Need: admin, Tag: accountTag, Title: "Disconnect " + f.one, Status: http.StatusNoContent,
+			Method: http.MethodDelete, Path: one, Need: admin, Tag: accountTag, Title: "Disconnect " + f.one,
+			Status: http.StatusNoContent,
 			Writes: []string{"social_account.disconnected", "token.revoke"},
 		}, func(ctx context.Context, in *dropAccountIn) (*struct{}, error) {
 			return a.dropAccount(ctx, kind, in)
@@ -46,7 +49,7 @@ func (a *App) mountAccounts() {
 	}
 }
 
-// AccountID is the path of one account.
+// AccountID is the path parameter of one account.
 type AccountID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -63,9 +66,9 @@ type accountsOut struct {
 type listAccountsIn struct {
 	Page
 	Counted
-	Platform string `query:"platform" maxLength:"50" doc:"One platform"`
-	Status   string `query:"status" enum:"active,expiring,reauth_required,revoked" doc:"One status"`
-	Archived bool   `query:"archived" doc:"The disconnected ones instead of the others"`
+	Platform string `query:"platform" maxLength:"50" doc:"Only accounts of this platform"`
+	Status   string `query:"status" enum:"active,expiring,reauth_required,revoked" doc:"Only accounts with this status"`
+	Archived bool   `query:"archived" doc:"List disconnected accounts instead of connected ones"`
 }
 
 func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAccountsIn) (*accountsOut, error) {
@@ -80,9 +83,13 @@ func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAcco
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows,
-			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID { return v.ID })
+			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID {
+				return v.ID
+			})
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return social.Count(ctx, tx, f) })
+			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+				return social.Count(ctx, tx, f)
+			})
 		}
 		return &accountsOut{l}, err
 	})
@@ -90,7 +97,7 @@ func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAcco
 
 type getAccountIn struct {
 	AccountID
-	Archived bool `query:"include_archived" doc:"Also answers a disconnected one"`
+	Archived bool `query:"include_archived" doc:"Also return a disconnected account"`
 }
 
 func (a *App) getAccount(ctx context.Context, kind provider.Kind, in *getAccountIn) (*accountOut, error) {
@@ -110,6 +117,8 @@ type dropAccountIn struct {
 
 func (a *App) dropAccount(ctx context.Context, kind provider.Kind, in *dropAccountIn) (*struct{}, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
-		return &struct{}{}, a.Social.Disconnect(ctx, tx, kind, in.ID, func(v social.Versioned) error { return in.check(int64(v.Edit)) })
+		return &struct{}{}, a.Social.Disconnect(ctx, tx, kind, in.ID, func(v social.Versioned) error {
+			return in.check(int64(v.Edit))
+		})
 	})
 }

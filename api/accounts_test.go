@@ -29,10 +29,11 @@ import (
 
 var capRaces = flag.Int("cap-races", 6, "orgs in which 20 connections race for 5 places")
 
-// rows are an org's rows of a table as they stand, whole.
+// rows returns an org's rows of a table as text, by id.
 func (s *service) rows(table string, org id.ID) map[string]string {
 	s.Helper()
-	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(), fmt.Sprintf("SELECT id::text, x::text FROM %s x WHERE org_id = $1", table), org)
+	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(),
+		fmt.Sprintf("SELECT id::text, x::text FROM %s x WHERE org_id = $1", table), org)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -44,10 +45,12 @@ func (s *service) rows(table string, org id.ID) map[string]string {
 	return found
 }
 
-// work runs the due jobs of a handler's kind and answers how many there were.
+// work runs the due jobs of a handler's kind and returns their number.
 func (s *service) work(h queue.Handler) (n int) {
 	s.Helper()
-	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(), `UPDATE job SET wake_at = now(), owner = NULL WHERE kind = $1 AND state = 'ready' AND run_at <= now() RETURNING org_id, id`, h.Kind)
+	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(),
+		`UPDATE job SET wake_at = now(), owner = NULL WHERE kind = $1 AND state = 'ready' AND run_at <= now()
+			RETURNING org_id, id`, h.Kind)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -55,20 +58,22 @@ func (s *service) work(h queue.Handler) (n int) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	ledger := queue.NewLedger(s.DB.App, s.DB.System)
+	ledger := queue.NewStore(s.DB.App, s.DB.System)
 	for _, d := range due {
 		run, err := ledger.Claim(s.Context(), d.Org, d.Job)
 		if err != nil {
 			s.Fatal(err)
 		}
 		if h.Tx != nil {
-			if err := s.DB.App.Tx(s.Context(), d.Org, func(tx *postgres.Tx) error { return h.Tx(s.Context(), tx, run) }); err != nil {
+			if err := s.DB.App.Tx(s.Context(), d.Org, func(tx *postgres.Tx) error {
+				return h.Tx(s.Context(), tx, run)
+			}); err != nil {
 				s.Fatal(err)
 			}
 		} else if err := h.Call(s.Context(), run); err != nil {
 			s.Fatalf("%s: %v", h.Kind, err)
 		}
-		if err := ledger.Finish(s.Context(), run, queue.Verdict{Outcome: queue.Done}); err != nil {
+		if err := ledger.Finish(s.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -76,10 +81,13 @@ func (s *service) work(h queue.Handler) (n int) {
 }
 
 func (s *service) revocation() queue.Handler {
-	return tokenrevoke.Kind.Handle(tokenrevoke.Job{App: s.DB.App, System: s.DB.System, Social: s.Deps.Social, Log: s.Deps.Log}.Work)
+	return tokenrevoke.Kind.Handle(tokenrevoke.Job{
+		App: s.DB.App, System: s.DB.System, Social: s.Deps.Social,
+		Log: s.Deps.Log,
+	}.Work)
 }
 
-// alive is how many logins the platforms still have of a person.
+// alive returns the number of a person's logins that the platforms still hold.
 func (s *service) alive(person string) (n int) {
 	s.Helper()
 	all, err := s.OAuth.Grants(s.Context(), 0)
@@ -98,7 +106,7 @@ func TestConnectingAnotherAccountLeavesTheOthersByteForByte(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c, other := s.signup(), s.signup()
-	for _, p := range platforms { // everybody's, everywhere
+	for _, p := range platforms { // on every platform
 		c.login(p.area, p.name, "Ada Lovelace")
 		other.login(p.area, p.name, "Ada Lovelace")
 	}
@@ -108,7 +116,8 @@ func TestConnectingAnotherAccountLeavesTheOthersByteForByte(t *testing.T) {
 		fresh := c.login(p.area, p.name, "Grace Hopper")
 		after, grantsAfter := s.rows("social_account", c.Org), s.rows("social_grant", c.Org)
 		if len(after) != len(accounts)+len(fresh) || len(grantsAfter) != len(grants)+1 {
-			t.Errorf("%s: %d accounts and %d grants came to %d and %d", p.name, len(fresh), 1, len(after)-len(accounts), len(grantsAfter)-len(grants))
+			t.Errorf("%s: %d accounts and %d grants came to %d and %d", p.name, len(fresh), 1,
+				len(after)-len(accounts), len(grantsAfter)-len(grants))
 		}
 		for key, row := range accounts {
 			if after[key] != row {
@@ -121,7 +130,7 @@ func TestConnectingAnotherAccountLeavesTheOthersByteForByte(t *testing.T) {
 			}
 		}
 	}
-	// One login, another account of it: the first one's row stays.
+	// Connecting another account of the same login keeps the first one's row.
 	k := s.signup()
 	o := k.offered("social", "facebook", "Alan Turing")
 	k.choose(o.ID, o.Accounts[0].External)
@@ -143,10 +152,11 @@ func TestConnectingAnotherAccountLeavesTheOthersByteForByte(t *testing.T) {
 	s.noSharedRows()
 }
 
-// noSharedRows: the same external account in two orgs is two rows with two grants.
+// noSharedRows checks that one external account in two orgs is two rows with two grants.
 func (s *service) noSharedRows() {
 	s.Helper()
-	if n := s.count("social_account a JOIN social_account b ON a.external_account_id = b.external_account_id AND a.platform = b.platform AND a.org_id <> b.org_id WHERE a.grant_id = b.grant_id"); n != 0 {
+	if n := s.count("social_account a JOIN social_account b ON a.external_account_id = b.external_account_id AND " +
+		"a.platform = b.platform AND a.org_id <> b.org_id WHERE a.grant_id = b.grant_id"); n != 0 {
 		s.Errorf("%d accounts of two orgs hang on one grant", n)
 	}
 }
@@ -160,26 +170,38 @@ func TestALoginForTheWrongAccountChangesNothing(t *testing.T) {
 	again := map[string]any{"account_id": mine.ID, "redirect_url": home["redirect_url"]}
 	for _, console := range []bool{true, false} {
 		b := c.browser(console)
-		if q := end(t, b.open(b.consent(b.connect("social", "x", again), oauth.Choice{Person: "Grace Hopper"}))); q.Get("status") != "failed" || q.Get("code") != "wrong_account" || q.Has("pending_id") {
+		if q := end(t,
+			b.open(b.consent(b.connect("social", "x", again),
+				oauth.Choice{Person: "Grace Hopper"}))); q.Get("status") != "failed" ||
+			q.Get("code") != "wrong_account" || q.Has("pending_id") {
 			t.Errorf("console %v: %v", console, q)
 		}
-		b.open(b.consent(b.connect("social", "x", map[string]any{"account_id": mine.ID}), oauth.Choice{Person: "Grace Hopper"})).want(t, 409, "wrong_account")
+		b.open(b.consent(b.connect("social", "x", map[string]any{"account_id": mine.ID}),
+			oauth.Choice{Person: "Grace Hopper"})).want(t, 409, "wrong_account")
 	}
 	if after := fmt.Sprint(s.rows("social_account", c.Org), s.rows("social_grant", c.Org)); after != before {
 		t.Errorf("rows changed:\n%s\n%s", before, after)
 	}
-	if s.work(s.revocation()) != 4 || s.alive("Grace Hopper") != 0 || s.alive("Ada Lovelace") != 1 || s.count("social_pending") != 0 {
-		t.Errorf("the wrong logins were not ended: %d of them live, %d of the right one", s.alive("Grace Hopper"), s.alive("Ada Lovelace"))
+	if s.work(s.revocation()) != 4 || s.alive("Grace Hopper") != 0 || s.alive("Ada Lovelace") != 1 ||
+		s.count("social_pending") != 0 {
+		t.Errorf("the wrong logins were not ended: %d of them live, %d of the right one", s.alive("Grace Hopper"),
+			s.alive("Ada Lovelace"))
 	}
-	// The right person, of whom several accounts are reached: only the one that is meant is taken.
+	// For the right person with several accounts, only the account to reconnect is connected.
 	k := s.signup()
 	pages := k.login("social", "facebook", "Ada Lovelace")
 	b := k.browser(false)
-	q := end(t, b.open(b.consent(b.connect("social", "facebook", map[string]any{"account_id": pages[0].ID, "redirect_url": home["redirect_url"]}), oauth.Choice{Person: "Ada Lovelace"})))
+	q := end(t,
+		b.open(b.consent(b.connect("social", "facebook",
+			map[string]any{"account_id": pages[0].ID, "redirect_url": home["redirect_url"]}),
+			oauth.Choice{Person: "Ada Lovelace"})))
 	k.pick(q.Get("pending_id"), pages[1].External).want(t, 409, "wrong_account")
 	k.choose(q.Get("pending_id"), pages[0].External)
 	b = k.browser(true)
-	q = end(t, b.open(b.consent(b.connect("social", "facebook", map[string]any{"account_id": pages[2].ID, "redirect_url": home["redirect_url"]}), oauth.Choice{Person: "Ada Lovelace"})))
+	q = end(t,
+		b.open(b.consent(b.connect("social", "facebook",
+			map[string]any{"account_id": pages[2].ID, "redirect_url": home["redirect_url"]}),
+			oauth.Choice{Person: "Ada Lovelace"})))
 	if q.Get("status") != "connected" || q.Get("account_id") != pages[2].ID {
 		t.Errorf("the console's own: %v", q)
 	}
@@ -202,12 +224,15 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 	c.do("GET", path+pages[0].ID, nil).want(t, 404, "not_found")
 	var gone account
 	c.do("GET", path+pages[0].ID+"?include_archived=true", nil).want(t, 200, "").into(t, &gone)
-	if gone.Status != "revoked" || gone.Expires != nil || len(c.accounts("social", "")) != 2 || len(c.accounts("social", "?archived=true&status=revoked")) != 1 {
+	if gone.Status != "revoked" || gone.Expires != nil || len(c.accounts("social", "")) != 2 ||
+		len(c.accounts("social", "?archived=true&status=revoked")) != 1 {
 		t.Errorf("%+v", gone)
 	}
 	tokens := func() int {
-		return s.count("social_grant WHERE org_id = $1 AND (sealed_access IS NOT NULL OR sealed_refresh IS NOT NULL)", c.Org) +
-			s.count("social_account WHERE org_id = $1 AND disconnected_at IS NOT NULL AND sealed_token IS NOT NULL", c.Org)
+		return s.count("social_grant WHERE org_id = $1 AND (sealed_access IS NOT NULL OR sealed_refresh IS NOT NULL)",
+			c.Org) +
+			s.count("social_account WHERE org_id = $1 AND disconnected_at IS NOT NULL AND sealed_token IS NOT NULL",
+				c.Org)
 	}
 	if tokens() != 1 || s.work(s.revocation()) != 0 || s.alive("Ada Lovelace") != 1 {
 		t.Error("the login ended while accounts hang on it")
@@ -223,7 +248,7 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 	if got := s.announced(c.Org); got["social_account.disconnected"] != 3 {
 		t.Errorf("events %v", got)
 	}
-	// Back again: the same account, the same id.
+	// Reconnecting keeps the account's id.
 	back := c.login("social", "facebook", "Ada Lovelace")
 	for i := range back {
 		if back[i].ID != pages[i].ID || back[i].Status != "active" {
@@ -233,7 +258,7 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 	if got := s.announced(c.Org); got["social_account.connected"] != 6 {
 		t.Errorf("events %v", got)
 	}
-	// Another org lives by the same person's consent: it is not taken back there.
+	// Another org uses the same person's consent, so it is not revoked there.
 	other := s.signup()
 	theirs := other.login("social", "facebook", "Ada Lovelace")
 	for _, a := range theirs {
@@ -262,20 +287,29 @@ func TestALoginThatNobodyChoosesFromIsEnded(t *testing.T) {
 	}
 }
 
-// ready makes n pending logins of c, each of a person of its own.
+// ready creates n pending logins of c, each of a different person.
 func (c *caller) ready(n int) (pending []id.ID, externals []string) {
 	c.Helper()
-	taken := &social.Taken{Org: c.Org, Platform: "x", Kind: provider.Social, Actor: social.Actor{Type: "user", ID: c.User}}
+	taken := &social.Taken{
+		Org: c.Org, Platform: "x", Kind: provider.Social,
+		Actor: social.Actor{Type: "user", ID: c.User},
+	}
 	ends := time.Now().Add(time.Hour)
 	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
 		for i := range n {
-			token := provider.Token{Access: provider.Secret(fmt.Sprint("access ", i)), Refresh: provider.Secret(fmt.Sprint("refresh ", i)), IssuedAt: time.Now(), ExpiresAt: &ends}
+			token := provider.Token{
+				Access:  provider.Secret(fmt.Sprint("access ", i)),
+				Refresh: provider.Secret(fmt.Sprint("refresh ", i)), IssuedAt: time.Now(), ExpiresAt: &ends,
+			}
 			p, err := c.Deps.Social.Keep(c.Context(), tx, taken, token)
 			if err != nil {
 				return err
 			}
 			external := fmt.Sprint(1000 + i)
-			reached := &social.Reached{Login: provider.Login{Subject: external}, Accounts: []provider.Account{{ExternalID: external, DisplayName: "Somebody"}}}
+			reached := &social.Reached{
+				Login:    provider.Login{Subject: external},
+				Accounts: []provider.Account{{ExternalID: external, DisplayName: "Somebody"}},
+			}
 			if err := c.Deps.Social.Offer(c.Context(), tx, p, reached); err != nil {
 				return err
 			}
@@ -291,7 +325,8 @@ func (c *caller) ready(n int) (pending []id.ID, externals []string) {
 
 func TestTheCapOfAccountsIsExactHoweverManyRace(t *testing.T) {
 	t.Parallel()
-	for left := *capRaces; left > 0; left -= 10 { // what looks into the database keeps a session for each look, until its test ends
+	// Each database check keeps a session until its test ends, so the races run in groups of ten.
+	for left := *capRaces; left > 0; left -= 10 {
 		t.Run("at most ten", func(t *testing.T) { raceForAccounts(t, min(left, 10)) })
 	}
 }
@@ -318,10 +353,11 @@ func raceForAccounts(t *testing.T, races int) {
 				full++
 			}
 		}
-		if in != 5 || full != 15 || s.count("social_account WHERE org_id = $1 AND disconnected_at IS NULL", c.Org) != 5 {
+		if in != 5 || full != 15 ||
+			s.count("social_account WHERE org_id = $1 AND disconnected_at IS NULL", c.Org) != 5 {
 			t.Fatalf("%d connected, %d refused of %v", in, full, statuses)
 		}
-		// Broken ones count, and can be connected again though there is no room.
+		// Broken accounts count against the limit and can be reconnected at the limit.
 		s.exec(`UPDATE social_account SET status = 'reauth_required' WHERE org_id = $1`, c.Org)
 		s.exec(`UPDATE social_grant SET status = 'reauth_required' WHERE org_id = $1`, c.Org)
 		pending, externals = c.ready(20)
@@ -335,7 +371,8 @@ func raceForAccounts(t *testing.T, races int) {
 				again++
 			}
 		}
-		if again != 5 || s.count("social_account WHERE org_id = $1 AND status = 'active'", c.Org) != 5 || s.count("social_account WHERE org_id = $1", c.Org) != 5 {
+		if again != 5 || s.count("social_account WHERE org_id = $1 AND status = 'active'", c.Org) != 5 ||
+			s.count("social_account WHERE org_id = $1", c.Org) != 5 {
 			t.Errorf("%d of 5 were connected again at the cap: %v", again, statuses)
 		}
 	}
@@ -364,10 +401,11 @@ func TestMoreThanFitsIsRefusedWholeAndSaysHowManyFit(t *testing.T) {
 		t.Errorf("%d were connected all the same", n)
 	}
 	c.choose(o.ID, o.externals()[:3]...)
-	if n := s.count("job WHERE org_id = $1 AND kind = 'quota.announce' AND args->>'kind' = 'social_accounts'", c.Org); n != 1 && n != 2 {
+	if n := s.count("job WHERE org_id = $1 AND kind = 'quota.announce' AND args->>'kind' = 'social_accounts'",
+		c.Org); n != 1 && n != 2 {
 		t.Errorf("%d crossings were announced", n)
 	}
-	// The console's own callback at the cap: the login waits for room, and is told so.
+	// At the limit, the console's own callback keeps the login pending and reports it.
 	b := c.browser(true)
 	q := end(t, b.open(b.consent(b.connect("social", "pinterest", home), oauth.Choice{})))
 	if q.Get("status") != "failed" || q.Get("code") != "plan_limit_reached" || q.Get("pending_id") == "" {
@@ -388,7 +426,8 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 		t.Helper()
 		err := s.DB.App.Tx(t.Context(), c.Org, func(tx *postgres.Tx) (err error) {
 			var grant id.ID
-			if err := tx.QueryRow(t.Context(), `SELECT id FROM social_grant WHERE org_id = $1`, []any{c.Org}, &grant); err != nil {
+			if err := tx.QueryRow(t.Context(), `SELECT id FROM social_grant WHERE org_id = $1`, []any{c.Org},
+				&grant); err != nil {
 				return err
 			}
 			was, err = s.Deps.Social.Died(t.Context(), tx, grant, version, reason)
@@ -401,7 +440,8 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	}
 	version := func() (v int64) {
 		t.Helper()
-		if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT version FROM social_grant WHERE org_id = $1`, c.Org).Scan(&v); err != nil {
+		if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT version FROM social_grant WHERE org_id = $1`,
+			c.Org).Scan(&v); err != nil {
 			t.Fatal(err)
 		}
 		return v
@@ -416,17 +456,18 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	if n := len(c.accounts("social", "?status=reauth_required")); n != 3 {
 		t.Errorf("%d accounts are shown as broken", n)
 	}
-	if got := c.do("GET", "/api/v1/social/accounts/"+pages[0].ID, nil, "If-None-Match", tag); got.Status != 200 || strings.Split(got.Header.Get("ETag"), ".")[0] != strings.Split(tag, ".")[0] {
+	if got := c.do("GET", "/api/v1/social/accounts/"+pages[0].ID, nil, "If-None-Match", tag); got.Status != 200 ||
+		strings.Split(got.Header.Get("ETag"), ".")[0] != strings.Split(tag, ".")[0] {
 		t.Errorf("background work moves the second part alone: %s, %s", tag, got.Header.Get("ETag"))
 	}
 	if got := s.announced(c.Org); got["social_account.reauth_required"] != 3 {
 		t.Errorf("events %v", got)
 	}
 	tell := accounttell.Job{Box: s.Deps.Box, Social: s.Deps.Social}.Handler()
-	if n := s.work(tell); n != 1 || s.count("system_mail WHERE org_id = $1", c.Org) != 2 { // owner and admin
+	if n := s.work(tell); n != 1 || s.count("system_mail WHERE org_id = $1", c.Org) != 2 { // to owner and admin
 		t.Errorf("%d jobs, %d mails", n, s.count("system_mail WHERE org_id = $1", c.Org))
 	}
-	// Choosing one page mends those that hung on the same login, too.
+	// Choosing one page also repairs the other pages of the same login.
 	o := c.offered("social", "linkedin_page", "Ada Lovelace")
 	c.choose(o.ID, o.Accounts[1].External)
 	if n := len(c.accounts("social", "?status=active")); n != 3 {
@@ -435,7 +476,7 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	if got := s.announced(c.Org); got["social_account.connected"] != 6 {
 		t.Errorf("events %v", got)
 	}
-	// Again within the day: seen, and no second mail.
+	// Again within a day: recorded, but no second mail.
 	if !died(version(), "invalid_grant") || s.work(tell) != 0 {
 		t.Error("a second mail within a day")
 	}
@@ -444,8 +485,8 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	}
 }
 
-// TestNoTokenIsReadableAnywhere plants tokens of every platform and looks for them in every row of every table, in the
-// log and in what the API answers. TestNoSecretAndNoAddressEverReachesRedis, end to end, listens to Redis.
+// TestNoTokenIsReadableAnywhere stores tokens of every platform and searches for them in every row of every table, in
+// the log and in the API's responses. TestNoSecretAndNoAddressEverReachesRedis, end to end, listens to Redis.
 func TestNoTokenIsReadableAnywhere(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
@@ -460,7 +501,11 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 		got := b.open(b.consent(b.connect(p.area, p.name, home), oauth.Choice{Person: "Grace Hopper"}))
 		answers.WriteString(got.Header.Get("Location") + "\n")
 		answers.Write(c.do("GET", "/api/v1/"+p.area+"/accounts", nil).Body)
-		if err := s.OAuth.Strike(t.Context(), oauth.Fault{Op: "token", Status: 400, Body: `{"error":"invalid_grant","error_description":"sbxtok-in-an-error"}`, Times: 1}); err != nil {
+		if err := s.OAuth.Strike(t.Context(),
+			oauth.Fault{
+				Op: "token", Status: 400,
+				Body: `{"error":"invalid_grant","error_description":"sbxtok-in-an-error"}`, Times: 1,
+			}); err != nil {
 			t.Fatal(err)
 		}
 		b = c.browser(false)
@@ -478,7 +523,10 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 	found := 0
 	for where, text := range places {
 		for _, mark := range []string{oauth.TokenMark, oauth.CodeMark} {
-			for _, form := range []string{mark, hex.EncodeToString([]byte(mark)), base64.StdEncoding.EncodeToString([]byte(mark))[:8]} {
+			for _, form := range []string{
+				mark, hex.EncodeToString([]byte(mark)),
+				base64.StdEncoding.EncodeToString([]byte(mark))[:8],
+			} {
 				if at := strings.Index(text, form); at >= 0 {
 					t.Errorf("%s show %s: ...%s...", where, form, text[max(0, at-200):min(len(text), at+60)])
 					found++
@@ -486,16 +534,19 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 			}
 		}
 	}
-	if len(places["the tables"]) < 10_000 || len(places["the log"]) < 10_000 || !strings.Contains(places["the tables"], "social_grant") {
+	if len(places["the tables"]) < 10_000 || len(places["the log"]) < 10_000 ||
+		!strings.Contains(places["the tables"], "social_grant") {
 		t.Error("too little was looked at to mean anything")
 	}
 }
 
-// everything is all rows of all tables as text.
+// everything returns all rows of all tables as text.
 func (s *service) everything() string {
 	s.Helper()
 	conn := testkit.Pgx(s, s.DB.URL)
-	rows, err := conn.Query(s.Context(), `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`)
+	rows, err := conn.Query(s.Context(),
+		`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+			AND NOT relispartition ORDER BY 1`)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -506,7 +557,8 @@ func (s *service) everything() string {
 	var all strings.Builder
 	for _, table := range tables {
 		var text string
-		if err := conn.QueryRow(s.Context(), fmt.Sprintf(`SELECT coalesce(string_agg(x::text, E'\n'), '') FROM %q x`, table)).Scan(&text); err != nil {
+		if err := conn.QueryRow(s.Context(),
+			fmt.Sprintf(`SELECT coalesce(string_agg(x::text, E'\n'), '') FROM %q x`, table)).Scan(&text); err != nil {
 			s.Fatal(err)
 		}
 		all.WriteString(table + "\n" + text + "\n")
@@ -514,7 +566,7 @@ func (s *service) everything() string {
 	return all.String()
 }
 
-// lockedBuffer is a log that many write to.
+// lockedBuffer is a log buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

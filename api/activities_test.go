@@ -40,7 +40,8 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 	ada := s.signup()
 	contact := ada.contact("ada@acme.example")
 	d := ada.deal(`{"name":"Anvils"}`)
-	made := ada.do(http.MethodPost, notesPath, `{"body":"Asked\nfor a quote","contact_id":"`+contact.ID+`","deal_id":"`+d.ID+`"}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, notesPath,
+		`{"body":"Asked\nfor a quote","contact_id":"`+contact.ID+`","deal_id":"`+d.ID+`"}`).want(t, 201, "")
 	var n activity
 	made.into(t, &n)
 	at := notesPath + "/" + n.ID
@@ -53,7 +54,8 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 	if got := ada.do(http.MethodPatch, at, string(made.Body)).want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` {
 		t.Errorf("the whole object sent back: %v", got.Header)
 	}
-	ada.do(http.MethodPatch, at, `{"body":"Asked twice","deal_id":null}`, "If-Match", `"1.0"`).want(t, 200, "").into(t, &n)
+	ada.do(http.MethodPatch, at, `{"body":"Asked twice","deal_id":null}`, "If-Match", `"1.0"`).want(t, 200, "").
+		into(t, &n)
 	ada.do(http.MethodPatch, at, `{"body":"x"}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
 	for body, want := range map[string]string{
 		`{"body":null}`:              "#/body not_nullable",
@@ -69,8 +71,10 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodPost, notesPath, `{"body":"about nothing"}`).want(t, 422, "validation_failed")
-	ada.do(http.MethodPost, notesPath, `{"body":"x","contact_id":"`+s.signup().contact("b@acme.example").ID+`"}`).want(t, 422, "validation_failed")
-	if byKey := ada.key(auth.Member).activity(notesPath, `{"body":"`+strings.Repeat("a", 64<<10)+`","company_id":"`+id.New().String()+`"}`); byKey.AuthorID != nil {
+	ada.do(http.MethodPost, notesPath, `{"body":"x","contact_id":"`+s.signup().contact("b@acme.example").ID+`"}`).
+		want(t, 422, "validation_failed")
+	if byKey := ada.key(auth.Member).activity(notesPath,
+		`{"body":"`+strings.Repeat("a", 64<<10)+`","company_id":"`+id.New().String()+`"}`); byKey.AuthorID != nil {
 		t.Errorf("a key's note is by %s", *byKey.AuthorID)
 	}
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
@@ -82,20 +86,23 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"activity.logged": 2, "deal.created": 1}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
-	if e := ada.timeline(contact.ID, "types=activity.logged").Data; len(e) != 1 || e[0].ObjectID != n.ID || e[0].Object["text"] != "Asked\nfor a quote" {
+	if e := ada.timeline(contact.ID, "types=activity.logged").Data; len(e) != 1 || e[0].ObjectID != n.ID ||
+		e[0].Object["text"] != "Asked\nfor a quote" {
 		t.Errorf("%+v", e)
 	}
 	s.signup().do(http.MethodGet, at, nil).want(t, 404, "not_found")
-	ada.as(auth.Viewer).do(http.MethodPost, notesPath, `{"body":"x","contact_id":"`+contact.ID+`"}`).want(t, 403, "forbidden")
+	ada.as(auth.Viewer).do(http.MethodPost, notesPath, `{"body":"x","contact_id":"`+contact.ID+`"}`).
+		want(t, 403, "forbidden")
 }
 
-// TestATaskIsCompletedOncePerCompletion also when fifty say so at once.
+// TestATaskIsCompletedOncePerCompletion sends fifty concurrent completions.
 func TestATaskIsCompletedOncePerCompletion(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
 	contact := ada.contact("ada@acme.example")
-	k := ada.activity(tasksPath, `{"title":"Call back","contact_id":"`+contact.ID+`","due_at":"2026-12-01T10:00:00+02:00"}`)
+	k := ada.activity(tasksPath,
+		`{"title":"Call back","contact_id":"`+contact.ID+`","due_at":"2026-12-01T10:00:00+02:00"}`)
 	if k.Status != "open" || k.Priority != "normal" || k.CompletedAt != nil {
 		t.Errorf("%+v", k)
 	}
@@ -120,7 +127,8 @@ func TestATaskIsCompletedOncePerCompletion(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"task.created": 2, "task.completed": 3}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
-	if got := ada.timeline(contact.ID, "").types(); got != "task.completed task.completed task.created contact.created" {
+	if got := ada.timeline(contact.ID, "").
+		types(); got != "task.completed task.completed task.created contact.created" {
 		t.Errorf("the timeline has %s", got)
 	}
 	for body, want := range map[string]string{
@@ -144,25 +152,30 @@ func TestListsOfNotesAndTasksFilterSortAndCount(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	c, d, company, owner := ada.contact("ada@acme.example").ID, ada.deal(`{"name":"Anvils"}`).ID, id.New().String(), id.New().String()
+	c, d, company, owner := ada.contact("ada@acme.example").ID, ada.deal(`{"name":"Anvils"}`).ID, id.New().
+		String(), id.New().String()
 	ada.activity(notesPath, `{"body":"a","contact_id":"`+c+`"}`)
 	ada.as(auth.Member).activity(notesPath, `{"body":"b","deal_id":"`+d+`"}`)
 	ada.activity(notesPath, `{"body":"c","company_id":"`+company+`","contact_id":"`+c+`"}`)
 	gone := ada.activity(notesPath, `{"body":"gone","contact_id":"`+c+`"}`)
 	ada.do(http.MethodDelete, notesPath+"/"+gone.ID, nil).want(t, 204, "")
-	ada.activity(tasksPath, `{"title":"a","contact_id":"`+c+`","due_at":"2026-03-01T00:00:00Z","assignee_id":"`+owner+`"}`)
+	ada.activity(tasksPath,
+		`{"title":"a","contact_id":"`+c+`","due_at":"2026-03-01T00:00:00Z","assignee_id":"`+owner+`"}`)
 	ada.activity(tasksPath, `{"title":"b","deal_id":"`+d+`","status":"done"}`)
 	ada.activity(tasksPath, `{"title":"c","company_id":"`+company+`","due_at":"2026-01-01T00:00:00Z"}`)
 	gone = ada.activity(tasksPath, `{"title":"gone"}`)
 	ada.do(http.MethodDelete, tasksPath+"/"+gone.ID, nil).want(t, 204, "")
 	for path, all := range map[string]map[string]string{
 		notesPath: {
-			"": "c b a", "sort=created_at": "a b c", "contact_id=" + c: "c a", "deal_id=" + d: "b", "company_id=" + company: "c", "author_id=" + ada.User.String(): "c a",
+			"": "c b a", "sort=created_at": "a b c", "contact_id=" + c: "c a", "deal_id=" + d: "b",
+			"company_id=" + company: "c", "author_id=" + ada.User.String(): "c a",
 			"archived=true": "gone", "contact_id=" + c + "&archived=true": "gone", "author_id=" + company: "",
 		},
 		tasksPath: {
-			"": "c b a", "sort=created_at": "a b c", "sort=due_at": "c a b", "contact_id=" + c: "a", "deal_id=" + d: "b", "company_id=" + company: "c", "assignee_id=" + owner: "a",
-			"status=open": "c a", "status=done": "b", "due_after=2026-01-01T00:00:00Z": "a", "due_before=2026-03-01T00:00:00Z": "c", "archived=true&sort=due_at": "gone",
+			"": "c b a", "sort=created_at": "a b c", "sort=due_at": "c a b", "contact_id=" + c: "a",
+			"deal_id=" + d: "b", "company_id=" + company: "c", "assignee_id=" + owner: "a",
+			"status=open": "c a", "status=done": "b", "due_after=2026-01-01T00:00:00Z": "a",
+			"due_before=2026-03-01T00:00:00Z": "c", "archived=true&sort=due_at": "gone",
 			"status=open&sort=due_at": "c a", "assignee_id=" + owner + "&status=open": "a",
 		},
 	} {
@@ -178,7 +191,10 @@ func TestListsOfNotesAndTasksFilterSortAndCount(t *testing.T) {
 				}
 			}
 		}
-		for _, query := range []string{"limit=0", "sort=title", "contact_id=7", "deal_id=7", "color=red", "cursor=abc"} {
+		for _, query := range []string{
+			"limit=0", "sort=title", "contact_id=7", "deal_id=7", "color=red",
+			"cursor=abc",
+		} {
 			ada.do(http.MethodGet, path+"?"+query, nil).want(t, 400, "")
 		}
 	}
@@ -189,7 +205,10 @@ func TestDealsNotesAndTasksGoWithAMergeAndComeBack(t *testing.T) {
 	ada := start(t, unlimited).signup()
 	keep, lose := ada.contact("keep@acme.example").ID, ada.contact("lose@acme.example").ID
 	about := `"contact_id":"` + lose + `"}`
-	for path, body := range map[string]string{dealsPath: `{"name":"a",`, notesPath: `{"body":"a",`, tasksPath: `{"title":"a",`} {
+	for path, body := range map[string]string{
+		dealsPath: `{"name":"a",`, notesPath: `{"body":"a",`,
+		tasksPath: `{"title":"a",`,
+	} {
 		ada.do(http.MethodPost, path, body+about).want(t, 201, "")
 	}
 	hold := func(when string, has, lacks string) {

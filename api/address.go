@@ -12,11 +12,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// turning are the query parameters that turn pages and leave the list what it is.
+// turning lists the query parameters that select a page and do not change the list itself.
 var turning = []string{"limit", "cursor", "count"}
 
-// address holds path and query to the document: no NUL and no broken UTF-8, no unknown and no repeated
-// parameter, no empty one where a value has a form. It also notes what cursors of this list are bound to.
+// address validates path and query against the API document. It rejects NUL, invalid UTF-8, unknown and repeated
+// parameters, and an empty value where a value has a format. It also sets r.scope, to which cursors of this list are
+// bound.
 func address(c *fiber.Ctx, r *request) error {
 	if len(c.Route().Params) > 0 && !clean(c.Path()) {
 		return fault.New(fault.NotFound, "There is nothing at this address.")
@@ -42,9 +43,15 @@ func address(c *fiber.Ctx, r *request) error {
 		case !known:
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: r.op.noParameter()})
 		case len(values) > 1:
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "repeated", Detail: "A parameter may be given once. Several values are separated by commas, where they are allowed."})
+			wrong = append(wrong,
+				fault.Field{
+					Parameter: name, Code: "repeated",
+					Detail: "A parameter may be given once. Several values are separated by commas, where they are " +
+						"allowed.",
+				})
 		case !clean(values[0]):
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
+			wrong = append(wrong,
+				fault.Field{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
 		case strict && values[0] == "":
 			wrong = append(wrong, fault.Field{Parameter: name, Code: "required", Detail: "A value is missing."})
 		}
@@ -57,7 +64,7 @@ func address(c *fiber.Ctx, r *request) error {
 		query.Del(name)
 	}
 	for name, values := range query {
-		if values[0] == r.op.silent[name] { // the list is the same with and without it
+		if values[0] == r.op.silent[name] { // equal to the default
 			query.Del(name)
 		}
 	}
@@ -68,7 +75,7 @@ func address(c *fiber.Ctx, r *request) error {
 	return nil
 }
 
-// noParameter says that the operation has no such parameter, and which it has.
+// noParameter returns the error detail for an unknown query parameter. It names the parameters which the operation has.
 func (o *op) noParameter() string {
 	if len(o.queries) == 0 {
 		return "This operation takes no parameters."
@@ -77,5 +84,5 @@ func (o *op) noParameter() string {
 	return "This operation has no such parameter. The name must be one of: " + names + "."
 }
 
-// clean tells whether Postgres would take s as text.
+// clean reports whether Postgres accepts s as text.
 func clean(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

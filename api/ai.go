@@ -17,38 +17,57 @@ import (
 
 const aiPath = "/api/v1/ai"
 
-// DefaultAITime is what a call to the provider may take: less than a request of ours, so that the answer to a lost one is ours.
+// DefaultAITime is the timeout of a call to the provider. It is shorter than a request's own timeout, so that the API
+// itself responds when the provider does not.
 const DefaultAITime = 14 * time.Second
 
-// DefaultAIPerMinute is how many tokens an org may spend in a minute.
+// DefaultAIPerMinute is the number of tokens which an org may spend per minute.
 const DefaultAIPerMinute = 50_000
 
 func (a *App) mountAI() {
 	const tag = "AI"
 	may := []int{http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Part: PartAI, Tag: tag, Title: "Draft an email to a contact; nothing is sent", May: may}, a.draftEmail)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Part: PartAI, Tag: tag, Title: "Sum up a contact", May: may}, a.summarizeContact)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Part: PartAI, Tag: tag, Title: "Name the next action for a contact", May: may}, a.nextAction)
-	route(a, op{Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag, Title: "Say what a reply means", May: may}, a.classifyReply)
-	route(a, op{Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag, Title: "The month's tokens"}, a.aiUsage)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Part: PartAI, Tag: tag,
+			Title: "Draft an email to a contact; nothing is sent", May: may,
+		}, a.draftEmail)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Part: PartAI, Tag: tag,
+			Title: "Summarize a contact", May: may,
+		}, a.summarizeContact)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Part: PartAI, Tag: tag,
+			Title: "Suggest the next action for a contact", May: may,
+		}, a.nextAction)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag,
+			Title: "Classify a reply", May: may,
+		}, a.classifyReply)
+	route(a, op{Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag, Title: "Get the AI token usage of the month"},
+		a.aiUsage)
 }
 
-// Spending are the headers of an answer that has cost tokens.
+// Spending holds the headers of a response that cost tokens.
 type Spending struct {
 	Policy string `header:"RateLimit-Policy" doc:"The two buckets, in tokens"`
-	Rate   string `header:"RateLimit" doc:"The tighter bucket: what is left and when it grows"`
-	Used   string `header:"X-AI-Tokens-Used" doc:"What this request was charged"`
+	Rate   string `header:"RateLimit" doc:"The tighter bucket: tokens left and seconds until more"`
+	Used   string `header:"X-AI-Tokens-Used" doc:"Tokens charged for this request"`
 }
 
-// consulted is an answer with what it has cost.
+// consulted is a provider's answer and its cost.
 type consulted[A any] struct {
 	answer *A
 	usage  ai.Usage
 	spent  Spending
 }
 
-// consult asks the provider and charges for its answer. Tokens are reserved before the call, which is made outside of any transaction, and
-// settled after it together with the answer to the request's key. What brings no answer costs nothing.
+// consult calls the provider and charges the org for the answer. It reserves tokens before the call and settles them
+// after it, in the transaction that stores the response under the request's idempotency key. No transaction is open
+// during the call. A call without a usable answer costs nothing.
 func consult[A any, P interface {
 	*A
 	ai.Answer
@@ -79,17 +98,20 @@ func consult[A any, P interface {
 	if err == nil {
 		answer, err = ai.Read[A, P](reply.Text, question)
 	}
-	// Whoever asked may have gone: what was reserved is settled all the same.
+	// The caller may have disconnected; the reservation is settled anyway.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
 		if lost := a.charge(ctx, hold, 0, nil); lost != nil {
-			a.Log.ErrorContext(ctx, "reservation not released", "error", lost) // the sweep charges it
+			a.Log.ErrorContext(ctx, "reservation not released", "error", lost) // the sweep will charge it
 		}
 		return nil, a.noAnswer(ctx, err)
 	}
 	usage := reply.Usage
-	if usage.TotalTokens <= 0 { // not said: the estimate is what can be charged
-		usage = ai.Usage{PromptTokens: hold.estimate - call.MaxTokens, CompletionTokens: call.MaxTokens, TotalTokens: hold.estimate}
+	if usage.TotalTokens <= 0 { // no usage reported: charge the estimate
+		usage = ai.Usage{
+			PromptTokens: hold.estimate - call.MaxTokens, CompletionTokens: call.MaxTokens,
+			TotalTokens: hold.estimate,
+		}
 	}
 	out := show(&consulted[A]{answer: answer, usage: usage, spent: hold.spending(usage.TotalTokens)})
 	err = a.charge(ctx, hold, usage.TotalTokens, func(tx *postgres.Tx) error {
@@ -104,7 +126,8 @@ func consult[A any, P interface {
 	return out, nil
 }
 
-// noAnswer is the problem of a call that brought none. The log has why; the provider's words are in neither.
+// noAnswer returns the problem of a provider call without a usable answer. The log has the class of the error. Neither
+// the log nor the problem contains the provider's text.
 func (a *App) noAnswer(ctx context.Context, err error) error {
 	f := fault.New(fault.AIUnavailable, "The AI provider gave no usable answer. Nothing was charged.").Because(err)
 	f.RetryAfter = 5 * time.Second
@@ -114,20 +137,20 @@ func (a *App) noAnswer(ctx context.Context, err error) error {
 			f.RetryAfter = u.After
 		}
 	}
-	a.Log.WarnContext(ctx, "ai provider gave no answer", "class", class)
+	a.Log.WarnContext(ctx, "ai provider returned no usable answer", "class", class)
 	return f
 }
 
-// held is tokens that wait for what a call will have used.
+// held is a reservation of tokens for one call.
 type held struct {
 	reservation ai.Reservation
 	estimate    int64
-	month       int64 // the limits
+	month       int64 // limit per month
 	minute      int64
 	draw        limits.Draw
 }
 
-// hold takes the estimate from the minute's bucket and from the month's account.
+// hold reserves the estimate in the minute's bucket and in the month's account.
 func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int64) (held, error) {
 	r := requestOf(ctx)
 	h := held{estimate: call.Estimate(), month: month, minute: a.AIPerMinute}
@@ -137,27 +160,36 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 		return h, fault.New(fault.AIRequestTooLarge, "The request needs more tokens than a minute has. Send less text.")
 	}
 	if !h.draw.Allowed {
-		f := fault.New(fault.AIRateLimited, "The organization spends its AI tokens too quickly. Wait as long as Retry-After says.")
+		f := fault.New(fault.AIRateLimited,
+			"The organization has exceeded its AI token rate. Wait as long as Retry-After says.")
 		f.RetryAfter, f.More = h.draw.Wait, map[string]any{"policy": "ai-minute"}
 		return h, f
 	}
 	err = a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) (err error) {
-		h.reservation, err = ai.Reserve(ctx, tx, ai.Want{Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: a.AITime, RequestID: r.id, Key: r.key})
+		h.reservation, err = ai.Reserve(ctx, tx,
+			ai.Want{
+				Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: a.AITime, RequestID: r.id,
+				Key: r.key,
+			})
 		return err
 	})
 	if err != nil {
 		a.Tokens.Return(ctx, subject, h.minute, h.estimate)
 		if f := fault.Of(err); f != nil && f.Code == fault.AIQuotaExhausted {
 			f.More = map[string]any{"policy": "ai-month"}
-			if lost := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { ai.Exhausted(tx, h.reservation.Month, month); return nil }); lost != nil {
-				a.Log.WarnContext(ctx, "used up quota not told", "error", lost)
+			if lost := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+				ai.Exhausted(tx, h.reservation.Month, month)
+				return nil
+			}); lost != nil {
+				a.Log.WarnContext(ctx, "announcing the exhausted AI quota failed", "error", lost)
 			}
 		}
 	}
 	return h, err
 }
 
-// charge settles what was used and gives the rest of the estimate back to both.
+// charge settles the tokens used and returns the rest of the estimate to the bucket and the account. It runs with, if
+// not nil, in the same transaction.
 func (a *App) charge(ctx context.Context, h held, used int64, with func(*postgres.Tx) error) error {
 	org := requestOf(ctx).who.Org
 	a.Tokens.Return(ctx, org.String(), h.minute, h.estimate-used)
@@ -171,7 +203,7 @@ func (a *App) charge(ctx context.Context, h held, used int64, with func(*postgre
 	})
 }
 
-// spending are the headers, for the moment after used were charged.
+// spending returns the headers for the state after used tokens were charged.
 func (h held) spending(used int64) Spending {
 	const policy = `"ai-minute";q=%d;w=60;crm-unit="tokens", "ai-month";q=%d;w=2592000;crm-unit="tokens"`
 	m := h.reservation.Month

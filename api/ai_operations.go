@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// aiSource is a record that an answer was made from.
+// aiSource is a record from which an answer was generated.
 type aiSource struct {
 	Type string `json:"type" enum:"contact,event"`
 	ID   id.ID  `json:"id" format:"uuid"`
@@ -29,7 +29,7 @@ type draftAnswer struct {
 func (a *App) draftEmail(ctx context.Context, in *struct {
 	Body struct {
 		ContactID id.ID  `json:"contact_id" format:"uuid"`
-		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"What the mail is to achieve; the one place from which a link may come"`
+		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"Purpose of the mail; links in the draft come only from here"`
 		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly"`
 		Language  string `json:"language,omitempty" maxLength:"40" default:"English"`
 	}
@@ -39,7 +39,10 @@ func (a *App) draftEmail(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	ask := ai.Ask{Task: "Goal: " + in.Body.Goal + "\nTone: " + in.Body.Tone + "\nLanguage: " + in.Body.Language, Record: record}
+	ask := ai.Ask{
+		Task:   "Goal: " + in.Body.Goal + "\nTone: " + in.Body.Tone + "\nLanguage: " + in.Body.Language,
+		Record: record,
+	}
 	return consult(ctx, a, ai.DraftEmail, ask, func(c *consulted[ai.Draft]) *draftAnswer {
 		out := &draftAnswer{Spending: c.spent}
 		out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
@@ -47,7 +50,7 @@ func (a *App) draftEmail(ctx context.Context, in *struct {
 	})
 }
 
-// aboutContact is the body of a question about one contact.
+// aboutContact is the request body of an operation on one contact.
 type aboutContact struct {
 	Body struct {
 		ContactID id.ID `json:"contact_id" format:"uuid"`
@@ -68,11 +71,12 @@ func (a *App) summarizeContact(ctx context.Context, in *aboutContact) (*summaryA
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: record}, func(c *consulted[ai.Summary]) *summaryAnswer {
-		out := &summaryAnswer{Spending: c.spent}
-		out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
-		return out
-	})
+	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: record},
+		func(c *consulted[ai.Summary]) *summaryAnswer {
+			out := &summaryAnswer{Spending: c.spent}
+			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+			return out
+		})
 }
 
 type nextAnswer struct {
@@ -89,11 +93,12 @@ func (a *App) nextAction(ctx context.Context, in *aboutContact) (*nextAnswer, er
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: record}, func(c *consulted[ai.NextAction]) *nextAnswer {
-		out := &nextAnswer{Spending: c.spent}
-		out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
-		return out
-	})
+	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: record},
+		func(c *consulted[ai.NextAction]) *nextAnswer {
+			out := &nextAnswer{Spending: c.spent}
+			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+			return out
+		})
 }
 
 type classifyAnswer struct {
@@ -119,16 +124,16 @@ func (a *App) classifyReply(ctx context.Context, in *struct {
 	})
 }
 
-// lately is how many entries of the timeline a model sees.
+// lately is the number of timeline entries which a model sees.
 const lately = 20
 
-// recordOf is what a model sees of a contact, and which records that is.
+// recordOf returns the data of a contact which a model sees, and the records it comes from.
 func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []aiSource, error) {
 	var (
 		row     contacts.Row
 		entries []events.TimelineEntry
 	)
-	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		if row, err = contacts.Get(ctx, tx, contact, false); err != nil {
 			return err
 		}
@@ -151,8 +156,10 @@ func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []ai
 	c := &row.Contact
 	return map[string]any{
 		"contact": map[string]any{
-			"email": c.Email, "first_name": c.FirstName, "last_name": c.LastName, "job_title": c.JobTitle, "source": c.Source, "time_zone": c.TimeZone,
-			"stage": c.Stage, "tag": c.Tag, "attributes": c.Attributes, "lead_score": c.LeadScore, "created_at": c.CreatedAt,
+			"email": c.Email, "first_name": c.FirstName, "last_name": c.LastName, "job_title": c.JobTitle,
+			"source": c.Source, "time_zone": c.TimeZone,
+			"stage": c.Stage, "tag": c.Tag, "attributes": c.Attributes, "lead_score": c.LeadScore,
+			"created_at": c.CreatedAt,
 		},
 		"timeline": timeline,
 	}, sources, nil

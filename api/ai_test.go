@@ -20,7 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// spent is the org's account as the API shows it.
+// spent is the org's token account as the API returns it.
 type spent struct {
 	Period     string
 	ResetsAt   time.Time `json:"resets_at"`
@@ -44,7 +44,8 @@ func (c *caller) spent() (s spent) {
 
 func (c *caller) person() string {
 	c.Helper()
-	got := c.do(http.MethodPost, "/api/v1/crm/contacts", `{"email":"ada@acme.example","first_name":"Ada","last_name":"L","stage":"mql"}`)
+	got := c.do(http.MethodPost, "/api/v1/crm/contacts",
+		`{"email":"ada@acme.example","first_name":"Ada","last_name":"L","stage":"mql"}`)
 	got.want(c, 201, "")
 	var out struct{ ID string }
 	got.into(c, &out)
@@ -75,10 +76,12 @@ func TestTheFourAIEndpointsAnswerAndChargeWhatTheySay(t *testing.T) {
 		got.want(t, 200, "")
 		var u cost
 		got.into(t, &u)
-		if u.Usage.Total <= 0 || u.Usage.Total != u.Usage.Prompt+u.Usage.Completion || got.Header.Get("X-Ai-Tokens-Used") != fmt.Sprint(u.Usage.Total) {
+		if u.Usage.Total <= 0 || u.Usage.Total != u.Usage.Prompt+u.Usage.Completion ||
+			got.Header.Get("X-Ai-Tokens-Used") != fmt.Sprint(u.Usage.Total) {
 			t.Errorf("%s: usage %+v, header %q", path, u.Usage, got.Header.Get("X-Ai-Tokens-Used"))
 		}
-		if !strings.Contains(got.Header.Get("RateLimit-Policy"), `"ai-minute";q=50000;w=60`) || !strings.HasPrefix(got.Header.Get("RateLimit"), `"ai-`) {
+		if !strings.Contains(got.Header.Get("RateLimit-Policy"), `"ai-minute";q=50000;w=60`) ||
+			!strings.HasPrefix(got.Header.Get("RateLimit"), `"ai-`) {
 			t.Errorf("%s: %q %q", path, got.Header.Get("RateLimit-Policy"), got.Header.Get("RateLimit"))
 		}
 		if got.Header.Get("X-RateLimit-Limit") != "" {
@@ -87,12 +90,15 @@ func TestTheFourAIEndpointsAnswerAndChargeWhatTheySay(t *testing.T) {
 		sum += u.Usage.Total
 	}
 	u := c.spent()
-	if u.Used != sum || u.Reserved != 0 || len(u.Operations) != 4 || u.Limit == nil || *u.Remaining != *u.Limit-sum || u.ResetsAt.Day() != 1 {
+	if u.Used != sum || u.Reserved != 0 || len(u.Operations) != 4 || u.Limit == nil || *u.Remaining != *u.Limit-sum ||
+		u.ResetsAt.Day() != 1 {
 		t.Errorf("charged %d, usage says %+v", sum, u)
 	}
 	c.as(auth.Viewer).do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"x"}`).want(t, 403, "forbidden")
-	c.do(http.MethodPost, "/api/v1/ai/summarize-contact", `{"contact_id":"01890000-0000-7000-8000-000000000000"}`).want(t, 404, "not_found")
-	s.signup().do(http.MethodPost, "/api/v1/ai/summarize-contact", fmt.Sprintf(`{"contact_id":%q}`, contact)).want(t, 404, "not_found")
+	c.do(http.MethodPost, "/api/v1/ai/summarize-contact", `{"contact_id":"01890000-0000-7000-8000-000000000000"}`).
+		want(t, 404, "not_found")
+	s.signup().do(http.MethodPost, "/api/v1/ai/summarize-contact", fmt.Sprintf(`{"contact_id":%q}`, contact)).
+		want(t, 404, "not_found")
 }
 
 func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
@@ -105,7 +111,13 @@ func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
 		mood  model.Mood
 		code  string
 		retry string
-	}{{model.Down, "ai_unavailable", "5"}, {model.Busy, "ai_unavailable", "7"}, {model.Cut, "ai_unavailable", "5"}, {model.Prose, "ai_unavailable", "5"}, {model.Chatty, "ai_unavailable", "5"}} {
+	}{
+		{model.Down, "ai_unavailable", "5"},
+		{model.Busy, "ai_unavailable", "7"},
+		{model.Cut, "ai_unavailable", "5"},
+		{model.Prose, "ai_unavailable", "5"},
+		{model.Chatty, "ai_unavailable", "5"},
+	} {
 		mood = one.mood
 		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
 		got.want(t, 503, one.code)
@@ -116,7 +128,7 @@ func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
 			t.Errorf("%s: %+v", mood, u)
 		}
 	}
-	mood = model.Silent // what was used is not known: the estimate
+	mood = model.Silent // unknown usage charges the estimate
 	var silent, over cost
 	got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
 	got.want(t, 200, "")
@@ -124,7 +136,7 @@ func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
 	if u := c.spent(); u.Used != silent.Usage.Total || u.Used < 150 {
 		t.Errorf("a silent provider: %+v, charged %+v", silent, u)
 	}
-	mood = model.Overrun // what was used, though it is more than was reserved
+	mood = model.Overrun // charges the usage, even above the reservation
 	got = c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
 	got.into(t, &over)
 	if u := c.spent(); u.Used != silent.Usage.Total+over.Usage.Total || over.Usage.Completion != 450 {
@@ -156,11 +168,12 @@ func TestAKeyedAIRequestIsAnsweredAgainWithoutACharge(t *testing.T) {
 	used := c.spent().Used
 	again := ask("k1", "yes")
 	again.want(t, 200, "")
-	if string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" || c.spent().Used != used {
+	if string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
+		c.spent().Used != used {
 		t.Errorf("the second: %s, charged %d", again.Body, c.spent().Used-used)
 	}
 	ask("k1", "no").want(t, 422, "idempotency_mismatch")
-	// Twins at once: one asks the provider.
+	// Of concurrent duplicates, only one calls the provider.
 	var calls atomic.Int64
 	hold := make(chan struct{})
 	s.Model.Mood = func() model.Mood {
@@ -208,7 +221,8 @@ func TestTokensAndRequestsDoNotSpendEachOther(t *testing.T) {
 		t.Fatal("the minute's bucket is not empty after ten requests")
 	}
 	c.do(http.MethodGet, "/api/v1/crm/contacts", nil).want(t, 200, "")
-	c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"`+strings.Repeat("word ", 1000)+`"}`).want(t, 422, "ai_request_too_large")
+	c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"`+strings.Repeat("word ", 1000)+`"}`).
+		want(t, 422, "ai_request_too_large")
 
 	other := s.signup()
 	for range 220 {
@@ -251,7 +265,8 @@ func TestTokensAreAmongWhatAnOrgMayUse(t *testing.T) {
 	}
 	c.do(http.MethodGet, "/billing/my-entitlements", nil).into(t, &got)
 	f := got.Features["ai_tokens_month"]
-	if f.Used == nil || *f.Used != want.Used || want.Used == 0 || f.ResetsAt == nil || !f.ResetsAt.Equal(want.ResetsAt) {
+	if f.Used == nil || *f.Used != want.Used || want.Used == 0 || f.ResetsAt == nil ||
+		!f.ResetsAt.Equal(want.ResetsAt) {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 }
@@ -263,7 +278,9 @@ func TestARedisThatForgetsChangesNothingOfTheMonth(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = link.Close() })
-	s := start(t, unlimited, func(d *api.Deps) { d.Tokens, d.AIPerMinute = limits.NewTokens(link, testkit.Log(t)), 1200 })
+	s := start(t, unlimited, func(d *api.Deps) {
+		d.Tokens, d.AIPerMinute = limits.NewTokens(link, testkit.Log(t)), 1200
+	})
 	c := s.signup()
 	ask := func() answer { return c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`) }
 	n := 0
@@ -281,7 +298,7 @@ func TestARedisThatForgetsChangesNothingOfTheMonth(t *testing.T) {
 	if after := c.spent(); after.Used != before.Used || after.Reserved != 0 {
 		t.Errorf("%+v became %+v", before, after)
 	}
-	ask().want(t, 429, "ai_rate_limited") // what this process gave in the minute still counts
+	ask().want(t, 429, "ai_rate_limited") // this process still counts its tokens of the minute
 	if after := c.spent(); after.Used != before.Used || after.Reserved != 0 {
 		t.Errorf("%+v became %+v", before, after)
 	}
@@ -293,7 +310,8 @@ func TestAMonthThatIsUsedUpLeavesTheCRMAlone(t *testing.T) {
 	c := s.signup()
 	limit := *c.spent().Limit
 	if err := s.DB.App.Tx(t.Context(), c.Org, func(tx *postgres.Tx) error {
-		r, err := ai.Reserve(t.Context(), tx, ai.Want{Operation: "draft_email", Estimate: limit - 10, Limit: limit, Timeout: time.Minute})
+		r, err := ai.Reserve(t.Context(), tx,
+			ai.Want{Operation: "draft_email", Estimate: limit - 10, Limit: limit, Timeout: time.Minute})
 		if err != nil {
 			return err
 		}
@@ -312,8 +330,7 @@ func TestAMonthThatIsUsedUpLeavesTheCRMAlone(t *testing.T) {
 	}
 }
 
-// A model that does what strangers' mails say is the worst that there is. Whatever it answers, nobody gets but what the schema
-// of the operation has.
+// The worst case is a model that obeys a stranger's mail. Even then callers get only fields of the operation's schema.
 func TestAMailThatGivesOrdersChangesNoFieldOutsideTheSchema(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -323,21 +340,23 @@ func TestAMailThatGivesOrdersChangesNoFieldOutsideTheSchema(t *testing.T) {
 		s.Model.Obey = mail.answer
 		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", map[string]any{"text": mail.text})
 		holdsOnly(t, i, got, "label", "confidence", "reason", "usage")
-		got = c.do(http.MethodPost, "/api/v1/ai/draft-email", map[string]any{"contact_id": contact, "goal": mail.text[:min(len(mail.text), 1000)]})
+		got = c.do(http.MethodPost, "/api/v1/ai/draft-email",
+			map[string]any{"contact_id": contact, "goal": mail.text[:min(len(mail.text), 1000)]})
 		holdsOnly(t, i, got, "subject", "body", "sources", "usage")
 	}
 	if n := len(hostileMails); n < 30 {
 		t.Errorf("%d mails", n)
 	}
 	var sent int
-	if err := s.DB.App.View(t.Context(), c.Org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(t.Context(), `SELECT count(*) FROM event WHERE org_id = $1 AND type <> 'contact.created'`, []any{c.Org}, &sent)
+	if err := s.DB.App.ReadTx(t.Context(), c.Org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(t.Context(), `SELECT count(*) FROM event WHERE org_id = $1 AND type <> 'contact.created'`,
+			[]any{c.Org}, &sent)
 	}); err != nil || sent != 0 {
 		t.Errorf("%d events: %v", sent, err)
 	}
 }
 
-// holdsOnly: an answer has just those fields, and a refusal is the one for a provider that is of no use.
+// holdsOnly checks that a response has exactly these fields, and that a refusal is the one for an unusable answer.
 func holdsOnly(t *testing.T, i int, got answer, fields ...string) {
 	t.Helper()
 	if got.Status == 503 {

@@ -13,11 +13,11 @@ type usageAnswer struct {
 	Body struct {
 		Period     string     `json:"period" doc:"The month, YYYY-MM, UTC"`
 		ResetsAt   wire.Time  `json:"resets_at" format:"date-time"`
-		Limit      *int64     `json:"limit" doc:"Tokens of the month; null: no limit"`
-		Used       int64      `json:"used" doc:"Tokens that were charged"`
-		Reserved   int64      `json:"reserved" doc:"Tokens that are held for requests under way"`
+		Limit      *int64     `json:"limit" doc:"Tokens per month; null: no limit"`
+		Used       int64      `json:"used" doc:"Tokens charged"`
+		Reserved   int64      `json:"reserved" doc:"Tokens reserved for requests in progress"`
 		Remaining  *int64     `json:"remaining" doc:"null: no limit"`
-		PerMinute  int64      `json:"per_minute" doc:"Tokens of the minute's bucket"`
+		PerMinute  int64      `json:"per_minute" doc:"Tokens per minute"`
 		Operations []ai.Spent `json:"operations" nullable:"false"`
 	}
 }
@@ -34,7 +34,8 @@ func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
 		}
 		out := &usageAnswer{}
 		b := &out.Body
-		b.Period, b.ResetsAt, b.Used, b.Reserved, b.PerMinute = m.Period.Format("2006-01"), wire.At(m.Resets()), m.Used, m.Reserved, a.AIPerMinute
+		b.Period, b.ResetsAt, b.Used, b.Reserved, b.PerMinute = m.Period.Format("2006-01"), wire.At(m.Resets()),
+			m.Used, m.Reserved, a.AIPerMinute
 		if most := now.Features[plans.AITokens].Value.Max; most != plans.Unlimited {
 			left := max(0, most-m.Used-m.Reserved)
 			b.Limit, b.Remaining = &most, &left

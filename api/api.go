@@ -1,4 +1,4 @@
-// Package api is the front door: HTTP in; rows, events and jobs written; JSON out.
+// Package api is the public HTTP API. Its handlers validate requests, write rows, events and jobs, and return JSON.
 package api
 
 import (
@@ -24,47 +24,47 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Deps are what main hands to the API.
+// Deps are the dependencies and settings of the API.
 type Deps struct {
-	DB     *postgres.DB // App role; its commits push jobs
-	System *postgres.DB // System role: logins and nothing else
+	DB     *postgres.DB // app role; commits enqueue jobs
+	System *postgres.DB // system role, for logins only
 	Log    *slog.Logger
-	Auth   *auth.Service // its Verify is the one check of a request's credential
-	Box    *secret.Box   // seals cursors and stored answers that bear a secret
-	// Limits counts requests by org and by address. Nil switches rate limits off.
+	Auth   *auth.Service  // verifies the credential of each request
+	Box    *secret.Sealer // seals cursors and stored responses that contain a secret
+	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
-	Metrics *Metrics // of requests; nil: none
+	Metrics *Metrics // request metrics; nil: none
 	Hooks   *webhooks.Service
-	Plans   *plans.Service // what orgs may use; nil: by the standard catalogue
-	// TrialDays is how long a new org's trial lasts; 0 is without end, as on the billing sandbox and without billing.
+	Plans   *plans.Service // entitlements of orgs; nil: from the standard catalogue
+	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
-	Billing   *billing.Service // changes of plan
-	Social    *social.Service  // logins at social networks and ad platforms, and their accounts
-	// Brands answers what is shown of an org; nil: by the plans above.
+	Billing   *billing.Service // plan changes
+	Social    *social.Service  // connections to social networks and ad platforms
+	// Brands returns the brand shown for an org. Nil: one that uses the Plans above.
 	Brands  *branding.Resolver
 	Domains *branding.Domains // custom domains
-	// Hosts knows whose a host is. Nil: nobody has one, and every page shows the platform's brand.
+	// Hosts maps a host to its org. Nil: there are no custom domains, and every page shows the platform's brand.
 	Hosts branding.HostResolver
-	// AI answers the AI endpoints, Tokens holds their orgs' buckets of AIPerMinute tokens; nil and 0: nobody, who is
-	// unavailable; buckets of this process; 50,000.
+	// AI is the provider of the AI endpoints; nil: the endpoints are unavailable. Tokens holds each org's bucket of
+	// AIPerMinute tokens; nil: buckets in this process. AIPerMinute is 50,000 if 0.
 	AI          ai.Provider
 	Tokens      *limits.Tokens
 	AIPerMinute int64
-	AITime      time.Duration // of a call to AI; 0: 14 seconds
-	// Scores knows the models that score contacts; nil: by the DB above.
+	AITime      time.Duration // timeout of a call to AI; 14 seconds if 0
+	// Scores holds the models that score contacts. Nil: one that reads the DB above.
 	Scores *models.Book
 
-	SignupOff bool // strangers may not sign up
+	SignupOff bool // disables public signup
 
-	// NotConfigured lists the parts that the install lacks: their operations answer 503 not_configured, and what stands for
-	// them here, such as Billing, may be nil.
+	// NotConfigured lists the parts which the install lacks. Their operations return 503 not_configured, and their
+	// fields here, such as Billing, may be nil.
 	NotConfigured []Part
 
-	PublicURL      string         // base of every link, without a slash at the end
-	CORSOrigins    []string       // exact origins that browsers may call from; none by default
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
+	PublicURL      string         // base of every link, without a trailing slash
+	CORSOrigins    []string       // exact origins allowed to call from browsers; default none
+	TrustedProxies []netip.Prefix // proxies trusted to set X-Forwarded-For
 
-	DrainDelay time.Duration // how long Serve goes on when its context has ended
+	DrainDelay time.Duration // how long Serve keeps serving after its context has ended
 }
 
 // App is the API with all its routes mounted.
@@ -74,30 +74,30 @@ type App struct {
 	huma  huma.API
 	ops   []*op // every mounted operation, in order
 
-	written []byte // of all of them: the API document
+	written []byte // the encoded API document
 
-	draining atomic.Bool // the process is about to end
+	draining atomic.Bool // the process is shutting down
 
-	presses chan struct{} // taken while a logo is decoded
-	uploads uploads       // of files
+	presses chan struct{} // semaphore for decoding logos
+	uploads uploads       // open file uploads
 }
 
-// Limits of one connection and one request.
+// Limits per connection and per request.
 const (
-	readTimeout    = 30 * time.Second // from a request's first byte to its last
+	readTimeout    = 30 * time.Second // from first to last byte of a request
 	writeTimeout   = 60 * time.Second
 	idleTimeout    = 75 * time.Second // between two requests of a connection
 	requestTime    = 20 * time.Second // a handler's deadline
-	stopTime       = 25 * time.Second // what open requests get when the process stops
+	stopTime       = 25 * time.Second // for open requests at shutdown
 	headerBytes    = 16 << 10
-	bodyBytes      = 1 << 20 // of a JSON body, unless the operation says otherwise
+	bodyBytes      = 1 << 20 // default limit of a JSON body
 	batchBodyBytes = 8 << 20
 )
 
-// New mounts every route. Serve answers with them.
+// New returns an App with every route mounted.
 func New(d Deps) *App { return build(d) }
 
-// build is New with more to mount, for tests.
+// build is New with additional routes, for tests.
 func build(d Deps, more ...func(*App)) *App {
 	hookHuma()
 	if d.Plans == nil {
@@ -123,12 +123,13 @@ func build(d Deps, more ...func(*App)) *App {
 	}
 	a := &App{Deps: d}
 	a.fiber = fiber.New(fiber.Config{
-		Immutable:                    true, // strings of a request may be kept; without it they change under their owner
+		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
+		Immutable:                    true,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
 		ReadBufferSize:               headerBytes,
-		StreamRequestBody:            true, // bodies are read by route, after the guard, and only as far as they may go
+		StreamRequestBody:            true, // each route reads its body after the guard, up to its limit
 		DisablePreParseMultipartForm: true,
 		CaseSensitive:                true,
 		StrictRouting:                true,
@@ -140,9 +141,11 @@ func build(d Deps, more ...func(*App)) *App {
 	a.fiber.Use(a.envelope, a.cors, a.guard)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
-		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit,
-		a.mountBulk, a.mountDuplicates, // before the contacts, whose GET of one would take "bulk" for an id
-		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel, a.mountAI,
+		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg,
+		a.mountMembers, a.mountAPIKeys, a.mountAudit,
+		a.mountBulk, a.mountDuplicates, // before the contacts, which would match "bulk" as an id
+		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
+		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountDeals, a.mountNotes, a.mountTasks,
 		a.mountWebhooks, a.mountEvents,

@@ -21,10 +21,10 @@ type keyOut struct {
 	Body org.Key
 }
 
-// freshKey is a key at its making, the only time that it is shown.
+// freshKey is a new API key. Only this response contains the key itself.
 type freshKey struct {
 	org.Key
-	Secret string `json:"key" doc:"Shown this once; only its hash is kept"`
+	Secret string `json:"key" doc:"Shown only once; only its hash is stored"`
 }
 
 type freshKeyOut struct {
@@ -35,7 +35,7 @@ type freshKeyOut struct {
 
 type keysOut struct{ Body list[org.Key] }
 
-// KeyID is the path of an API key; huma sees only embedded types with such a name.
+// KeyID is the path parameter of an API key. It is exported because huma ignores unexported embedded types.
 type KeyID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -53,14 +53,21 @@ type keyDeleteIn struct {
 }
 
 func (a *App) mountAPIKeys() {
-	route(a, op{Method: http.MethodGet, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "List API keys"}, a.listKeys)
+	route(a,
+		op{Method: http.MethodGet, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "List API keys"},
+		a.listKeys)
 	route(a, op{
-		Method: http.MethodPost, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "Make an API key",
+		Method: http.MethodPost, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "Create an API key",
 		Status: http.StatusCreated, Secret: true,
 	}, a.createKey)
-	route(a, op{Method: http.MethodGet, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag, Title: "Read an API key"}, a.readKey)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
+			Title: "Get an API key",
+		}, a.readKey)
 	route(a, op{
-		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag, Title: "Revoke an API key",
+		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
+		Title:  "Revoke an API key",
 		Status: http.StatusNoContent,
 	}, a.revokeKey)
 }
@@ -75,7 +82,9 @@ func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID { return k.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
+			return k.ID
+		})
 		if err == nil {
 			err = in.add(ctx, tx, &l.Total, org.CountKeys)
 		}
@@ -89,15 +98,22 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 		role = auth.Member
 	}
 	if !w.Role.Includes(role) {
-		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than who makes it.")
+		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than its creator.")
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*freshKeyOut, error) {
 		secret, hash := auth.NewAPIKey(w.Org)
-		k, err := org.AddKey(ctx, tx, org.NewKey{Name: in.Body.Name, Role: string(role), Hash: hash, Hint: secret[len(secret)-4:], CreatedBy: w.User})
+		k, err := org.AddKey(ctx, tx,
+			org.NewKey{
+				Name: in.Body.Name, Role: string(role), Hash: hash, Hint: secret[len(secret)-4:],
+				CreatedBy: w.User,
+			})
 		if err != nil {
 			return nil, err
 		}
-		return &freshKeyOut{Location: keysPath + "/" + k.ID.String(), Tagged: etag(k.Edit, 0), Body: freshKey{*k, secret}}, nil
+		return &freshKeyOut{
+			Location: keysPath + "/" + k.ID.String(), Tagged: etag(k.Edit, 0),
+			Body: freshKey{*k, secret},
+		}, nil
 	})
 }
 
@@ -107,7 +123,7 @@ func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		used := int64(0) // nobody edits it by using it
+		used := int64(0) // use of the key is not an edit
 		if k.LastUsedAt != nil {
 			used = k.LastUsedAt.UnixMicro()
 		}

@@ -7,16 +7,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
 
-// appended is an answer that is asked for so often that it writes itself, to the same bytes that json.Marshal would.
+// appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
 type appended interface {
 	AppendJSON(to []byte) []byte
 }
 
-// AppendJSON writes the table, which was encoded when it was made.
+// AppendJSON appends the table, which was encoded once at its creation.
 func (t *planTable) AppendJSON(to []byte) []byte { return append(to, t.encoded...) }
 
-// AppendJSON writes what the org may use. Plans, statuses, types and sources are words of ours, and keys of the catalogue
-// are checked to be letters, digits and _; only a text value may hold what has to be escaped.
+// AppendJSON appends the org's entitlements. Plans, statuses, types and sources are constants, and keys of the
+// catalogue consist of letters, digits and _. Only a text value may need escaping.
 func (e entitlements) AppendJSON(to []byte) []byte {
 	word := func(name, value string) {
 		to = append(to, name...)

@@ -10,13 +10,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// standings are rights of every sort.
+// standings returns entitlements of every kind.
 func standings() (all []entitlements) {
 	c, at := plans.Standard(), time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	reset := wire.At(at.Add(1234567 * time.Microsecond))
 	for i := range c.Plans {
 		for _, status := range []plans.Status{plans.Active, plans.Trialing, plans.Canceled} {
-			now := &plans.Standing{Rights: c.Effective(plans.Facts{Plan: c.Plans[i].Key, Status: status}, at), Version: int64(i), Used: map[string]int64{"contacts": 120, "members": 3, "client_orgs": 0}}
+			now := &plans.Entitlements{
+				Rights:  c.Effective(plans.Facts{Plan: c.Plans[i].Key, Status: status}, at),
+				Version: int64(i), Used: map[string]int64{"contacts": 120, "members": 3, "client_orgs": 0},
+			}
 			e := showEntitlements(now)
 			ai := e.Features["ai_tokens_month"]
 			ai.ResetsAt = &reset
@@ -62,7 +65,7 @@ func TestWhatWritesItselfWritesWhatJSONWould(t *testing.T) {
 	same(tableOf(plans.Standard()))
 }
 
-// plainly are entitlements that do not write themselves.
+// plainly are entitlements without AppendJSON.
 type plainly entitlements
 
 func BenchmarkEntitlements(b *testing.B) {

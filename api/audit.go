@@ -14,7 +14,7 @@ type actsOut struct{ Body list[org.Act] }
 func (a *App) mountAudit() {
 	route(a, op{
 		Method: http.MethodGet, Path: "/api/v1/audit-log", Need: admin, Tag: orgTag,
-		Title: "Who did what to members, keys, roles, secrets and plans, newest first",
+		Title: "List changes to members, keys, roles, secrets and plans, newest first",
 	}, a.listActs)
 }
 
@@ -28,7 +28,9 @@ func (a *App) listActs(ctx context.Context, in *pageIn) (*actsOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID { return x.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID {
+			return x.ID
+		})
 		if err == nil {
 			err = in.add(ctx, tx, &l.Total, org.CountActs)
 		}

@@ -16,19 +16,21 @@ type acceptIn struct {
 		Token     string `json:"token" maxLength:"1000" doc:"From the link in the invitation"`
 		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
 		LastName  string `json:"last_name,omitempty" required:"false" maxLength:"100"`
-		Password  string `json:"password" doc:"A new one, or that of the account which the address has already"`
+		Password  string `json:"password" doc:"A new one, or the password of the existing account"`
 	}
 }
 
 func (a *App) mountInvitations() {
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: public, Tag: authTag, Title: "Join an org by invitation", Secret: true,
+		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: public, Tag: authTag,
+		Title: "Join an org by invitation", Secret: true,
 		Writes: []string{"user.joined"},
 	}, a.acceptInvite)
 }
 
-// acceptInvite works in two transactions: people are the System role's, everything else is under the org's
-// policy. A crash between them leaves a person without a seat, who joins by the same link and password.
+// acceptInvite runs two transactions, because only the system role may write users and the org's row policies protect
+// everything else. A crash between the two leaves a user without membership, who can join with the same link and
+// password.
 func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error) {
 	if err := checkNames(in.Body.FirstName, in.Body.LastName); err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 		invitation id.ID
 		email      string
 	)
-	err := a.DB.View(ctx, at, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, at, func(tx *postgres.Tx) (err error) {
 		invitation, email, err = org.ReadInvitation(ctx, tx, hash)
 		return err
 	})
@@ -70,8 +72,8 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 	return answer(s), nil
 }
 
-// invited is the person with the invitation's address: the one who has an account and knows its password, or a
-// new one, whose id is the invitation's.
+// invited returns the user with the invitation's address. An existing user must send the account's password. A new user
+// gets the invitation's id.
 func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, email string) (*auth.User, error) {
 	known, err := a.Auth.Known(ctx, email)
 	if err != nil {
@@ -88,7 +90,8 @@ func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, e
 		}
 		err = a.System.Tx(ctx, at, func(tx *postgres.Tx) error {
 			auth.AddUser(tx, auth.NewUser{
-				ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: at, Verified: true,
+				ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName,
+				LastOrg: at, Verified: true,
 			})
 			return nil
 		})

@@ -17,11 +17,11 @@ type jwksOut struct {
 func (a *App) mountJWKS() {
 	route(a, op{
 		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: public, Tag: authTag,
-		Title: "Public keys of access tokens, the next one included",
+		Title: "List the public keys of access tokens, including the next one",
 	}, a.jwks)
 }
 
-// jwks may be kept for five minutes: a new key is published for longer than that before it signs.
+// jwks lets clients cache the keys for five minutes. A new key is published for longer than that before it signs.
 func (a *App) jwks(ctx context.Context, _ *struct{}) (*jwksOut, error) {
 	keys, err := a.Auth.PublicKeys(ctx)
 	if err != nil {

@@ -21,12 +21,12 @@ const (
 	authPath = "/api/v1/auth/"
 )
 
-// tokens is the answer of whatever begins or continues a session.
+// tokens is the response body of every operation that begins or continues a session.
 type tokens struct {
 	AccessToken  string    `json:"access_token"`
 	TokenType    string    `json:"token_type" enum:"Bearer"`
-	ExpiresIn    int       `json:"expires_in" doc:"Seconds until the access token ends"`
-	RefreshToken string    `json:"refresh_token" doc:"For one use; the answer to it brings the next one"`
+	ExpiresIn    int       `json:"expires_in" doc:"Seconds until the access token expires"`
+	RefreshToken string    `json:"refresh_token" doc:"For one use; a refresh returns the next one"`
 	User         auth.User `json:"user"`
 	Org          orgName   `json:"org"`
 	Role         auth.Role `json:"role" enum:"viewer,member,admin,owner"`
@@ -39,25 +39,29 @@ type tokenOut struct {
 	Body     tokens
 }
 
-// nothing is the answer of an operation that has none.
+// nothing is the output of an operation without a response body.
 type nothing struct{}
 
 func answer(s *auth.Session) *tokenOut {
 	return &tokenOut{Body: tokens{
-		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()), RefreshToken: s.RefreshToken,
-		User: s.User, Org: orgName{ID: s.Org, Name: s.OrgName}, Role: s.Role,
+		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()),
+		RefreshToken: s.RefreshToken,
+		User:         s.User, Org: orgName{ID: s.Org, Name: s.OrgName}, Role: s.Role,
 	}}
 }
 
-// as is ctx with user as the one who acts, for routes whose caller proves who they are by what they send.
+// as returns ctx with user as the actor. It is for public routes, on which the request's body proves the caller's
+// identity.
 func as(ctx context.Context, user id.ID) context.Context {
-	return events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: user.String(), RequestID: requestOf(ctx).id})
+	return events.WithOrigin(ctx,
+		events.Origin{ActorType: "user", ActorID: user.String(), RequestID: requestOf(ctx).id})
 }
 
-// post asks for a system mail in tx. An install without mail makes neither mail nor job, and logs so.
+// post enqueues a system mail in tx. On an install without mail it only logs.
 func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
 	if !a.has(PartMail) {
-		a.Log.InfoContext(ctx, "a mail was not written: mail is not configured", "operation", operationID(*requestOf(ctx).op))
+		a.Log.InfoContext(ctx, "mail not sent: mail is not configured", "operation",
+			operationID(*requestOf(ctx).op))
 		return nil
 	}
 	letter, err := mail.Write(tx, a.Box, m)
@@ -71,7 +75,7 @@ type signupIn struct {
 	Body struct {
 		OrgName   string `json:"org_name" minLength:"1" maxLength:"200"`
 		Email     string `json:"email" minLength:"3" maxLength:"254"`
-		Password  string `json:"password" doc:"8 to 128 characters, not among the most common ones"`
+		Password  string `json:"password" doc:"8 to 128 characters, not a common password"`
 		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
 		LastName  string `json:"last_name,omitempty" required:"false" maxLength:"100"`
 	}
@@ -81,7 +85,7 @@ type loginIn struct {
 	Body struct {
 		Email    string  `json:"email" maxLength:"1000"`
 		Password string  `json:"password" maxLength:"1000"`
-		OrgID    *string `json:"org_id,omitempty" required:"false" format:"uuid" doc:"The org to land in; else the one last used"`
+		OrgID    *string `json:"org_id,omitempty" required:"false" format:"uuid" doc:"The org to log in to; the last used one if absent"`
 	}
 }
 
@@ -93,20 +97,30 @@ type refreshIn struct {
 
 func (a *App) mountLogin() {
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag, Title: "Create an org and its owner", Secret: true,
+		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag,
+		Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
 	}, a.signup)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in", Secret: true}, a.login)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag, Title: "Trade a refresh token for new tokens", Secret: true}, a.refresh)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in",
+			Secret: true,
+		}, a.login)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag,
+			Title: "Exchange a refresh token for new tokens", Secret: true,
+		}, a.refresh)
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag, Title: "End the session of a refresh token",
+		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag,
+		Title:  "End the session of a refresh token",
 		Status: http.StatusNoContent,
 	}, a.logout)
 }
 
 func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if a.SignupOff {
-		return nil, fault.New(fault.SignupClosed, "Signing up is switched off. Ask for an invitation.")
+		return nil, fault.New(fault.SignupClosed, "Signup is disabled. Ask for an invitation.")
 	}
 	b := &in.Body
 	u := auth.User{ID: id.New(), Email: strings.TrimSpace(b.Email), FirstName: b.FirstName, LastName: b.LastName}
@@ -132,17 +146,25 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: device(ctx)}
 	ctx = as(ctx, u.ID)
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
-		auth.AddUser(tx, auth.NewUser{ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName, LastOrg: s.Org})
+		auth.AddUser(tx,
+			auth.NewUser{
+				ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName,
+				LastOrg: s.Org,
+			})
 		org.Create(tx, b.OrgName, u.ID)
 		plans.Begin(tx, a.TrialDays)
-		org.Audit(ctx, tx, org.Entry{Action: "organization.created", Target: "organization", ID: s.Org.String(), Detail: map[string]any{"owner": u.ID}})
+		org.Audit(ctx, tx,
+			org.Entry{
+				Action: "organization.created", Target: "organization", ID: s.Org.String(),
+				Detail: map[string]any{"owner": u.ID},
+			})
 		token := auth.AddLink(tx, auth.VerifyEmail, u.Email)
 		if err := a.post(ctx, tx, mail.Verify(u.Email, a.PublicURL, token)); err != nil {
 			return err
 		}
 		return a.Auth.Begin(ctx, tx, s)
 	})
-	if auth.EmailTaken(err) { // by another signup at the same moment
+	if auth.EmailTaken(err) { // by a concurrent signup
 		return nil, a.taken(ctx)
 	}
 	if err != nil {
@@ -154,7 +176,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	return out, nil
 }
 
-// checkNames holds a person's names to their rules; both may be empty.
+// checkNames validates a person's names. Both may be empty.
 func checkNames(first, last string) error {
 	if err := auth.CheckPersonName("first_name", first); err != nil {
 		return err
@@ -162,7 +184,7 @@ func checkNames(first, last string) error {
 	return auth.CheckPersonName("last_name", last)
 }
 
-// untaken refuses the address of somebody who has an account, before a password is hashed for it.
+// untaken returns an error if an account with the address exists. It runs before the password is hashed.
 func (a *App) untaken(ctx context.Context, email string) error {
 	known, err := a.Auth.Known(ctx, email)
 	if err != nil || !known {
@@ -171,19 +193,21 @@ func (a *App) untaken(ctx context.Context, email string) error {
 	return a.taken(ctx)
 }
 
-// taken is the refusal of a taken address; it is counted by the caller's address, since it tells who has an account.
+// taken returns the error for an address that has an account. It is rate limited by the caller's IP address, since it
+// discloses which accounts exist.
 func (a *App) taken(ctx context.Context) error {
 	if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
 		return err
 	}
-	return fault.New(fault.EmailTaken, "This mail address has an account already. Log in, or reset the password.")
+	return fault.New(fault.EmailTaken, "An account with this email address exists already. Log in, or reset the password.")
 }
 
-// settle gives a new org its limits at once. Failing is no reason to refuse the org: the sweep does it within a minute.
+// settle computes a new org's limits immediately. A failure is only logged, since the sweep computes them within a
+// minute.
 func (a *App) settle(ctx context.Context, org id.ID) {
 	err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Plans.Settle(ctx, tx) })
 	if err != nil {
-		a.Log.WarnContext(ctx, "new org not settled", "org", org.String(), "error", err)
+		a.Log.WarnContext(ctx, "computing the limits of a new org failed", "org", org.String(), "error", err)
 	}
 }
 

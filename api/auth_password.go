@@ -40,25 +40,29 @@ type verifyIn struct {
 
 func (a *App) mountPasswords() {
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag, Title: "Ask for a link that sets a new password",
+		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag,
+		Title:  "Request a password reset link",
 		Status: http.StatusAccepted, Writes: []string{systemmail.Kind.Name()},
 	}, a.forgot)
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag, Title: "Set a new password by a mailed token",
+		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag,
+		Title:  "Set a new password with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.reset)
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: members(auth.Viewer), Tag: authTag, Title: "Change one's own password",
+		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: members(auth.Viewer), Tag: authTag,
+		Title:  "Change your own password",
 		Status: http.StatusNoContent, Open: true,
 	}, a.changePassword)
 	route(a, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag, Title: "Confirm a mail address by a mailed token",
+		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag,
+		Title:  "Confirm an email address with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.verifyEmail)
 }
 
-// forgot answers the same, after the same work, whether the address is known or not: the statements are the
-// same, and without such a person they write no mail and the job finds nothing to send.
+// forgot responds identically, after the same work, for known and unknown addresses. The statements are the same; for
+// an unknown address they write no mail, and the job finds nothing to send.
 func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
@@ -82,7 +86,8 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 
 func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
 	err := a.Auth.Reset(ctx, in.Body.Token, in.Body.Password, func(tx *postgres.Tx, user id.ID) error {
-		org.AuditEverywhere(as(ctx, user), tx, user, org.Entry{Action: "user.password_reset", Target: "user", ID: user.String()})
+		org.AuditEverywhere(as(ctx, user), tx, user,
+			org.Entry{Action: "user.password_reset", Target: "user", ID: user.String()})
 		return nil
 	})
 	return &nothing{}, err
@@ -90,10 +95,12 @@ func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
 
 func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error) {
 	b := &in.Body
-	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, clientIP(ctx), func(tx *postgres.Tx, user id.ID) error {
-		org.AuditEverywhere(ctx, tx, user, org.Entry{Action: "user.password_changed", Target: "user", ID: user.String()})
-		return nil
-	})
+	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, clientIP(ctx),
+		func(tx *postgres.Tx, user id.ID) error {
+			org.AuditEverywhere(ctx, tx, user,
+				org.Entry{Action: "user.password_changed", Target: "user", ID: user.String()})
+			return nil
+		})
 	return &nothing{}, err
 }
 

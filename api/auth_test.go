@@ -16,7 +16,7 @@ import (
 
 const goodPassword = "a perfectly fine password"
 
-// tokens is the token answer, read by its names on the wire.
+// tokens is the token response with its wire names.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -42,16 +42,18 @@ func (c *caller) tokens(path string, body any, status int) tokens {
 	return got
 }
 
-// with is the person of a token answer.
+// with returns the caller of a token response.
 func (c *caller) with(got tokens) *caller {
 	return &caller{service: c.service, Org: got.Org.ID, User: got.User.ID, Token: got.AccessToken}
 }
 
-// letters are the mails that wait to be sent to an address, newest first.
+// letters returns the queued mails to an address, newest first.
 func (s *service) letters(to string) []mail.Message {
 	s.Helper()
 	var out []mail.Message
-	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(), `SELECT org_id, id, subject, body FROM system_mail WHERE recipient = $1 AND body IS NOT NULL ORDER BY id DESC`, to)
+	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(),
+		`SELECT org_id, id, subject, body FROM system_mail WHERE recipient = $1 AND body IS NOT NULL
+			ORDER BY id DESC`, to)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func (s *service) letters(to string) []mail.Message {
 
 var tokenIn = regexp.MustCompile(`http://api\.test/[a-z-]+\?token=(\S+)`)
 
-// link is the token in the newest mail to an address.
+// link returns the token in the newest mail to an address.
 func (s *service) link(to string) string {
 	s.Helper()
 	all := s.letters(to)
@@ -101,7 +103,8 @@ func TestANewcomerSignsUpLogsInAndIsTheOwner(t *testing.T) {
 	}
 	var up tokens
 	got.into(t, &up)
-	if up.TokenType != "Bearer" || up.ExpiresIn != 900 || up.Role != "owner" || up.Org.Name != "Acme" || up.User.Email != "Ada@Example.com" || up.User.FirstName != "Ada" {
+	if up.TokenType != "Bearer" || up.ExpiresIn != 900 || up.Role != "owner" || up.Org.Name != "Acme" ||
+		up.User.Email != "Ada@Example.com" || up.User.FirstName != "Ada" {
 		t.Errorf("%+v", up)
 	}
 	in := c.tokens("login", map[string]any{"email": "ada@example.com", "password": goodPassword}, 200)
@@ -123,17 +126,20 @@ func TestANewcomerSignsUpLogsInAndIsTheOwner(t *testing.T) {
 		t.Errorf("refresh %+v", next)
 	}
 	c.do(http.MethodPost, "/api/v1/auth/logout", map[string]any{"refresh_token": next.RefreshToken}).want(t, 204, "")
-	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": next.RefreshToken}).want(t, 401, "invalid_token")
-	c.do(http.MethodPost, "/api/v1/auth/verify-email", map[string]any{"token": s.link("Ada@Example.com")}).want(t, 204, "")
+	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": next.RefreshToken}).
+		want(t, 401, "invalid_token")
+	c.do(http.MethodPost, "/api/v1/auth/verify-email", map[string]any{"token": s.link("Ada@Example.com")}).
+		want(t, 204, "")
 	var verified bool
-	if err := testkit.Pgx(s, s.DB.URL).QueryRow(t.Context(), `SELECT verified_at IS NOT NULL FROM app_user`).Scan(&verified); err != nil || !verified {
+	if err := testkit.Pgx(s, s.DB.URL).QueryRow(t.Context(), `SELECT verified_at IS NOT NULL FROM app_user`).
+		Scan(&verified); err != nil || !verified {
 		t.Errorf("verified = %v, %v", verified, err)
 	}
 }
 
 func TestASignupThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(d *api.Deps) { // the limits per address are the matter here
+	s := start(t, func(d *api.Deps) { // this test is about the limits per address
 		d.Auth = auth.New(auth.Options{System: d.System, App: d.DB, Box: d.Box, Issuer: "http://api.test"})
 	})
 	c := s.stranger()
@@ -147,14 +153,26 @@ func TestASignupThatCannotBeIsRefused(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"taken":              {func(m map[string]any) { m["email"] = "ADA@example.com" }, 409, "email_taken", ""},
-		"no org":             {func(m map[string]any) { delete(m, "org_name") }, 422, "validation_failed", "#/org_name required"},
-		"blank org":          {func(m map[string]any) { m["org_name"] = "  " }, 422, "validation_failed", "#/org_name required"},
-		"no address":         {func(m map[string]any) { m["email"] = "ada" }, 422, "validation_failed", "#/email invalid_email"},
-		"short password":     {func(m map[string]any) { m["password"] = "x1y2z3" }, 422, "validation_failed", "#/password too_short"},
-		"common password":    {func(m map[string]any) { m["password"] = "Password1" }, 422, "validation_failed", "#/password too_common"},
-		"NUL in the address": {func(m map[string]any) { m["email"] = "a\x00da@example.com" }, 422, "validation_failed", ""},
-		"unknown member":     {func(m map[string]any) { m["role"] = "owner" }, 422, "validation_failed", ""},
+		"taken": {func(m map[string]any) { m["email"] = "ADA@example.com" }, 409, "email_taken", ""},
+		"no org": {func(m map[string]any) {
+			delete(m, "org_name")
+		}, 422, "validation_failed", "#/org_name required"},
+		"blank org": {func(m map[string]any) {
+			m["org_name"] = "  "
+		}, 422, "validation_failed", "#/org_name required"},
+		"no address": {func(m map[string]any) {
+			m["email"] = "ada"
+		}, 422, "validation_failed", "#/email invalid_email"},
+		"short password": {func(m map[string]any) {
+			m["password"] = "x1y2z3"
+		}, 422, "validation_failed", "#/password too_short"},
+		"common password": {func(m map[string]any) {
+			m["password"] = "Password1"
+		}, 422, "validation_failed", "#/password too_common"},
+		"NUL in the address": {func(m map[string]any) {
+			m["email"] = "a\x00da@example.com"
+		}, 422, "validation_failed", ""},
+		"unknown member": {func(m map[string]any) { m["role"] = "owner" }, 422, "validation_failed", ""},
 	} {
 		m := good()
 		tc.spoil(m)
@@ -180,7 +198,9 @@ func TestASignupThatCannotBeIsRefused(t *testing.T) {
 func TestWhereSignupIsOffNobodySignsUp(t *testing.T) {
 	t.Parallel()
 	c := start(t, func(d *api.Deps) { d.SignupOff = true }).stranger()
-	c.do(http.MethodPost, "/api/v1/auth/signup", map[string]any{"org_name": "A", "email": "a@example.com", "password": goodPassword}).want(t, 403, "signup_closed")
+	c.do(http.MethodPost, "/api/v1/auth/signup",
+		map[string]any{"org_name": "A", "email": "a@example.com", "password": goodPassword}).
+		want(t, 403, "signup_closed")
 }
 
 func TestAFailedLoginAnswersTheSameForEverybodyAndIsThrottled(t *testing.T) {
@@ -207,7 +227,8 @@ func TestAFailedLoginAnswersTheSameForEverybodyAndIsThrottled(t *testing.T) {
 		}
 	}
 	for range 20 {
-		got := c.do(http.MethodPost, "/api/v1/auth/login", map[string]any{"email": "ada@example.com", "password": "wrong wrong"})
+		got := c.do(http.MethodPost, "/api/v1/auth/login",
+			map[string]any{"email": "ada@example.com", "password": "wrong wrong"})
 		if got.Status == 429 {
 			if got.code() != "rate_limited" || got.Header.Get("Retry-After") == "" {
 				t.Errorf("%v %s", got.Header, got.Body)
@@ -222,9 +243,12 @@ func TestAForgottenPasswordIsReplacedByMail(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c := s.stranger()
-	before := c.tokens("signup", map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
-	known := c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "ADA@example.com"}).want(t, 202, "")
-	unknown := c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "eve@example.com"}).want(t, 202, "")
+	before := c.tokens("signup",
+		map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
+	known := c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "ADA@example.com"}).
+		want(t, 202, "")
+	unknown := c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "eve@example.com"}).
+		want(t, 202, "")
 	if !bytes.Equal(known.Body, unknown.Body) {
 		t.Errorf("%s for a known address, %s for another", known.Body, unknown.Body)
 	}
@@ -233,17 +257,25 @@ func TestAForgottenPasswordIsReplacedByMail(t *testing.T) {
 	}
 	token := s.link("ada@example.com")
 	const fresh = "quite another password"
-	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": "short"}).want(t, 422, "validation_failed")
-	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": fresh}).want(t, 204, "")
-	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": fresh}).want(t, 422, "link_expired")
-	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": before.RefreshToken}).want(t, 401, "invalid_token")
-	c.do(http.MethodPost, "/api/v1/auth/login", map[string]any{"email": "ada@example.com", "password": goodPassword}).want(t, 401, "invalid_credentials")
+	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": "short"}).
+		want(t, 422, "validation_failed")
+	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": fresh}).
+		want(t, 204, "")
+	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": token, "password": fresh}).
+		want(t, 422, "link_expired")
+	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": before.RefreshToken}).
+		want(t, 401, "invalid_token")
+	c.do(http.MethodPost, "/api/v1/auth/login", map[string]any{"email": "ada@example.com", "password": goodPassword}).
+		want(t, 401, "invalid_credentials")
 	in := c.tokens("login", map[string]any{"email": "ada@example.com", "password": fresh}, 200)
 	me := c.with(in)
-	me.do(http.MethodPost, "/api/v1/auth/change-password", map[string]any{"old_password": "wrong wrong", "new_password": goodPassword}).want(t, 422, "validation_failed")
-	me.do(http.MethodPost, "/api/v1/auth/change-password", map[string]any{"old_password": fresh, "new_password": goodPassword}).want(t, 204, "")
+	me.do(http.MethodPost, "/api/v1/auth/change-password",
+		map[string]any{"old_password": "wrong wrong", "new_password": goodPassword}).want(t, 422, "validation_failed")
+	me.do(http.MethodPost, "/api/v1/auth/change-password",
+		map[string]any{"old_password": fresh, "new_password": goodPassword}).want(t, 204, "")
 	c.tokens("login", map[string]any{"email": "ada@example.com", "password": goodPassword}, 200)
-	c.do(http.MethodPost, "/api/v1/auth/change-password", map[string]any{"old_password": fresh, "new_password": goodPassword}).want(t, 401, "unauthorized")
+	c.do(http.MethodPost, "/api/v1/auth/change-password",
+		map[string]any{"old_password": fresh, "new_password": goodPassword}).want(t, 401, "unauthorized")
 	if acts := me.acts(); !strings.HasPrefix(acts, "user.password_changed user.password_reset organization.created") {
 		t.Errorf("audit log: %s", acts)
 	}
@@ -255,7 +287,8 @@ func TestTheSetOfPublicKeysMayBeKeptAndHoldsNoSecret(t *testing.T) {
 	got := s.stranger().do(http.MethodGet, "/.well-known/jwks.json", nil).want(t, 200, "")
 	var set struct{ Keys []map[string]string }
 	got.into(t, &set)
-	if len(set.Keys) != 1 || set.Keys[0]["kty"] != "OKP" || set.Keys[0]["crv"] != "Ed25519" || set.Keys[0]["alg"] != "EdDSA" || set.Keys[0]["x"] == "" || set.Keys[0]["d"] != "" {
+	if len(set.Keys) != 1 || set.Keys[0]["kty"] != "OKP" || set.Keys[0]["crv"] != "Ed25519" ||
+		set.Keys[0]["alg"] != "EdDSA" || set.Keys[0]["x"] == "" || set.Keys[0]["d"] != "" {
 		t.Errorf("%s", got.Body)
 	}
 	if got.Header.Get("Cache-Control") != "public, max-age=300" {
@@ -266,8 +299,12 @@ func TestTheSetOfPublicKeysMayBeKeptAndHoldsNoSecret(t *testing.T) {
 func TestATokenOfAnotherKindIsRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	up := s.stranger().tokens("signup", map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
-	for name, token := range map[string]string{"refresh token": up.RefreshToken, "nonsense": "x", "key of nobody": "fw_" + strings.Repeat("A", 64)} {
+	up := s.stranger().tokens("signup",
+		map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
+	for name, token := range map[string]string{
+		"refresh token": up.RefreshToken, "nonsense": "x",
+		"key of nobody": "fw_" + strings.Repeat("A", 64),
+	} {
 		c := &caller{service: s, Token: token}
 		got := c.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 401, "invalid_token")
 		if !strings.Contains(got.Header.Get("WWW-Authenticate"), "Bearer") {
@@ -284,14 +321,15 @@ func TestAReusedRefreshTokenIsInTheAuditLog(t *testing.T) {
 	up := c.tokens("signup", map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
 	second := c.tokens("refresh", map[string]any{"refresh_token": up.RefreshToken}, 200)
 	c.tokens("refresh", map[string]any{"refresh_token": second.RefreshToken}, 200)
-	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": up.RefreshToken}).want(t, 401, "invalid_token")
+	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": up.RefreshToken}).
+		want(t, 401, "invalid_token")
 	next := c.with(c.tokens("login", map[string]any{"email": "ada@example.com", "password": goodPassword}, 200))
 	if acts := next.acts(); !strings.HasPrefix(acts, "session.reuse_detected") {
 		t.Errorf("audit log: %s", acts)
 	}
 }
 
-// acts are the actions of the caller's audit log, newest first.
+// acts returns the actions in the caller's audit log, newest first.
 func (c *caller) acts() string {
 	c.Helper()
 	var l struct{ Data []struct{ Action string } }
@@ -303,11 +341,12 @@ func (c *caller) acts() string {
 	return strings.Join(all, " ")
 }
 
-// eventsOf are the types of an org's events, oldest first.
+// eventsOf returns the types of an org's events, oldest first.
 func (c *caller) eventsOf() []string {
 	c.Helper()
 	var all []string
-	rows, err := testkit.Pgx(c, c.DB.URL).Query(c.Context(), `SELECT type FROM event WHERE org_id = $1 ORDER BY seq`, c.Org)
+	rows, err := testkit.Pgx(c, c.DB.URL).Query(c.Context(), `SELECT type FROM event WHERE org_id = $1 ORDER BY seq`,
+		c.Org)
 	if err != nil {
 		c.Fatal(err)
 	}

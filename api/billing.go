@@ -13,8 +13,8 @@ type changePlanIn struct {
 	Body struct {
 		Plan      string `json:"plan" minLength:"1" maxLength:"63" doc:"A plan's key"`
 		Interval  string `json:"interval" enum:"month,year"`
-		PreviewID *id.ID `json:"preview_id,omitempty" format:"uuid" doc:"What was shown: exactly that is charged, or nothing"`
-		When      string `json:"when,omitempty" enum:"now,period_end" doc:"now for what is more, period_end for what is less, unless said. The first plan begins now"`
+		PreviewID *id.ID `json:"preview_id,omitempty" format:"uuid" doc:"The preview: its exact amount is charged or none"`
+		When      string `json:"when,omitempty" enum:"now,period_end" doc:"Default: now for an upgrade, period_end for a downgrade. A first plan always starts now"`
 	}
 }
 
@@ -22,11 +22,11 @@ type previewIn struct {
 	Body struct {
 		Plan     string `json:"plan" minLength:"1" maxLength:"63" doc:"A plan's key"`
 		Interval string `json:"interval" enum:"month,year"`
-		When     string `json:"when,omitempty" enum:"now,period_end" doc:"As in the change that is meant"`
+		When     string `json:"when,omitempty" enum:"now,period_end" doc:"As in the intended change"`
 	}
 }
 
-// ChangeID is the path of one change.
+// ChangeID is the path parameter of one plan change.
 type ChangeID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -37,30 +37,55 @@ func (a *App) mountBilling() {
 		op
 		handle func(context.Context, billing.Call) (*billing.Answer, error)
 	}{
-		{op{Path: "/billing/cancel", Title: "End the subscription when the paid period does", Secret: true}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-			return a.Billing.Cancel(ctx, who(ctx).Org, call)
-		}},
-		{op{Path: "/billing/resume", Title: "Take a cancellation back", Secret: true}, func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-			return a.Billing.Resume(ctx, who(ctx).Org, call)
-		}},
+		{
+			op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
+			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
+				return a.Billing.Cancel(ctx, who(ctx).Org, call)
+			},
+		},
+		{
+			op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
+			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
+				return a.Billing.Resume(ctx, who(ctx).Org, call)
+			},
+		},
 	} {
 		o := mount.op
 		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, owner, PartBilling, billingTag, writes
 		route(a, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
-			return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) { return mount.handle(ctx, call) }, showAnswer)
+			return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+				return mount.handle(ctx, call)
+			}, showAnswer)
 		})
 	}
-	route(a, op{Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Part: PartBilling, Tag: billingTag, Title: "See what a change of plan costs"}, a.previewPlan)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Part: PartBilling,
+			Tag: billingTag, Title: "Preview the cost of a plan change",
+		}, a.previewPlan)
 	route(a, op{
-		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
+		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag,
+		Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
 	}, a.changePlan)
 	route(a, op{
 		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag,
-		Title: "Undo a change that has not happened yet", Secret: true, Writes: writes,
+		Title: "Cancel a plan change that has not taken effect", Secret: true, Writes: writes,
 	}, a.undoChange)
-	route(a, op{Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag, Title: "Read a change of plan and what happened to it"}, a.readChange)
-	route(a, op{Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag, Title: "Read the subscription"}, a.readSubscription)
-	route(a, op{Method: http.MethodPost, Path: "/billing/portal", Need: owner, Part: PartBilling, Tag: billingTag, Title: "Get a link to the payment processor's portal", Secret: true}, a.portal)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag,
+			Title: "Get a plan change and its history",
+		}, a.readChange)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag,
+			Title: "Get the subscription",
+		}, a.readSubscription)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: "/billing/portal", Need: owner, Part: PartBilling, Tag: billingTag,
+			Title: "Get a link to the payment processor's portal", Secret: true,
+		}, a.portal)
 }
 
 func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, error) {
@@ -68,7 +93,8 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 		return out, err
 	}
 	var out *previewOut
-	_, err := a.Billing.Preview(ctx, who(ctx).Org, billing.Wish{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
+	_, err := a.Billing.Preview(ctx, who(ctx).Org,
+		billing.ChangeRequest{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
 		func(_ context.Context, tx *postgres.Tx, p *billing.Preview) error {
 			out = showPreview(p)
 			if r := requestOf(ctx); r.key != "" {
@@ -83,12 +109,17 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 }
 
 func (a *App) changePlan(ctx context.Context, in *changePlanIn) (*changeOut, error) {
-	w := billing.Wish{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When, Preview: in.Body.PreviewID}
-	return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) { return a.Billing.Change(ctx, who(ctx).Org, w, call) }, showAnswer)
+	w := billing.ChangeRequest{
+		Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When,
+		Preview: in.Body.PreviewID,
+	}
+	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+		return a.Billing.Change(ctx, who(ctx).Org, w, call)
+	}, showAnswer)
 }
 
 func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) {
-	return staged(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
 		return a.Billing.Undo(ctx, who(ctx).Org, in.ID, call)
 	}, showAnswer)
 }

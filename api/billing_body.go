@@ -9,29 +9,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// changeOut is what became of a request: 200, or 202 where the customer has to confirm the payment.
+// changeOut is the outcome of a change request: 200, or 202 if the customer must confirm the payment.
 type changeOut struct {
 	Status int
 	Body   changeAnswer
 }
 
 type changeAnswer struct {
-	ID          *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"The change; null where nothing had to be done"`
+	ID          *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"The change; null if there was nothing to do"`
 	Status      string    `json:"status" enum:"unchanged,applied,scheduled,action_required,undone"`
-	Plan        string    `json:"plan" doc:"What was asked for; of a cancellation, what ends"`
+	Plan        string    `json:"plan" doc:"The requested plan; for a cancellation, the plan that ends"`
 	Interval    string    `json:"interval" enum:"month,year"`
-	AmountDue   int64     `json:"amount_due" doc:"What was charged, or will be once the customer confirms; minor units"`
+	AmountDue   int64     `json:"amount_due" doc:"Amount charged, now or once the customer confirms; minor units"`
 	Currency    string    `json:"currency" doc:"ISO 4217"`
 	EffectiveAt wire.Time `json:"effective_at" format:"date-time"`
 
-	ClientSecret string     `json:"client_secret,omitempty" doc:"With action_required: what the customer's browser confirms the payment with"`
-	HostedURL    string     `json:"hosted_invoice_url,omitempty" doc:"With action_required: a page where the customer can confirm it as well"`
-	ExpiresAt    *wire.Time `json:"expires_at,omitempty" format:"date-time" doc:"With action_required: until when"`
+	ClientSecret string     `json:"client_secret,omitempty" doc:"With action_required: secret to confirm the payment in the browser"`
+	HostedURL    string     `json:"hosted_invoice_url,omitempty" doc:"With action_required: a page to confirm the payment instead"`
+	ExpiresAt    *wire.Time `json:"expires_at,omitempty" format:"date-time" doc:"With action_required: the deadline"`
 }
 
 func showAnswer(a *billing.Answer) *changeOut {
 	out := &changeOut{Status: http.StatusOK, Body: changeAnswer{
-		Status: a.Status, Plan: a.Plan, Interval: a.Interval, AmountDue: a.AmountDue, Currency: a.Currency, EffectiveAt: wire.At(a.EffectiveAt),
+		Status: a.Status, Plan: a.Plan, Interval: a.Interval, AmountDue: a.AmountDue, Currency: a.Currency,
+		EffectiveAt: wire.At(a.EffectiveAt),
 	}}
 	if a.Change != nil {
 		out.Body.ID = &a.Change.ID
@@ -50,18 +51,18 @@ func showAnswer(a *billing.Answer) *changeOut {
 type previewOut struct {
 	Body struct {
 		PreviewID     id.ID         `json:"preview_id" format:"uuid"`
-		AmountDue     int64         `json:"amount_due" doc:"What is charged at once, in minor units; 0 for a credit, and for what begins later"`
+		AmountDue     int64         `json:"amount_due" doc:"Amount charged immediately, in minor units; 0 for a credit or a later start"`
 		Currency      string        `json:"currency" doc:"ISO 4217"`
 		Lines         []previewLine `json:"lines" nullable:"false"`
-		ProrationDate wire.Time     `json:"proration_date" format:"date-time" doc:"The moment that it is reckoned for"`
+		ProrationDate wire.Time     `json:"proration_date" format:"date-time" doc:"Time for which the amounts are computed"`
 		ExpiresAt     wire.Time     `json:"expires_at" format:"date-time"`
 	}
 }
 
 type previewLine struct {
 	Description string    `json:"description"`
-	Amount      int64     `json:"amount" doc:"Minor units; less than 0 for a credit"`
-	Proration   bool      `json:"proration" doc:"For a part of a period"`
+	Amount      int64     `json:"amount" doc:"Minor units; negative for a credit"`
+	Proration   bool      `json:"proration" doc:"Whether it covers part of a period"`
 	PeriodStart wire.Time `json:"period_start" format:"date-time"`
 	PeriodEnd   wire.Time `json:"period_end" format:"date-time"`
 }
@@ -69,7 +70,8 @@ type previewLine struct {
 func showPreview(p *billing.Preview) *previewOut {
 	out := &previewOut{}
 	b := &out.Body
-	b.PreviewID, b.AmountDue, b.Currency, b.ProrationDate, b.ExpiresAt = p.ID, p.AmountDue, p.Currency, wire.At(p.ProrationDate), wire.At(p.ExpiresAt)
+	b.PreviewID, b.AmountDue, b.Currency, b.ProrationDate, b.ExpiresAt = p.ID, p.AmountDue, p.Currency,
+		wire.At(p.ProrationDate), wire.At(p.ExpiresAt)
 	b.Lines = make([]previewLine, len(p.Lines))
 	for i, l := range p.Lines {
 		b.Lines[i] = previewLine{l.Description, l.Amount, l.Proration, wire.At(l.PeriodStart), wire.At(l.PeriodEnd)}
@@ -77,29 +79,31 @@ func showPreview(p *billing.Preview) *previewOut {
 	return out
 }
 
-// PlanChange is a change as it is kept. It is exported because huma sees no members of an embedded type that is not.
+// PlanChange is a stored plan change. It is exported because huma ignores the members of an unexported embedded type.
 type PlanChange struct {
 	ID           id.ID      `json:"id" format:"uuid"`
 	Kind         string     `json:"kind" enum:"start,now,period_end,cancel"`
 	Status       string     `json:"status" enum:"in_flight,action_required,scheduled,applied,failed,undone"`
-	FromPlan     *string    `json:"from_plan" doc:"null from no subscription"`
-	FromInterval *string    `json:"from_interval" enum:"month,year" doc:"null from no subscription"`
-	Plan         *string    `json:"plan" doc:"null to none"`
-	Interval     *string    `json:"interval" enum:"month,year" doc:"null to none"`
+	FromPlan     *string    `json:"from_plan" doc:"null without a previous subscription"`
+	FromInterval *string    `json:"from_interval" enum:"month,year" doc:"null without a previous subscription"`
+	Plan         *string    `json:"plan" doc:"null for a cancellation"`
+	Interval     *string    `json:"interval" enum:"month,year" doc:"null for a cancellation"`
 	AmountDue    int64      `json:"amount_due" doc:"Minor units"`
 	Currency     string     `json:"currency" doc:"ISO 4217"`
-	Failure      *string    `json:"failure" doc:"Why it failed, or what superseded it; null otherwise"`
-	PreviewID    *id.ID     `json:"preview_id" format:"uuid" nullable:"true" doc:"What it went by; null of a cancellation"`
-	InvoiceID    *string    `json:"invoice_id" doc:"The payment processor's; null without one"`
-	EffectiveAt  *wire.Time `json:"effective_at" format:"date-time" doc:"null as long as it is not known"`
+	Failure      *string    `json:"failure" doc:"Reason of failure, or the superseding change; null otherwise"`
+	PreviewID    *id.ID     `json:"preview_id" format:"uuid" nullable:"true" doc:"The preview; null for a cancellation"`
+	InvoiceID    *string    `json:"invoice_id" doc:"ID at the payment processor; null without an invoice"`
+	EffectiveAt  *wire.Time `json:"effective_at" format:"date-time" doc:"null until known"`
 	CreatedAt    wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt    wire.Time  `json:"updated_at" format:"date-time"`
 }
 
 func showChange(c *billing.Change) PlanChange {
 	out := PlanChange{
-		ID: c.ID, Kind: c.Kind, Status: c.State, FromPlan: word(c.FromPlan), FromInterval: word(c.FromInterval), Plan: word(c.ToPlan), Interval: word(c.ToInterval),
-		AmountDue: c.AmountDue, Currency: c.Currency, Failure: word(c.Failure), PreviewID: c.Preview, InvoiceID: word(c.Invoice),
+		ID: c.ID, Kind: c.Kind, Status: c.State, FromPlan: word(c.FromPlan), FromInterval: word(c.FromInterval),
+		Plan: word(c.ToPlan), Interval: word(c.ToInterval),
+		AmountDue: c.AmountDue, Currency: c.Currency, Failure: word(c.Failure), PreviewID: c.Preview,
+		InvoiceID: word(c.Invoice),
 		CreatedAt: wire.At(c.CreatedAt), UpdatedAt: wire.At(c.UpdatedAt),
 	}
 	if c.EffectiveAt != nil {
@@ -109,7 +113,7 @@ func showChange(c *billing.Change) PlanChange {
 	return out
 }
 
-// word is s, null where it is empty.
+// word returns a pointer to s, or nil if s is empty.
 func word(s string) *string {
 	if s == "" {
 		return nil
@@ -126,7 +130,7 @@ type timelineOut struct {
 }
 
 type changeStep struct {
-	Event     string         `json:"event" doc:"requested, or the status that it came to"`
+	Event     string         `json:"event" doc:"requested, or the new status"`
 	Detail    map[string]any `json:"detail" nullable:"false"`
 	CreatedAt wire.Time      `json:"created_at" format:"date-time"`
 }
@@ -138,21 +142,23 @@ type subscriptionOut struct {
 
 type subscriptionBody struct {
 	Plan               string       `json:"plan"`
-	Interval           *string      `json:"interval" enum:"month,year" doc:"null while nothing is paid"`
+	Interval           *string      `json:"interval" enum:"month,year" doc:"null without a paid plan"`
 	Status             plans.Status `json:"status" enum:"trialing,active,past_due,incomplete,unpaid,canceled,paused"`
 	CancelAtPeriodEnd  bool         `json:"cancel_at_period_end"`
-	CurrentPeriodStart *wire.Time   `json:"current_period_start" format:"date-time" doc:"null while nothing is paid"`
-	CurrentPeriodEnd   *wire.Time   `json:"current_period_end" format:"date-time" doc:"null while nothing is paid"`
-	TrialEndsAt        *wire.Time   `json:"trial_ends_at" format:"date-time" doc:"null for a trial without end, and without a trial"`
+	CurrentPeriodStart *wire.Time   `json:"current_period_start" format:"date-time" doc:"null without a paid plan"`
+	CurrentPeriodEnd   *wire.Time   `json:"current_period_end" format:"date-time" doc:"null without a paid plan"`
+	TrialEndsAt        *wire.Time   `json:"trial_ends_at" format:"date-time" doc:"null without a trial, and for a trial without end"`
 	EntitlementVersion int64        `json:"entitlement_version"`
-	OpenChange         *PlanChange  `json:"open_change,omitempty" doc:"A change that is in flight or waits for the customer, where there is one"`
-	ScheduledChange    *PlanChange  `json:"scheduled_change,omitempty" doc:"A change that takes effect at the end of the period, where there is one"`
+	OpenChange         *PlanChange  `json:"open_change,omitempty" doc:"The change in flight or waiting for the customer, if any"`
+	ScheduledChange    *PlanChange  `json:"scheduled_change,omitempty" doc:"The change at the end of the period, if any"`
 }
 
 func showSubscription(s *billing.Subscription) *subscriptionOut {
 	out := &subscriptionOut{Tagged: etag(s.Rights.Version, s.Moved), Body: subscriptionBody{
-		Plan: s.Rights.Plan, Interval: word(s.Rights.Interval), Status: s.Rights.Status, CancelAtPeriodEnd: s.Rights.CancelAtPeriodEnd,
-		CurrentPeriodStart: s.Rights.PeriodStart, CurrentPeriodEnd: s.Rights.PeriodEnd, TrialEndsAt: s.Rights.TrialEnds, EntitlementVersion: s.Rights.Version,
+		Plan: s.Rights.Plan, Interval: word(s.Rights.Interval), Status: s.Rights.Status,
+		CancelAtPeriodEnd:  s.Rights.CancelAtPeriodEnd,
+		CurrentPeriodStart: s.Rights.PeriodStart, CurrentPeriodEnd: s.Rights.PeriodEnd,
+		TrialEndsAt: s.Rights.TrialEnds, EntitlementVersion: s.Rights.Version,
 	}}
 	if s.Open != nil {
 		c := showChange(s.Open)
@@ -167,7 +173,7 @@ func showSubscription(s *billing.Subscription) *subscriptionOut {
 
 type portalOut struct {
 	Body struct {
-		URL string `json:"url" format:"uri" doc:"For one visit, soon"`
+		URL string `json:"url" format:"uri" doc:"For a single visit; expires soon"`
 	}
 }
 

@@ -10,27 +10,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// entitlement is what an org may do with one feature.
+// entitlement is an org's right to one feature.
 type entitlement struct {
 	Type      plans.Type   `json:"type" enum:"boolean,limit,text"`
-	Value     featureValue `json:"value" doc:"true or false, a number or null for no limit, or a word"`
-	Used      *int64       `json:"used,omitempty" doc:"Of a limit that is counted"`
-	OverLimit bool         `json:"over_limit,omitempty" doc:"More is used than the limit allows: nothing is taken away, and nothing can be added"`
-	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation" doc:"Where the value comes from"`
-	ResetsAt  *wire.Time   `json:"resets_at,omitempty" format:"date-time" doc:"When what is used begins again at 0"`
+	Value     featureValue `json:"value" doc:"true or false, a number, null for no limit, or text"`
+	Used      *int64       `json:"used,omitempty" doc:"Usage, for a limit that is counted"`
+	OverLimit bool         `json:"over_limit,omitempty" doc:"Usage exceeds the limit: nothing is removed, but nothing can be added"`
+	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation" doc:"Origin of the value"`
+	ResetsAt  *wire.Time   `json:"resets_at,omitempty" format:"date-time" doc:"When usage is reset to 0"`
 }
 
 type entitlements struct {
-	Plan     string                 `json:"plan" doc:"The plan's key; client for an org that an agency keeps"`
+	Plan     string                 `json:"plan" doc:"The plan's key; client for an agency's client org"`
 	Status   plans.Status           `json:"status" enum:"trialing,trial_ended,active,past_due,incomplete,unpaid,canceled,paused"`
-	Version  int64                  `json:"entitlement_version" doc:"Moves with whatever changes the values"`
-	Features map[string]entitlement `json:"features" nullable:"false" doc:"Every feature of the table of plans"`
+	Version  int64                  `json:"entitlement_version" doc:"Changes whenever a value changes"`
+	Features map[string]entitlement `json:"features" nullable:"false" doc:"Every feature of the plans table"`
 }
 
 type entitlementsOut struct{ Body entitlements }
 
 func (a *App) mountEntitlements() {
-	route(a, op{Method: http.MethodGet, Path: "/billing/my-entitlements", Need: viewer, Tag: billingTag, Title: "Read what the org may use"}, a.myEntitlements)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: "/billing/my-entitlements", Need: viewer, Tag: billingTag,
+			Title: "Get the org's entitlements",
+		}, a.myEntitlements)
 }
 
 func (a *App) myEntitlements(ctx context.Context, _ *struct{}) (*entitlementsOut, error) {
@@ -41,8 +45,11 @@ func (a *App) myEntitlements(ctx context.Context, _ *struct{}) (*entitlementsOut
 	return &entitlementsOut{showEntitlements(now)}, nil
 }
 
-func showEntitlements(now *plans.Standing) entitlements {
-	e := entitlements{Plan: now.Plan, Status: now.Status, Version: now.Version, Features: make(map[string]entitlement, len(now.Features))}
+func showEntitlements(now *plans.Entitlements) entitlements {
+	e := entitlements{
+		Plan: now.Plan, Status: now.Status, Version: now.Version,
+		Features: make(map[string]entitlement, len(now.Features)),
+	}
 	for key, right := range now.Features {
 		one := entitlement{Type: right.Value.Type, Value: featureValue{right.Value}, Source: right.Source}
 		if used, ok := now.Used[key]; ok {

@@ -12,32 +12,32 @@ import (
 
 const billingTag = "Billing"
 
-// featureLine is a line of the table of plans.
+// featureLine is one row of the plans table.
 type featureLine struct {
 	Key  string     `json:"key"`
 	Type plans.Type `json:"type" enum:"boolean,limit,text"`
-	Unit *string    `json:"unit" doc:"What a limit counts; null for what is not counted"`
+	Unit *string    `json:"unit" doc:"Unit of a limit; null if nothing is counted"`
 }
 
-// planColumn is a plan. Amounts are in minor units of the catalogue's currency.
+// planColumn is one plan. Amounts are in minor units of the catalogue's currency.
 type planColumn struct {
 	Key           string                  `json:"key"`
 	Name          string                  `json:"name"`
 	Archetype     string                  `json:"billing_archetype" enum:"solo_smb,agency,white_label"`
-	Discount      int64                   `json:"annual_discount_pct" doc:"What a year costs less than 12 months, in percent"`
+	Discount      int64                   `json:"annual_discount_pct" doc:"Discount of a year over 12 months, in percent"`
 	MaxClientOrgs *int64                  `json:"max_client_orgs" doc:"null: no limit"`
-	AllowOverage  bool                    `json:"allow_overage" doc:"More client orgs may be made, and are paid for"`
-	CustomPricing bool                    `json:"custom_pricing" doc:"Agreed with each buyer: ask for it"`
-	Selectable    bool                    `json:"selectable" doc:"Whether one may change to it"`
+	AllowOverage  bool                    `json:"allow_overage" doc:"More client orgs are allowed, at a price"`
+	CustomPricing bool                    `json:"custom_pricing" doc:"The price is negotiated: contact sales"`
+	Selectable    bool                    `json:"selectable" doc:"Whether an org may change to it"`
 	Prices        planPrices              `json:"prices" doc:"In minor units of the currency"`
-	Overage       planPrices              `json:"overage_prices" doc:"Of each client org above max_client_orgs; null where none is allowed"`
-	Values        map[string]featureValue `json:"values" nullable:"false" doc:"Every feature's value: true or false, a number or null for no limit, or a word"`
+	Overage       planPrices              `json:"overage_prices" doc:"Per client org above max_client_orgs; null if not allowed"`
+	Values        map[string]featureValue `json:"values" nullable:"false" doc:"Value of every feature: true or false, a number, null for no limit, or text"`
 }
 
-// featureValue is a value of any of the three types, as it is shown and as it is sent.
+// featureValue is a feature's value of any of the three types, with the same form in requests and responses.
 type featureValue struct{ plans.Value }
 
-// UnmarshalJSON reads back what was shown, for a stored answer.
+// UnmarshalJSON decodes a value from a stored response.
 func (f *featureValue) UnmarshalJSON(b []byte) (err error) {
 	t := plans.Limit
 	switch b[0] {
@@ -50,10 +50,14 @@ func (f *featureValue) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Schema says so.
+// Schema returns a schema that allows a boolean, a number, null or a string.
 func (featureValue) Schema(huma.Registry) *huma.Schema {
 	none := 0.0
-	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeBoolean}, {Type: huma.TypeInteger, Format: "int64", Minimum: &none, Nullable: true}, {Type: huma.TypeString}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeBoolean},
+		{Type: huma.TypeInteger, Format: "int64", Minimum: &none, Nullable: true},
+		{Type: huma.TypeString},
+	}}
 }
 
 type planPrices struct {
@@ -62,10 +66,10 @@ type planPrices struct {
 }
 
 type planTable struct {
-	Version  string        `json:"catalog_version" doc:"Moves with every change of the table"`
+	Version  string        `json:"catalog_version" doc:"Changes with every change of the table"`
 	Currency string        `json:"currency" doc:"ISO 4217"`
 	Features []featureLine `json:"features" nullable:"false"`
-	Plans    []planColumn  `json:"plans" nullable:"false" doc:"In rising order"`
+	Plans    []planColumn  `json:"plans" nullable:"false" doc:"In ascending order"`
 
 	encoded []byte
 }
@@ -77,11 +81,15 @@ type plansOut struct {
 
 func (a *App) mountPlans() {
 	table := &plansOut{ETag: `"` + a.Plans.Version + `"`, Body: tableOf(a.Plans.Catalogue)}
-	route(a, op{Method: http.MethodGet, Path: "/billing/plans-with-features", Need: viewer, Tag: billingTag, Title: "List the plans and what they hold"},
+	route(a,
+		op{
+			Method: http.MethodGet, Path: "/billing/plans-with-features", Need: viewer, Tag: billingTag,
+			Title: "List the plans and their features",
+		},
 		func(context.Context, *struct{}) (*plansOut, error) { return table, nil })
 }
 
-// tableOf is the catalogue as it is shown, made once: it changes with the process alone.
+// tableOf returns the public form of the catalogue. It is built once, since the catalogue changes only with a restart.
 func tableOf(c *plans.Catalogue) *planTable {
 	t := &planTable{Version: c.Version, Currency: c.Currency}
 	for _, f := range c.Lines() {
@@ -113,7 +121,7 @@ func tableOf(c *plans.Catalogue) *planTable {
 	}
 	b, err := json.Marshal(t)
 	if err != nil {
-		panic("the table of plans: " + err.Error()) // its values are checked when the catalogue is loaded
+		panic("the table of plans: " + err.Error()) // values are checked when the catalogue is loaded
 	}
 	t.encoded = b
 	return t

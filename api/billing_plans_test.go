@@ -9,7 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// subscribe gives the caller's org a plan, as billing does.
+// subscribe gives the caller's org a plan like billing does.
 func (c *caller) subscribe(plan string) *caller {
 	c.Helper()
 	c.state(plans.State{Plan: plan, Interval: "month", Status: plans.Active, Quantity: 1})
@@ -27,16 +27,18 @@ func (c *caller) state(s plans.State) {
 	}
 }
 
-// settle is what a job does when the clock or an operator has changed something.
+// settle does the work of the job that runs after a change by the clock or an operator.
 func (c *caller) settle() {
 	c.Helper()
-	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error { return plans.Standard().Settle(c.Context(), tx) })
+	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
+		return plans.Standard().Settle(c.Context(), tx)
+	})
 	if err != nil {
 		c.Fatal(err)
 	}
 }
 
-// rights is the answer of my-entitlements.
+// rights is the response of my-entitlements.
 type rights struct {
 	Plan, Status string
 	Version      int64 `json:"entitlement_version"`
@@ -112,7 +114,8 @@ func TestMyEntitlementsShowWhatMayBeUsedAndWhatIs(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	if r := ada.rights(); r.Plan != "trial" || r.Status != "trialing" || r.Features["contacts"].Value != nil || r.Features["contacts"].Used != nil {
+	if r := ada.rights(); r.Plan != "trial" || r.Status != "trialing" || r.Features["contacts"].Value != nil ||
+		r.Features["contacts"].Used != nil {
 		t.Errorf("a new org: %+v", r)
 	}
 	ada.contact("ann@acme.example")
@@ -124,7 +127,8 @@ func TestMyEntitlementsShowWhatMayBeUsedAndWhatIs(t *testing.T) {
 		if r.Plan != "solo_starter" || r.Status != "active" || r.Version <= before {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if f := r.Features["contacts"]; f.Type != "limit" || f.Value != 1000.0 || f.Used == nil || *f.Used != 2 || f.Source != "plan" || f.OverLimit {
+		if f := r.Features["contacts"]; f.Type != "limit" || f.Value != 1000.0 || f.Used == nil || *f.Used != 2 ||
+			f.Source != "plan" || f.OverLimit {
 			t.Errorf("%s: contacts %+v", name, f)
 		}
 		if f := r.Features["white_label"]; f.Type != "boolean" || f.Value != false || f.Used != nil {
@@ -133,7 +137,8 @@ func TestMyEntitlementsShowWhatMayBeUsedAndWhatIs(t *testing.T) {
 	}
 	ada.state(plans.State{Plan: "solo_starter", Interval: "month", Status: plans.Unpaid, Quantity: 1})
 	r := ada.rights()
-	if f := r.Features["members"]; r.Status != "unpaid" || f.Source != "free" || f.Value != 1.0 || *f.Used != 2 || !f.OverLimit {
+	if f := r.Features["members"]; r.Status != "unpaid" || f.Source != "free" || f.Value != 1.0 || *f.Used != 2 ||
+		!f.OverLimit {
 		t.Errorf("unpaid: %+v", r)
 	}
 }

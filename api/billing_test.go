@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// published is an API whose prices Stripe knows.
+// published starts an API with prices published to Stripe.
 func published(t testing.TB) *service {
 	t.Helper()
 	s := start(t, unlimited)
@@ -52,16 +52,17 @@ func plan(key, interval string) map[string]any {
 	return map[string]any{"plan": key, "interval": interval}
 }
 
-// stripeCustomer is the org's at Stripe.
+// stripeCustomer returns the org's customer id at Stripe.
 func (c *caller) stripeCustomer() (cus string) {
 	c.Helper()
-	if err := testkit.Pgx(c, c.DB.URL).QueryRow(c.Context(), "SELECT stripe_id FROM billing_customer WHERE org_id = $1", c.Org).Scan(&cus); err != nil {
+	if err := testkit.Pgx(c, c.DB.URL).QueryRow(c.Context(),
+		"SELECT stripe_id FROM billing_customer WHERE org_id = $1", c.Org).Scan(&cus); err != nil {
 		c.Fatal(err)
 	}
 	return cus
 }
 
-// charges is what the org has paid, charge by charge.
+// charges returns the amounts that the org has paid, per charge.
 func (c *caller) charges() (amounts []int64) {
 	c.Helper()
 	all, err := c.Stripe.Ledger(c.Context(), "", c.stripeCustomer())
@@ -85,17 +86,20 @@ func TestAPlanIsPreviewedChangedAndRead(t *testing.T) {
 	body := plan("solo_pro", "month")
 	body["preview_id"] = shown.PreviewID
 	first := c.do("POST", "/billing/change-plan", body).change(t, 200, "applied")
-	if first.AmountDue != shown.AmountDue || first.Currency != shown.Currency || first.Currency != "USD" || first.Plan != "solo_pro" {
+	if first.AmountDue != shown.AmountDue || first.Currency != shown.Currency || first.Currency != "USD" ||
+		first.Plan != "solo_pro" {
 		t.Errorf("previewed %+v, changed %+v", shown, first)
 	}
-	if again := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).change(t, 200, "unchanged"); again.ID != nil {
+	if again := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).
+		change(t, 200, "unchanged"); again.ID != nil {
 		t.Error("nothing to do made a change")
 	}
 	c.do("POST", "/billing/change-plan", body).change(t, 200, "unchanged")
 	body["plan"] = "agency_growth"
 	c.do("POST", "/billing/change-plan", body).want(t, 409, "preview_stale")
 	c.do("POST", "/billing/change-plan", plan("white_label_enterprise", "year")).want(t, 409, "contact_sales")
-	if got := c.do("POST", "/billing/change-plan", plan("trial", "month")).want(t, 422, "validation_failed"); got.field() != "#/plan unknown_plan" {
+	if got := c.do("POST", "/billing/change-plan", plan("trial", "month")).
+		want(t, 422, "validation_failed"); got.field() != "#/plan unknown_plan" {
 		t.Error(got.field())
 	}
 	c.do("POST", "/billing/change-plan", plan("solo_pro", "week")).want(t, 422, "validation_failed")
@@ -116,7 +120,8 @@ func TestAPlanIsPreviewedChangedAndRead(t *testing.T) {
 		Timeline []struct{ Event string }
 	}
 	c.do("GET", "/billing/changes/"+*first.ID, nil).want(t, 200, "").into(t, &timeline)
-	if len(timeline.Timeline) != 2 || timeline.Timeline[0].Event != "requested" || timeline.Timeline[1].Event != "applied" || timeline.Kind != "start" {
+	if len(timeline.Timeline) != 2 || timeline.Timeline[0].Event != "requested" ||
+		timeline.Timeline[1].Event != "applied" || timeline.Kind != "start" {
 		t.Errorf("%+v", timeline)
 	}
 	c.do("GET", "/billing/changes/"+id.New().String(), nil).want(t, 404, "not_found")
@@ -147,16 +152,20 @@ func TestADeclineIs402AndAnActionIs202(t *testing.T) {
 		}
 	}
 	set(stripe.Decline)
-	for range 2 { // the key is free again: nothing was done
-		c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "declined").want(t, 402, "payment_declined")
+	for range 2 { // nothing was done, so the key may be reused
+		c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "declined").
+			want(t, 402, "payment_declined")
 	}
 	set(stripe.ThreeDS)
-	first := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "confirm").change(t, 202, "action_required")
+	first := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "confirm").
+		change(t, 202, "action_required")
 	again := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "confirm")
-	if got := again.change(t, 202, "action_required"); first.ClientSecret == "" || got.ClientSecret != first.ClientSecret || again.Header.Get("Idempotent-Replayed") != "true" {
+	if got := again.change(t, 202, "action_required"); first.ClientSecret == "" ||
+		got.ClientSecret != first.ClientSecret || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%+v, then %+v", first, got)
 	}
-	if got := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).change(t, 202, "action_required"); got.ClientSecret != first.ClientSecret {
+	if got := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).
+		change(t, 202, "action_required"); got.ClientSecret != first.ClientSecret {
 		t.Error("asked again without a key, it is another change")
 	}
 	if n := s.count("idempotency_key WHERE position($1::bytea IN answer) > 0", []byte(first.ClientSecret)); n != 0 {
@@ -174,29 +183,35 @@ func TestAwayIs503AndTheChangeGoesOn(t *testing.T) {
 	c.do("POST", "/billing/change-plan", plan("solo_starter", "month")).change(t, 200, "applied")
 	s.Stripe.Break(stripe.Fault{Kind: stripe.CutAfter, Method: http.MethodPost, Path: "/v1/subscriptions/", Times: 1})
 	s.Stripe.Break(stripe.Fault{Kind: stripe.CutBefore, Method: http.MethodPost, Path: "/v1/subscriptions/", Times: -1})
-	got := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away").want(t, 503, "unavailable")
+	got := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away").
+		want(t, 503, "unavailable")
 	if got.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away").want(t, 409, "idempotency_in_flight")
+	c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away").
+		want(t, 409, "idempotency_in_flight")
 	c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).want(t, 409, "change_in_flight")
 	s.Stripe.Mend()
 	var change id.ID
 	conn := testkit.Pgx(t, s.DB.URL)
-	if err := conn.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'in_flight'", c.Org).Scan(&change); err != nil {
+	if err := conn.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'in_flight'",
+		c.Org).Scan(&change); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.count("job WHERE org_id = $1 AND kind = 'billing.settle' AND args->>'change' = $2 AND run_at < now() + interval '25 s'", c.Org, change.String()); n != 1 {
+	if n := s.count("job WHERE org_id = $1 AND kind = 'billing.settle' AND args->>'change' = $2 AND run_at < now() "+
+		"+ interval '25 s'", c.Org, change.String()); n != 1 {
 		t.Errorf("%d jobs look after the change", n)
 	}
 	if err := s.Deps.Billing.Recover(t.Context(), c.Org, change); err != nil {
 		t.Fatal(err)
 	}
 	after := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away")
-	if got := after.change(t, 200, "applied"); *got.ID != change.String() || after.Header.Get("Idempotent-Replayed") != "true" {
+	if got := after.change(t, 200, "applied"); *got.ID != change.String() ||
+		after.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s %v", after.Body, after.Header)
 	}
-	c.do("POST", "/billing/change-plan", plan("agency_growth", "month"), "Idempotency-Key", "away").want(t, 422, "idempotency_mismatch")
+	c.do("POST", "/billing/change-plan", plan("agency_growth", "month"), "Idempotency-Key", "away").
+		want(t, 422, "idempotency_mismatch")
 	if n := len(c.charges()); n != 2 {
 		t.Errorf("%d charges, want 2", n)
 	}
@@ -244,10 +259,11 @@ func TestTwinsAreOneChangeAndOneCharge(t *testing.T) {
 	}
 }
 
-// post sends an event as Stripe would.
+// event posts an event like Stripe and returns the status.
 func (s *service) event(body []byte, signature string) int {
 	s.Helper()
-	req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.URL+"/billing/stripe/webhook", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.URL+"/billing/stripe/webhook",
+		bytes.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -301,7 +317,7 @@ func TestEventsComeInByTheFrontDoor(t *testing.T) {
 	}
 }
 
-// other is an event of another API version.
+// other returns the event with another API version.
 func other(body []byte) []byte {
 	var e map[string]any
 	_ = json.Unmarshal(body, &e)

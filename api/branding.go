@@ -22,26 +22,29 @@ const (
 )
 
 func (a *App) mountBrand() {
-	route(a, op{Method: http.MethodGet, Path: brandPath, Need: viewer, Tag: brandTag, Title: "Read the brand's settings"}, a.readBrand)
+	route(a,
+		op{Method: http.MethodGet, Path: brandPath, Need: viewer, Tag: brandTag, Title: "Get the brand settings"},
+		a.readBrand)
 	route(a, op{
-		Method: http.MethodPatch, Path: brandPath, Need: admin, Tag: brandTag, Title: "Change the brand's settings", Writes: []string{"brand.updated"},
+		Method: http.MethodPatch, Path: brandPath, Need: admin, Tag: brandTag, Title: "Change the brand settings",
+		Writes: []string{"brand.updated"},
 	}, a.patchBrand)
 }
 
-// brandView is the settings as they are stored, and what the plan lets be shown of them.
+// brandView holds the stored settings and which of them the plan allows to be shown.
 type brandView struct {
 	BrandName    *string                 `json:"brand_name" doc:"null: the platform's"`
 	Colors       events.BrandColors      `json:"colors"`
-	HideBrand    bool                    `json:"hide_brand" doc:"The wish not to name the platform"`
-	SupportEmail *string                 `json:"support_email" doc:"Where people find help"`
+	HideBrand    bool                    `json:"hide_brand" doc:"Whether to hide the platform's name"`
+	SupportEmail *string                 `json:"support_email" doc:"Address for support"`
 	Logo         maybe[events.BrandLogo] `json:"logo" doc:"null: none"`
-	Effective    brandRights             `json:"effective" doc:"What the plan lets be shown now; settings outlast a plan that does not"`
+	Effective    brandRights             `json:"effective" doc:"What the current plan shows; settings are kept after a downgrade"`
 	UpdatedAt    *wire.Time              `json:"updated_at" format:"date-time" doc:"null: never set"`
 }
 
 type brandRights struct {
 	WhiteLabel bool `json:"white_label" doc:"Name, colours, logo and support_email are shown"`
-	HideBrand  bool `json:"hide_brand" doc:"The platform is not named: it is wished, and the plan allows it"`
+	HideBrand  bool `json:"hide_brand" doc:"The platform is not named: hide_brand is set and the plan allows it"`
 }
 
 type brandOut struct {
@@ -49,20 +52,20 @@ type brandOut struct {
 	Body brandView
 }
 
-// brandPatch holds, beside what may change, what a caller may send back as it was read.
+// brandPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type brandPatch struct {
 	BrandName    optional[string]         `json:"brand_name" required:"false" doc:"At most 80 characters; null: the platform's"`
-	Colors       optional[colorPatch]     `json:"colors" required:"false" doc:"Merged one by one. Text needs 4.5:1 against the background, primary and accent 3:1 (WCAG 2.2 AA); a refusal names the nearest shades that pass. null: the platform's"`
-	HideBrand    optional[bool]           `json:"hide_brand" required:"false" doc:"Not to name the platform; needs the feature hide_brand"`
+	Colors       optional[colorPatch]     `json:"colors" required:"false" doc:"Merged per colour. Contrast with the background: text 4.5:1, primary and accent 3:1 (WCAG 2.2 AA); an error names the nearest valid shades. null: the platform's"`
+	HideBrand    optional[bool]           `json:"hide_brand" required:"false" doc:"Hide the platform's name; needs the feature hide_brand"`
 	SupportEmail optional[string]         `json:"support_email" required:"false"`
-	Logo         optional[map[string]any] `json:"logo" required:"false" doc:"Cannot be changed here: PUT /white-label/logo"`
+	Logo         optional[map[string]any] `json:"logo" required:"false" doc:"Cannot be changed here; use PUT /white-label/logo"`
 	Effective    optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
 	UpdatedAt    optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
 }
 
 type colorPatch struct {
-	Primary    optional[string] `json:"primary" required:"false" doc:"#RRGGBB: what buttons are filled with"`
-	Accent     optional[string] `json:"accent" required:"false" doc:"#RRGGBB: what sets links and marks apart"`
+	Primary    optional[string] `json:"primary" required:"false" doc:"#RRGGBB: fill of buttons"`
+	Accent     optional[string] `json:"accent" required:"false" doc:"#RRGGBB: links and highlights"`
 	Background optional[string] `json:"background" required:"false" doc:"#RRGGBB"`
 	Text       optional[string] `json:"text" required:"false" doc:"#RRGGBB"`
 }
@@ -72,16 +75,17 @@ type brandPatchIn struct {
 	Body brandPatch
 }
 
-// brandAnswer shows settings as org's plan has them.
-func (a *App) brandAnswer(s *branding.Settings, now *plans.Standing) *brandOut {
+// brandAnswer returns the response for the settings under the org's entitlements.
+func (a *App) brandAnswer(s *branding.Settings, now *plans.Entitlements) *brandOut {
 	may, e := branding.RightsOf(now), s.Event(a.PublicURL)
 	return &brandOut{Tagged: etag(s.Edit, now.Version), Body: brandView{
-		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail, Logo: maybe[events.BrandLogo]{e.Logo}, UpdatedAt: s.UpdatedAt,
+		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail,
+		Logo: maybe[events.BrandLogo]{e.Logo}, UpdatedAt: s.UpdatedAt,
 		Effective: brandRights{WhiteLabel: may.WhiteLabel, HideBrand: may.HideBrand && s.HideBrand},
 	}}
 }
 
-// readBrand needs no feature: what was set under a larger plan can still be seen.
+// readBrand requires no feature, so that settings made under a larger plan stay readable.
 func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
 	now, err := a.Plans.Of(ctx, who(ctx).Org)
 	if err != nil {
@@ -113,7 +117,10 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 	p := branding.Patch{Name: b.BrandName.Field, HideBrand: b.HideBrand.Field, SupportEmail: b.SupportEmail.Field}
 	p.Colors.Set, p.Colors.Null = b.Colors.Set, b.Colors.Null
 	c := &b.Colors.Value
-	p.Colors.Value = branding.ColorPatch{Primary: c.Primary.Field, Accent: c.Accent.Field, Background: c.Background.Field, Text: c.Text.Field}
+	p.Colors.Value = branding.ColorPatch{
+		Primary: c.Primary.Field, Accent: c.Accent.Field,
+		Background: c.Background.Field, Text: c.Text.Field,
+	}
 	defer a.Brands.Forget(home)
 	return write(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.Update(ctx, tx, a.PublicURL, p, func(s *branding.Settings) error {
@@ -130,7 +137,7 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 	})
 }
 
-// mayBrand asks for the features that the fields of a patch need. The wish to name the platform again needs none.
+// mayBrand checks that the org has the features which the patch needs. Showing the platform's name again needs none.
 func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
 	home := who(ctx).Org
 	if b.BrandName.Set || b.Colors.Set || b.SupportEmail.Set {
@@ -144,7 +151,7 @@ func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
 	return nil
 }
 
-// keeps refuses members that nobody may change, unless they say what is so anyway.
+// keeps returns an error for read-only members, unless they equal the current values.
 func (b *brandPatch) keeps(now brandView) error {
 	if err := kept(now, map[string]optional[string]{"updated_at": b.UpdatedAt}); err != nil {
 		return err
@@ -160,7 +167,7 @@ func (b *brandPatch) keeps(now brandView) error {
 	return nil
 }
 
-// alike compares a decoded object, nil for null, with a value.
+// alike reports whether a decoded object, nil for null, equals a value.
 func alike(sent map[string]any, is any) bool {
 	b, err := json.Marshal(is)
 	if err != nil {
@@ -170,9 +177,13 @@ func alike(sent map[string]any, is any) bool {
 	return json.Unmarshal(b, &now) == nil && reflect.DeepEqual(sent, now)
 }
 
-// auditBrand leaves an entry in the org's log, where something changed.
+// auditBrand writes an audit log entry if the settings changed.
 func auditBrand(ctx context.Context, tx *postgres.Tx, c *branding.Change) {
 	if len(c.Fields) > 0 {
-		org.Audit(ctx, tx, org.Entry{Action: "brand.updated", Target: "brand", ID: tx.Org().String(), Detail: map[string]any{"changed": c.Fields}})
+		org.Audit(ctx, tx,
+			org.Entry{
+				Action: "brand.updated", Target: "brand", ID: tx.Org().String(),
+				Detail: map[string]any{"changed": c.Fields},
+			})
 	}
 }

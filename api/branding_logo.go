@@ -13,24 +13,35 @@ import (
 
 const logoPath = brandPath + "/logo"
 
-// logoPolicy lets a logo that is opened by itself do nothing at all: an SVG is a document.
+// logoPolicy disables scripts and loads in a logo that is opened as a document, since an SVG is one.
 const logoPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-// pressing is how many logos are decoded at a time: each may take some tens of megabytes.
+// pressing is the number of logos decoded concurrently. Each may take some tens of megabytes.
 const pressing = 2
 
 func (a *App) mountLogo() {
 	pictures := []string{"image/png", "image/jpeg", "image/svg+xml"}
 	a.presses = make(chan struct{}, pressing)
 	route(a, op{
-		Method: http.MethodPut, Path: logoPath, Need: admin, Tag: brandTag, Title: "Set the logo", Feature: "white_label", MaxBody: branding.LogoBytes,
-		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"}, May: []int{http.StatusUnsupportedMediaType},
+		Method: http.MethodPut, Path: logoPath, Need: admin, Tag: brandTag, Title: "Set the logo",
+		Feature: "white_label", MaxBody: branding.LogoBytes,
+		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"},
+		May: []int{http.StatusUnsupportedMediaType},
 	}, a.putLogo)
-	route(a, op{Method: http.MethodGet, Path: logoPath, Need: viewer, Tag: brandTag, Title: "Get the logo", Gives: pictures}, a.getLogo)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: logoPath, Need: viewer, Tag: brandTag, Title: "Get the logo",
+			Gives: pictures,
+		}, a.getLogo)
 	route(a, op{
-		Method: http.MethodDelete, Path: logoPath, Need: admin, Tag: brandTag, Title: "Remove the logo", Status: http.StatusNoContent, Writes: []string{"brand.updated"},
+		Method: http.MethodDelete, Path: logoPath, Need: admin, Tag: brandTag, Title: "Remove the logo",
+		Status: http.StatusNoContent, Writes: []string{"brand.updated"},
 	}, a.dropLogo)
-	route(a, op{Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: public, Tag: brandTag, Title: "Get a logo by its public address", Gives: pictures}, a.publicLogo)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: public, Tag: brandTag,
+			Title: "Get a logo by its public address", Gives: pictures,
+		}, a.publicLogo)
 }
 
 type putLogoIn struct {
@@ -40,7 +51,7 @@ type putLogoIn struct {
 	RawBody  []byte
 }
 
-// putLogo takes a picture. What is kept is never what was sent: see branding.NewLogo.
+// putLogo stores a logo. It never stores the bytes as they were sent; see branding.NewLogo.
 func (a *App) putLogo(ctx context.Context, in *putLogoIn) (*brandOut, error) {
 	l, err := a.press(ctx, in)
 	if err != nil {
@@ -49,7 +60,7 @@ func (a *App) putLogo(ctx context.Context, in *putLogoIn) (*brandOut, error) {
 	return a.setLogo(ctx, l, in.IfMatch)
 }
 
-// press makes the logo when it is its turn.
+// press waits for a decoding slot and creates the logo.
 func (a *App) press(ctx context.Context, in *putLogoIn) (*branding.Logo, error) {
 	if in.Encoding != "" && !strings.EqualFold(in.Encoding, "identity") {
 		return nil, fault.New(fault.UnsupportedMedia, "Send the picture without Content-Encoding.")
@@ -71,7 +82,9 @@ func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandO
 	}
 	defer a.Brands.Forget(home)
 	return write(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
-		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error { return m.check(s.Edit) })
+		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error {
+			return m.check(s.Edit)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -80,13 +93,13 @@ func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandO
 	})
 }
 
-// dropLogo needs no feature: what was set can always be taken away.
+// dropLogo requires no feature, so that a logo can always be removed.
 func (a *App) dropLogo(ctx context.Context, in *IfMatch) (*struct{}, error) {
 	_, err := a.setLogo(ctx, nil, *in)
 	return &struct{}{}, err
 }
 
-// logoOut is a picture.
+// logoOut is an image response.
 type logoOut struct {
 	ETag   string `header:"ETag" doc:"The SHA-256 of the bytes"`
 	Kind   string `header:"Content-Type" hidden:"true"`
@@ -110,13 +123,13 @@ func (a *App) getLogo(ctx context.Context, _ *struct{}) (*logoOut, error) {
 }
 
 type publicLogoIn struct {
-	Digest string `path:"digest" maxLength:"64" minLength:"64" pattern:"^[0-9a-f]{64}$" doc:"The SHA-256 of the logo's bytes, as the brand's logo url has it"`
+	Digest string `path:"digest" maxLength:"64" minLength:"64" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the logo's bytes, as in the logo's url"`
 }
 
-// publicLogo serves the logos that pages and mails show. An address always means the same bytes, so whoever has them
-// need not ask again; a logo that was replaced is no longer there.
+// publicLogo serves the logos of pages and mails. An address always identifies the same bytes, so clients may cache
+// them without revalidation. A replaced logo is no longer served.
 func (a *App) publicLogo(ctx context.Context, in *publicLogoIn) (out *logoOut, err error) {
-	err = a.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = a.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		l, err := branding.LogoBy(ctx, tx, in.Digest)
 		if err == nil {
 			out = showLogo(l, "public, max-age=31536000, immutable")

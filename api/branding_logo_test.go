@@ -23,9 +23,10 @@ func logoPNG(t testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-const logoSVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 10"><rect width="30" height="10" fill="#8a1c4a"/></svg>`
+const logoSVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 10"><rect width="30" height="10" ` +
+	`fill="#8a1c4a"/></svg>`
 
-// TestALogoIsServedSoThatItCanDoNothing follows a logo from the upload to its two addresses.
+// TestALogoIsServedSoThatItCanDoNothing uploads a logo and reads it from both addresses.
 func TestALogoIsServedSoThatItCanDoNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -33,19 +34,24 @@ func TestALogoIsServedSoThatItCanDoNothing(t *testing.T) {
 	c.do("GET", logoPath, nil).want(t, 404, "not_found")
 	var b settings
 	put := c.do("PUT", logoPath, logoSVG, "Content-Type", "image/svg+xml").want(t, 200, "")
-	if put.into(t, &b); b.Logo == nil || b.Logo.ContentType != "image/svg+xml" || b.Logo.Width != 30 || b.Logo.Height != 10 || !strings.HasPrefix(b.Logo.URL, "http://api.test/white-label/brand/logo/") {
+	if put.into(t, &b); b.Logo == nil || b.Logo.ContentType != "image/svg+xml" || b.Logo.Width != 30 ||
+		b.Logo.Height != 10 || !strings.HasPrefix(b.Logo.URL, "http://api.test/white-label/brand/logo/") {
 		t.Fatalf("%s", put.Body)
 	}
 	public := strings.TrimPrefix(b.Logo.URL, "http://api.test")
-	for path, cache := range map[string]string{logoPath: "private, no-cache", public: "public, max-age=31536000, immutable"} {
+	for path, cache := range map[string]string{
+		logoPath: "private, no-cache",
+		public:   "public, max-age=31536000, immutable",
+	} {
 		who := c
 		if path == public {
 			who = s.stranger()
 		}
 		got := who.do("GET", path, nil).want(t, 200, "")
 		for name, want := range map[string]string{
-			"Content-Type": "image/svg+xml", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-			"X-Content-Type-Options": "nosniff", "Cache-Control": cache, "Set-Cookie": "",
+			"Content-Type":            "image/svg+xml",
+			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+			"X-Content-Type-Options":  "nosniff", "Cache-Control": cache, "Set-Cookie": "",
 		} {
 			if have := got.Header.Get(name); have != want {
 				t.Errorf("%s: %s: %q, want %q", path, name, have, want)
@@ -60,7 +66,8 @@ func TestALogoIsServedSoThatItCanDoNothing(t *testing.T) {
 		}
 	}
 	c.do("PUT", logoPath, logoSVG, "Content-Type", "image/svg+xml").want(t, 200, "")
-	c.do("PUT", logoPath, logoPNG(t, 4, 3), "Content-Type", "image/png", "If-Match", `"0.0"`).want(t, 412, "precondition_failed")
+	c.do("PUT", logoPath, logoPNG(t, 4, 3), "Content-Type", "image/png", "If-Match", `"0.0"`).
+		want(t, 412, "precondition_failed")
 	if told := c.branded(); told != "1 1" {
 		t.Errorf("one logo is told %s times", told)
 	}
@@ -84,12 +91,15 @@ func TestALogoIsTakenOrRefusedByWhatItIs(t *testing.T) {
 		status int
 		code   string
 	}{
-		"a megabyte and one":    {"image/png", append(logoPNG(t, 4, 3), make([]byte, 1<<20)...), 413, "body_too_large"},
-		"a page":                {"text/html", []byte("<script>"), 415, "unsupported_media_type"},
-		"json":                  {"application/json", []byte(`{}`), 415, "unsupported_media_type"},
-		"nothing":               {"image/png", []byte{}, 400, "bad_request"},
-		"a page that says png":  {"image/png", []byte("<script>"), 422, "validation_failed"},
-		"a script in an svg":    {"image/svg+xml", []byte(strings.Replace(logoSVG, "<rect", "<script>alert(1)</script><rect", 1)), 422, "validation_failed"},
+		"a megabyte and one":   {"image/png", append(logoPNG(t, 4, 3), make([]byte, 1<<20)...), 413, "body_too_large"},
+		"a page":               {"text/html", []byte("<script>"), 415, "unsupported_media_type"},
+		"json":                 {"application/json", []byte(`{}`), 415, "unsupported_media_type"},
+		"nothing":              {"image/png", []byte{}, 400, "bad_request"},
+		"a page that says png": {"image/png", []byte("<script>"), 422, "validation_failed"},
+		"a script in an svg": {
+			"image/svg+xml",
+			[]byte(strings.Replace(logoSVG, "<rect", "<script>alert(1)</script><rect", 1)), 422, "validation_failed",
+		},
 		"too many pixels":       {"image/png", logoPNG(t, 2049, 1), 422, "validation_failed"},
 		"a picture, packed too": {"image/png", logoPNG(t, 4, 3), 415, "unsupported_media_type"},
 	} {
@@ -111,7 +121,7 @@ func TestALogoIsTakenOrRefusedByWhatItIs(t *testing.T) {
 	c.state(plans.State{Plan: "white_label_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
 	c.do("PUT", logoPath, logoPNG(t, 5, 3), "Content-Type", "image/png").want(t, 402, "feature_not_in_plan")
 	c.do("GET", logoPath, nil).want(t, http.StatusOK, "")
-	c.do("DELETE", logoPath, nil).want(t, 204, "") // what was set can be taken away
+	c.do("DELETE", logoPath, nil).want(t, 204, "") // a logo can always be removed
 	other := s.reseller()
 	other.do("GET", logoPath, nil).want(t, 404, "not_found")
 }

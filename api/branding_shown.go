@@ -14,7 +14,11 @@ import (
 )
 
 func (a *App) mountShownBrand() {
-	route(a, op{Method: http.MethodGet, Path: brandPath + "/brand", Need: public, Tag: brandTag, Title: "Get the brand of a host"}, a.shownBrand)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: brandPath + "/brand", Need: public, Tag: brandTag,
+			Title: "Get the brand of a host",
+		}, a.shownBrand)
 }
 
 type shownBrandIn struct {
@@ -27,26 +31,26 @@ type shownBrandOut struct {
 	Body  shownBody
 }
 
-// shownBody is what a page of the host shows.
+// shownBody is the brand shown on the pages of a host.
 type shownBody struct {
-	BrandName    string      `json:"brand_name" doc:"Empty where the platform is hidden and there is no other name"`
+	BrandName    string      `json:"brand_name" doc:"Empty if the platform is hidden and no other name is set"`
 	Colors       shownColors `json:"colors"`
 	LogoURL      *string     `json:"logo_url" doc:"null: none"`
 	SupportEmail *string     `json:"support_email"`
-	HideBrand    bool        `json:"hide_brand" doc:"The platform is not to be named"`
-	PoweredBy    *string     `json:"powered_by" doc:"The platform's name where it stands beside brand_name"`
+	HideBrand    bool        `json:"hide_brand" doc:"Whether the platform must not be named"`
+	PoweredBy    *string     `json:"powered_by" doc:"The platform's name, if shown beside brand_name"`
 }
 
 type shownColors struct {
 	Primary    string `json:"primary" doc:"#rrggbb"`
-	OnPrimary  string `json:"on_primary" doc:"What is written on primary: black or white"`
+	OnPrimary  string `json:"on_primary" doc:"Text colour on primary: black or white"`
 	Accent     string `json:"accent"`
-	OnAccent   string `json:"on_accent" doc:"What is written on accent: black or white"`
+	OnAccent   string `json:"on_accent" doc:"Text colour on accent: black or white"`
 	Background string `json:"background"`
 	Text       string `json:"text"`
 }
 
-// shownBrand answers the same for every host that nobody has.
+// shownBrand returns the same response for every unknown host.
 func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut, error) {
 	host := bareHost(in.Host)
 	home, known := a.homeOf(host)
@@ -77,7 +81,8 @@ func showBrand(s *branding.Shown, base string) shownBody {
 	out := shownBody{
 		BrandName: s.Name, HideBrand: s.Hidden, SupportEmail: orNil(s.SupportEmail), PoweredBy: orNil(s.PoweredBy()),
 		Colors: shownColors{
-			Primary: c.Primary.String(), OnPrimary: c.Primary.On().String(), Accent: c.Accent.String(), OnAccent: c.Accent.On().String(),
+			Primary: c.Primary.String(), OnPrimary: c.Primary.On().String(), Accent: c.Accent.String(),
+			OnAccent:   c.Accent.On().String(),
 			Background: c.Background.String(), Text: c.Text.String(),
 		},
 	}

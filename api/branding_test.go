@@ -13,7 +13,7 @@ import (
 
 const brandPath = "/white-label"
 
-// settings is the answer of GET /white-label.
+// settings is the response of GET /white-label.
 type settings struct {
 	BrandName    *string `json:"brand_name"`
 	Colors       map[string]string
@@ -32,16 +32,17 @@ type settings struct {
 	UpdatedAt *string `json:"updated_at"`
 }
 
-// reseller is the owner of an org whose plan has everything of the brand.
+// reseller returns the owner of an org with all branding features.
 func (s *service) reseller() *caller {
 	s.Helper()
 	return s.signup().subscribe("white_label_pro")
 }
 
-// branded are the brand.updated events and the entries in the audit log that say the same.
+// branded returns the brand.updated events and the matching audit log entries.
 func (c *caller) branded() string {
 	c.Helper()
-	return fmt.Sprint(c.count("event WHERE org_id = $1 AND type = 'brand.updated'", c.Org), " ", c.count("audit_log WHERE org_id = $1 AND action = 'brand.updated'", c.Org))
+	return fmt.Sprint(c.count("event WHERE org_id = $1 AND type = 'brand.updated'", c.Org), " ",
+		c.count("audit_log WHERE org_id = $1 AND action = 'brand.updated'", c.Org))
 }
 
 func TestABrandIsSetFieldByField(t *testing.T) {
@@ -50,7 +51,8 @@ func TestABrandIsSetFieldByField(t *testing.T) {
 	c := s.reseller()
 	var was, b settings
 	first := c.do("GET", brandPath, nil).want(t, 200, "")
-	if first.into(t, &was); was.BrandName != nil || was.Colors["text"] != "#1b1f24" || was.UpdatedAt != nil || !was.Effective.WhiteLabel || was.Effective.HideBrand || was.Logo != nil {
+	if first.into(t, &was); was.BrandName != nil || was.Colors["text"] != "#1b1f24" || was.UpdatedAt != nil ||
+		!was.Effective.WhiteLabel || was.Effective.HideBrand || was.Logo != nil {
 		t.Errorf("%s", first.Body)
 	}
 	c.do("PATCH", brandPath, "{}").want(t, 200, "")
@@ -58,20 +60,28 @@ func TestABrandIsSetFieldByField(t *testing.T) {
 	if got := c.branded(); got != "0 0" {
 		t.Errorf("a patch that changes nothing is told: %s", got)
 	}
-	got := c.do("PATCH", brandPath, `{"brand_name":" Acme & Söhne ","colors":{"primary":"#8A1C4A"},"hide_brand":true,"support_email":"help@acme.test"}`, "If-Match", first.Header.Get("ETag")).want(t, 200, "")
-	if got.into(t, &b); *b.BrandName != "Acme & Söhne" || b.Colors["primary"] != "#8a1c4a" || b.Colors["text"] != "#1b1f24" || !b.HideBrand || !b.Effective.HideBrand || *b.SupportEmail != "help@acme.test" || b.UpdatedAt == nil {
+	got := c.do("PATCH", brandPath,
+		`{"brand_name":" Acme & Söhne `+
+			`","colors":{"primary":"#8A1C4A"},"hide_brand":true,"support_email":"help@acme.test"}`, "If-Match",
+		first.Header.Get("ETag")).want(t, 200, "")
+	if got.into(t, &b); *b.BrandName != "Acme & Söhne" || b.Colors["primary"] != "#8a1c4a" ||
+		b.Colors["text"] != "#1b1f24" || !b.HideBrand || !b.Effective.HideBrand ||
+		*b.SupportEmail != "help@acme.test" || b.UpdatedAt == nil {
 		t.Errorf("%s", got.Body)
 	}
-	if again := c.do("GET", brandPath, nil); !bytes.Equal(again.Body, got.Body) || again.Header.Get("ETag") != got.Header.Get("ETag") {
+	if again := c.do("GET", brandPath, nil); !bytes.Equal(again.Body, got.Body) ||
+		again.Header.Get("ETag") != got.Header.Get("ETag") {
 		t.Errorf("GET answers %s, PATCH %s", again.Body, got.Body)
 	}
 	c.do("GET", brandPath, nil, "If-None-Match", got.Header.Get("ETag")).want(t, 304, "")
 	c.do("PATCH", brandPath, got.Body).want(t, 200, "")
-	c.do("PATCH", brandPath, `{"brand_name":"Other"}`, "If-Match", first.Header.Get("ETag")).want(t, 412, "precondition_failed")
+	c.do("PATCH", brandPath, `{"brand_name":"Other"}`, "If-Match", first.Header.Get("ETag")).
+		want(t, 412, "precondition_failed")
 	if got := c.branded(); got != "1 1" {
 		t.Errorf("one change is told %s times", got)
 	}
-	got = c.do("PATCH", brandPath, `{"brand_name":null,"colors":{"primary":null},"support_email":null}`).want(t, 200, "")
+	got = c.do("PATCH", brandPath, `{"brand_name":null,"colors":{"primary":null},"support_email":null}`).
+		want(t, 200, "")
 	if b = (settings{}); true {
 		got.into(t, &b)
 	}
@@ -124,7 +134,8 @@ func TestEachFieldOfABrandHasItsRule(t *testing.T) {
 			Ratio, Needs            float64
 		}
 	}
-	got := c.do("PATCH", brandPath, `{"colors":{"text":"#999999","accent":"#eeeeee"}}`).want(t, 422, "validation_failed")
+	got := c.do("PATCH", brandPath, `{"colors":{"text":"#999999","accent":"#eeeeee"}}`).
+		want(t, 422, "validation_failed")
 	if got.into(t, &p); len(p.Contrast) != 2 || fmt.Sprint(p.Contrast[1]) != "{text background #767676 2.84 4.5}" {
 		t.Errorf("%s", got.Body)
 	}
@@ -142,8 +153,10 @@ func TestABrandNeedsThePlanAndOutlastsIt(t *testing.T) {
 		UpgradeTo string `json:"upgrade_to"`
 	}
 	for body, feature := range map[string]string{
-		`{"brand_name":"Acme"}`: "white_label plan white_label_pro", `{"colors":{}}`: "white_label plan white_label_pro",
-		`{"support_email":null}`: "white_label plan white_label_pro", `{"hide_brand":true}`: "hide_brand plan agency_growth",
+		`{"brand_name":"Acme"}`:  "white_label plan white_label_pro",
+		`{"colors":{}}`:          "white_label plan white_label_pro",
+		`{"support_email":null}`: "white_label plan white_label_pro",
+		`{"hide_brand":true}`:    "hide_brand plan agency_growth",
 	} {
 		c.do("PATCH", brandPath, body).want(t, 402, "feature_not_in_plan").into(t, &need)
 		if got := need.Feature + " plan " + need.UpgradeTo; got != feature {
@@ -182,12 +195,15 @@ func TestWhoMayChangeABrand(t *testing.T) {
 	}
 }
 
-// TestTwoChangesAtOnceAreBothKept: the first settings of an org have no row to lock, and still none is lost.
+// TestTwoChangesAtOnceAreBothKept: the first change of an org has no row to lock, and still no update is lost.
 func TestTwoChangesAtOnceAreBothKept(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c := s.reseller()
-	bodies := []string{`{"brand_name":"Acme"}`, `{"hide_brand":true}`, `{"support_email":"help@acme.test"}`, `{"colors":{"primary":"#8a1c4a"}}`}
+	bodies := []string{
+		`{"brand_name":"Acme"}`, `{"hide_brand":true}`, `{"support_email":"help@acme.test"}`,
+		`{"colors":{"primary":"#8a1c4a"}}`,
+	}
 	var all sync.WaitGroup
 	for _, body := range bodies {
 		all.Go(func() { c.do("PATCH", brandPath, body).want(t, 200, "") })
@@ -195,7 +211,8 @@ func TestTwoChangesAtOnceAreBothKept(t *testing.T) {
 	all.Wait()
 	var b settings
 	got := c.do("GET", brandPath, nil)
-	if got.into(t, &b); b.BrandName == nil || !b.HideBrand || b.SupportEmail == nil || b.Colors["primary"] != "#8a1c4a" || !strings.HasPrefix(got.Header.Get("ETag"), `"4.`) {
+	if got.into(t, &b); b.BrandName == nil || !b.HideBrand || b.SupportEmail == nil ||
+		b.Colors["primary"] != "#8a1c4a" || !strings.HasPrefix(got.Header.Get("ETag"), `"4.`) {
 		t.Errorf("%s %s", got.Header.Get("ETag"), got.Body)
 	}
 	if told := c.branded(); told != "4 4" {

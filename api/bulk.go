@@ -21,33 +21,45 @@ import (
 
 const bulkPath = contactsPath + "/bulk"
 
-// mountBulk comes before mountContacts, whose GET of one contact would take "bulk" for an id.
+// mountBulk must run before mountContacts, which would match "bulk" as the id of a contact.
 func (a *App) mountBulk() {
 	const tag = "Bulk changes"
-	route(a, op{Method: http.MethodPost, Path: bulkPath, Need: member, Tag: tag, Title: "Change all contacts that a filter selects", Status: http.StatusAccepted, Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest}}, a.startBulk)
-	route(a, op{Method: http.MethodGet, Path: bulkPath, Need: viewer, Tag: tag, Title: "List bulk changes, newest first"}, a.listBulks)
-	route(a, op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a bulk change"}, a.getBulk)
-	route(a, op{Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: member, Tag: tag, Title: "Stop a bulk change; what was done stays"}, a.cancelBulk)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: bulkPath, Need: member, Tag: tag,
+			Title: "Change all contacts that a filter selects", Status: http.StatusAccepted,
+			Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest},
+		}, a.startBulk)
+	route(a,
+		op{Method: http.MethodGet, Path: bulkPath, Need: viewer, Tag: tag, Title: "List bulk changes, newest first"},
+		a.listBulks)
+	route(a, op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a bulk change"},
+		a.getBulk)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: member, Tag: tag,
+			Title: "Cancel a bulk change; changes already made are kept",
+		}, a.cancelBulk)
 }
 
-// bulkAction is what is to be done to each contact.
+// bulkAction is the action applied to each contact.
 type bulkAction struct {
 	Type   string        `json:"type" enum:"update,tag,segment,archive,restore"`
-	Patch  *contactPatch `json:"patch,omitempty" nullable:"false" doc:"Of update: the fields to set, as of a PATCH; an address cannot be among them"`
-	Add    []string      `json:"add,omitempty" nullable:"false" maxItems:"50" doc:"Of tag and segment: what each contact gets"`
-	Remove []string      `json:"remove,omitempty" nullable:"false" maxItems:"50" doc:"Of tag and segment: what each contact loses"`
+	Patch  *contactPatch `json:"patch,omitempty" nullable:"false" doc:"For update: fields to set, as in a PATCH; email is not allowed"`
+	Add    []string      `json:"add,omitempty" nullable:"false" maxItems:"50" doc:"For tag and segment: added to each contact"`
+	Remove []string      `json:"remove,omitempty" nullable:"false" maxItems:"50" doc:"For tag and segment: removed from each contact"`
 }
 
 type bulkIn struct {
 	Body struct {
-		Filter anything   `json:"filter" doc:"Whom it is about; see the filter language. Of restore: which archived contacts"`
+		Filter anything   `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
 		Action bulkAction `json:"action"`
-		DryRun flag       `json:"dry_run" required:"false" doc:"Counts whom it would be about, and changes nothing"`
+		DryRun flag       `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
 	}
 }
 
 type bulkStarted struct {
-	Location string `header:"Location" doc:"Where the progress is"`
+	Location string `header:"Location" doc:"Address of the progress"`
 	Body     shownBulk
 }
 
@@ -64,13 +76,14 @@ func showBulk(b bulk.Bulk, err error) (*bulkAnswer, error) {
 	return &bulkAnswer{tag, shownBulk{b}}, err
 }
 
-// shownBulk is a bulk change whose patch may hold null, which huma cannot tell from the Go type any.
+// shownBulk is a bulk change. Its patch may hold null, which huma cannot derive from the Go type any.
 type shownBulk struct{ bulk.Bulk }
 
-// Schema is Bulk's.
+// Schema returns the schema of bulk.Bulk.
 func (shownBulk) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[bulk.Bulk](), true, "Bulk")
-	r.SchemaFromRef(r.Schema(reflect.TypeFor[bulk.Action](), true, "Action").Ref).Properties["patch"].AdditionalProperties = true
+	r.SchemaFromRef(r.Schema(reflect.TypeFor[bulk.Action](), true,
+		"Action").Ref).Properties["patch"].AdditionalProperties = true
 	return s
 }
 
@@ -94,22 +107,25 @@ func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
 	})
 }
 
-// begin writes a bulk change down and adds its job.
-func begin(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.RawMessage, dryRun bool) (*bulkStarted, error) {
+// begin stores a bulk change and enqueues its job.
+func begin(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.RawMessage,
+	dryRun bool,
+) (*bulkStarted, error) {
 	b, err := bulk.Ask(ctx, tx, action, where, dryRun)
 	if err != nil {
 		return nil, err
 	}
-	return &bulkStarted{Location: bulkPath + "/" + b.ID.String(), Body: shownBulk{b}}, contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: b.ID})
+	return &bulkStarted{Location: bulkPath + "/" + b.ID.String(), Body: shownBulk{b}},
+		contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: b.ID})
 }
 
-// vetted is b as it will be done, or what is wrong with it.
+// vetted returns the validated action, or a fault.
 func (b *bulkAction) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Action, error) {
 	const path = "action/"
 	out := bulk.Action{Type: bulk.Type(b.Type), Add: b.Add, Remove: b.Remove}
 	if b.Patch != nil {
 		p := b.Patch.patch()
-		if err := contacts.Vet(ctx, tx, &p, path+"patch/"); err != nil {
+		if err := contacts.ValidatePatch(ctx, tx, &p, path+"patch/"); err != nil {
 			return out, err
 		}
 		out.Patch = bulk.OfPatch(&p).Patch
@@ -117,17 +133,17 @@ func (b *bulkAction) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Action, 
 	if err := out.Check(path); err != nil {
 		return out, err
 	}
-	if out.Type == bulk.Segment { // a dynamic one follows from its filter
+	if out.Type == bulk.Segment { // its filter defines a dynamic segment's members
 		p := contacts.Patch{}
 		p.Segment.Set, p.Segment.Value = true, append(append([]string{}, out.Add...), out.Remove...)
-		if err := contacts.Vet(ctx, tx, &p, path); err != nil {
+		if err := contacts.ValidatePatch(ctx, tx, &p, path); err != nil {
 			return out, inside(err, path+"segment", path+"add")
 		}
 	}
 	return out, nil
 }
 
-// inside moves the pointers of a validation fault from one member to another.
+// inside rewrites the pointers of a validation fault from member from to member to.
 func inside(err error, from, to string) error {
 	if f := fault.Of(err); f != nil {
 		for i := range f.Fields {
@@ -154,7 +170,9 @@ func (a *App) listBulks(ctx context.Context, in *pageIn) (*bulkList, error) {
 			return nil, err
 		}
 		out := &bulkList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(b bulk.Bulk) shownBulk { return shownBulk{b} }, func(b bulk.Bulk) id.ID { return b.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(b bulk.Bulk) shownBulk {
+			return shownBulk{b}
+		}, func(b bulk.Bulk) id.ID { return b.ID })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, bulk.Count)
 		}
@@ -162,7 +180,7 @@ func (a *App) listBulks(ctx context.Context, in *pageIn) (*bulkList, error) {
 	})
 }
 
-// BulkID is the path of one bulk change.
+// BulkID is the path parameter of one bulk change.
 type BulkID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }

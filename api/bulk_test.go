@@ -32,7 +32,7 @@ type bulkBody struct {
 	SampleIDs   []string
 }
 
-// asked asks for a bulk change and answers its id.
+// asked starts a bulk change and returns its id.
 func (c *caller) asked(method, path string, body any) id.ID {
 	c.Helper()
 	var b bulkBody
@@ -48,7 +48,7 @@ func (c *caller) asked(method, path string, body any) id.ID {
 	return which
 }
 
-// step does the first step of a bulk change alone.
+// step runs only the first step of a bulk change.
 func (c *caller) step(which id.ID) {
 	c.Helper()
 	if err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
@@ -62,12 +62,16 @@ func (c *caller) step(which id.ID) {
 	}
 }
 
-// settled asks for a bulk change, lets its job run to the end and answers what it came to.
+// settled starts a bulk change, runs its job to the end and returns the result.
 func (c *caller) settled(method, path string, body any) (b bulkBody) {
 	c.Helper()
 	which := c.asked(method, path, body)
 	job := contactbulk.Job{App: c.DB.App, Plans: plans.Standard(), Scores: c.App.Scores, Pace: contactbulk.Usual()}
-	if err := job.Work(c.Context(), &queue.Run[contactbulk.Args]{Claimed: &queue.Claimed{Org: c.Org, Attempt: 1, MaxAttempts: 50}, Args: contactbulk.Args{Bulk: which}}); err != nil {
+	if err := job.Work(c.Context(),
+		&queue.Run[contactbulk.Args]{
+			Claimed: &queue.Claimed{Org: c.Org, Attempt: 1, MaxAttempts: 50},
+			Args:    contactbulk.Args{Bulk: which},
+		}); err != nil {
 		c.Fatal(err)
 	}
 	c.do(http.MethodGet, bulkPath+"/"+which.String(), nil).want(c, 200, "").into(c, &b)
@@ -92,7 +96,9 @@ func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {
 	if dry.Status != "completed" || !dry.DryRun || dry.RowsTotal != 1 || dry.RowsChanged != 0 {
 		t.Errorf("%+v", dry)
 	}
-	done := ada.settled(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"update","patch":{"stage":"sql","phone":null,"tag":"cold","attributes":{"size":3}}}}`)
+	done := ada.settled(http.MethodPost, bulkPath,
+		`{"filter":`+hot+
+			`,"action":{"type":"update","patch":{"stage":"sql","phone":null,"tag":"cold","attributes":{"size":3}}}}`)
 	if done.Status != "completed" || done.RowsTotal != 1 || done.RowsChanged != 1 {
 		t.Errorf("%+v", done)
 	}
@@ -106,9 +112,11 @@ func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var waiting, stopped bulkBody
-	again := ada.do(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"}}`, "Idempotency-Key", "k").want(t, 202, "")
+	again := ada.do(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"}}`, "Idempotency-Key",
+		"k").want(t, 202, "")
 	again.into(t, &waiting)
-	if twice := ada.do(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"}}`, "Idempotency-Key", "k").want(t, 202, ""); string(twice.Body) != string(again.Body) {
+	if twice := ada.do(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"}}`, "Idempotency-Key",
+		"k").want(t, 202, ""); string(twice.Body) != string(again.Body) {
 		t.Errorf("%s\n%s", again.Body, twice.Body)
 	}
 	for range 2 {
@@ -142,16 +150,31 @@ func TestAWrongBulkChangeIsRefusedWithThePlace(t *testing.T) {
 		status int
 		place  string
 	}{
-		`{"filter":{"all":[` + all + `,{"field":"stage","op":"eq","value":7}]},"action":{"type":"archive"}}`: {400, "#/filter/all/1/value"},
-		`{"filter":{"field":"nonsense","op":"eq","value":7},"action":{"type":"archive"}}`:                    {400, "#/filter/field"},
-		`{"action":{"type":"archive"}}`:                                                       {422, "#/filter"},
-		`{"filter":` + all + `,"action":{"type":"explode"}}`:                                  {422, "#/action/type"},
-		`{"filter":` + all + `,"action":{"type":"update"}}`:                                   {422, "#/action/patch"},
-		`{"filter":` + all + `,"action":{"type":"update","patch":{}}}`:                        {422, "#/action/patch"},
-		`{"filter":` + all + `,"action":{"type":"update","patch":{"stage":"nonsense"}}}`:      {422, "#/action/patch/stage"},
-		`{"filter":` + all + `,"action":{"type":"update","patch":{"email":"a@x.example"}}}`:   {422, "#/action/patch/email"},
-		`{"filter":` + all + `,"action":{"type":"update","patch":{"lead_score":7}}}`:          {422, "#/action/patch/lead_score"},
-		`{"filter":` + all + `,"action":{"type":"update","patch":{"first_name":null}}}`:       {422, "#/action/patch/first_name"},
+		`{"filter":{"all":[` + all + `,{"field":"stage","op":"eq","value":7}]},"action":{"type":"archive"}}`: {
+			400,
+			"#/filter/all/1/value",
+		},
+		`{"filter":{"field":"nonsense","op":"eq","value":7},"action":{"type":"archive"}}`: {400, "#/filter/field"},
+		`{"action":{"type":"archive"}}`:                                {422, "#/filter"},
+		`{"filter":` + all + `,"action":{"type":"explode"}}`:           {422, "#/action/type"},
+		`{"filter":` + all + `,"action":{"type":"update"}}`:            {422, "#/action/patch"},
+		`{"filter":` + all + `,"action":{"type":"update","patch":{}}}`: {422, "#/action/patch"},
+		`{"filter":` + all + `,"action":{"type":"update","patch":{"stage":"nonsense"}}}`: {
+			422,
+			"#/action/patch/stage",
+		},
+		`{"filter":` + all + `,"action":{"type":"update","patch":{"email":"a@x.example"}}}`: {
+			422,
+			"#/action/patch/email",
+		},
+		`{"filter":` + all + `,"action":{"type":"update","patch":{"lead_score":7}}}`: {
+			422,
+			"#/action/patch/lead_score",
+		},
+		`{"filter":` + all + `,"action":{"type":"update","patch":{"first_name":null}}}`: {
+			422,
+			"#/action/patch/first_name",
+		},
 		`{"filter":` + all + `,"action":{"type":"tag"}}`:                                      {422, "#/action/add"},
 		`{"filter":` + all + `,"action":{"type":"tag","add":["a,b"]}}`:                        {422, "#/action/add/0"},
 		`{"filter":` + all + `,"action":{"type":"archive","add":["a"]}}`:                      {422, "#/action/add"},
@@ -163,16 +186,24 @@ func TestAWrongBulkChangeIsRefusedWithThePlace(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodGet, bulkPath+"/"+id.New().String(), nil).want(t, 404, "not_found")
-	ada.as("viewer").do(http.MethodPost, bulkPath, `{"filter":`+all+`,"action":{"type":"archive"}}`).want(t, 403, "forbidden")
+	ada.as("viewer").do(http.MethodPost, bulkPath, `{"filter":`+all+`,"action":{"type":"archive"}}`).
+		want(t, 403, "forbidden")
 }
 
 func TestTagsOfAnySpellingAreListedRenamedAndDeleted(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	odd := []string{"a/b", "a b", "a+b", "100%", "a%2Fb", "?x=1&y", "#", "Ünï 漢", "..", `"`, `back\slash`, "a:b", "list", "~"}
+	odd := []string{
+		"a/b", "a b", "a+b", "100%", "a%2Fb", "?x=1&y", "#", "Ünï 漢", "..", `"`, `back\slash`, "a:b",
+		"list", "~",
+	}
 	for i, tag := range odd {
-		ada.do(http.MethodPost, contactsPath, map[string]any{"email": "p" + string(rune('a'+i)) + "@acme.example", "first_name": "A", "last_name": "B", "tag": []string{tag, "both"}}).want(t, 201, "")
+		ada.do(http.MethodPost, contactsPath,
+			map[string]any{
+				"email": "p" + string(rune('a'+i)) + "@acme.example", "first_name": "A", "last_name": "B",
+				"tag": []string{tag, "both"},
+			}).want(t, 201, "")
 	}
 	names := func() (all []string) {
 		cursor := ""
@@ -199,17 +230,21 @@ func TestTagsOfAnySpellingAreListedRenamedAndDeleted(t *testing.T) {
 	for i, tag := range odd {
 		path := tagsPath + "/" + url.PathEscape(tag)
 		if i%3 == 0 {
-			if got := ada.settled(http.MethodDelete, path, nil); got.Action.Type != "delete_tag" || got.Action.Tag != tag || got.RowsChanged != 1 {
+			if got := ada.settled(http.MethodDelete, path, nil); got.Action.Type != "delete_tag" ||
+				got.Action.Tag != tag || got.RowsChanged != 1 {
 				t.Errorf("%q: %+v", tag, got)
 			}
 			continue
 		}
-		if got := ada.settled(http.MethodPatch, path, map[string]any{"name": " new " + tag + " "}); got.Action.Type != "rename_tag" || got.Action.Tag != tag || got.Action.To != "new "+tag || got.RowsChanged != 1 {
+		if got := ada.settled(http.MethodPatch, path,
+			map[string]any{"name": " new " + tag + " "}); got.Action.Type != "rename_tag" || got.Action.Tag != tag ||
+			got.Action.To != "new "+tag || got.RowsChanged != 1 {
 			t.Errorf("%q: %+v", tag, got)
 		}
 		ada.do(http.MethodPatch, path, `{"name":"x"}`).want(t, 404, "not_found")
 	}
-	if got := ada.settled(http.MethodPatch, tagsPath+"/"+url.PathEscape("new a b"), `{"name":"both"}`); got.RowsChanged != 1 {
+	if got := ada.settled(http.MethodPatch, tagsPath+"/"+url.PathEscape("new a b"),
+		`{"name":"both"}`); got.RowsChanged != 1 {
 		t.Errorf("%+v", got)
 	}
 	var counted struct {
@@ -220,10 +255,14 @@ func TestTagsOfAnySpellingAreListedRenamedAndDeleted(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodGet, tagsPath+"?limit=1", nil).want(t, 200, "").into(t, &counted)
-	if len(counted.Data) != 1 || counted.Data[0].Name != "both" || counted.Data[0].Contacts != len(odd) || counted.Data[0].More {
+	if len(counted.Data) != 1 || counted.Data[0].Name != "both" || counted.Data[0].Contacts != len(odd) ||
+		counted.Data[0].More {
 		t.Errorf("%+v", counted)
 	}
-	for body, status := range map[string]int{`{"name":"both"}`: 422, `{"name":""}`: 422, `{"name":"a,b"}`: 422, `{}`: 422, `{"name":"` + strings.Repeat("x", 65) + `"}`: 422} {
+	for body, status := range map[string]int{
+		`{"name":"both"}`: 422, `{"name":""}`: 422, `{"name":"a,b"}`: 422,
+		`{}`: 422, `{"name":"` + strings.Repeat("x", 65) + `"}`: 422,
+	} {
 		ada.do(http.MethodPatch, tagsPath+"/both", body).want(t, status, "validation_failed")
 	}
 	ada.do(http.MethodDelete, tagsPath+"/nobody", nil).want(t, 404, "not_found")

@@ -21,10 +21,10 @@ const (
 	clientsPath = "/api/v1/orgs/clients"
 )
 
-// clientDetail is a client with what its agency has allotted to it.
+// clientDetail is a client org with its agency's allocations.
 type clientDetail struct {
 	org.ClientOrg
-	Features map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
+	Features map[string]featureValue `json:"features" nullable:"false" doc:"Features allocated by the agency; others are the same as the agency's"`
 }
 
 type clientOut struct {
@@ -33,7 +33,7 @@ type clientOut struct {
 	Body clientDetail
 }
 
-// newClientOut is a client as its maker sees it.
+// newClientOut is the response to the creation of a client org.
 type newClientOut struct {
 	Location string `header:"Location"`
 	Tagged
@@ -42,14 +42,14 @@ type newClientOut struct {
 
 type newClient struct {
 	org.ClientOrg
-	Features  map[string]featureValue `json:"features" nullable:"false" doc:"What the agency lets it have of its own features; of all others it has as much as the agency"`
-	Mail      string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the owner's invitation was mailed; each address gets only so many in 24 hours"`
-	AcceptURL string                  `json:"accept_url,omitempty" format:"uri" doc:"Where the owner who was invited accepts, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
+	Features  map[string]featureValue `json:"features" nullable:"false" doc:"Features allocated by the agency; others are the same as the agency's"`
+	Mail      string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the invitation was mailed; mails per address are limited in 24 hours"`
+	AcceptURL string                  `json:"accept_url,omitempty" format:"uri" doc:"Link for the invited owner, to pass on yourself; only on an install without mail. Anyone with the link may join"`
 }
 
 type clientsOut struct{ Body list[org.ClientOrg] }
 
-// ClientID is the path of a client org.
+// ClientID is the path parameter of a client org.
 type ClientID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -57,8 +57,8 @@ type ClientID struct {
 type newClientIn struct {
 	Body struct {
 		Name       string         `json:"name" minLength:"1" maxLength:"200"`
-		OwnerEmail string         `json:"owner_email,omitempty" required:"false" maxLength:"254" doc:"Invited as its owner"`
-		Features   map[string]any `json:"features,omitempty" required:"false" doc:"What it may have of the agency's features: a number or null for no limit, true or false, a word"`
+		OwnerEmail string         `json:"owner_email,omitempty" required:"false" maxLength:"254" doc:"Invited as the owner"`
+		Features   map[string]any `json:"features,omitempty" required:"false" doc:"Allocation of the agency's features: a number, null for no limit, true or false, or text"`
 	}
 }
 
@@ -67,7 +67,7 @@ type clientPatchIn struct {
 	IfMatch
 	Body struct {
 		Name      optional[string]         `json:"name" required:"false"`
-		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged feature by feature; null takes an allocation back"`
+		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged per feature; null removes an allocation"`
 		ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
 		Status    optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
 		CreatedBy optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
@@ -80,18 +80,38 @@ type clientPatchIn struct {
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
 	settles := []string{plans.SettleKind.Name()}
-	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"}, a.listClients)
+	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"},
+		a.listClients)
 	route(a, op{
-		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org", Status: http.StatusCreated,
+		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org",
+		Status: http.StatusCreated,
 		Secret: true, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
-	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Read a client org"}, a.readClient)
-	route(a, op{Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag, Title: "Rename a client org, or change what it may use", Writes: settles}, a.patchClient)
-	route(a, op{Method: http.MethodPost, Path: one + "/pause", Need: admin, Tag: clientTag, Title: "Pause a client org: it is only read from"}, a.pauseClient)
-	route(a, op{Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag, Title: "End a client org's pause"}, a.resumeClient)
-	route(a, op{Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag, Title: "Make a client org one of its own", Writes: settles}, a.detachClient)
+	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Get a client org"},
+		a.readClient)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag,
+			Title: "Update a client org's name or features", Writes: settles,
+		}, a.patchClient)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: one + "/pause", Need: admin, Tag: clientTag,
+			Title: "Pause a client org, which makes it read-only",
+		}, a.pauseClient)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag,
+			Title: "Resume a client org",
+		}, a.resumeClient)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag,
+			Title: "Detach a client org from its agency", Writes: settles,
+		}, a.detachClient)
 	route(a, op{
-		Method: http.MethodPost, Path: one + "/token", Need: members(auth.Admin), Tag: clientTag, Title: "Act in a client org for a quarter of an hour", Secret: true,
+		Method: http.MethodPost, Path: one + "/token", Need: members(auth.Admin), Tag: clientTag,
+		Title: "Act in a client org for 15 minutes", Secret: true,
 	}, a.enterClient)
 }
 
@@ -116,7 +136,9 @@ func (a *App) listClients(ctx context.Context, in *pageIn) (*clientsOut, error) 
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(c org.ClientOrg) org.ClientOrg { return c }, func(c org.ClientOrg) id.ID { return c.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
+			return c
+		}, func(c org.ClientOrg) id.ID { return c.ID })
 		if err == nil {
 			err = in.add(ctx, tx, &l.Total, org.CountClients)
 		}
@@ -134,12 +156,15 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 	})
 }
 
-// createClient looks for room before it writes an org that would then be thrown away; the commit decides.
+// createClient checks the agency's limit first, to avoid creating an org only to roll it back. The commit enforces the
+// limit.
 func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut, error) {
 	w, b := who(ctx), &in.Body
 	if b.OwnerEmail != "" {
 		if w.IsKey() || !w.Staff.IsZero() {
-			return nil, fault.New(fault.Forbidden, "API keys and staff have no rights over members: a person of the organization invites the owner.")
+			return nil,
+				fault.New(fault.Forbidden,
+					"API keys and staff may not manage members: a user of the organization must invite the owner.")
 		}
 		if err := auth.CheckEmail("owner_email", strings.TrimSpace(b.OwnerEmail)); err != nil {
 			return nil, err
@@ -184,12 +209,15 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut,
 		}
 		return &newClientOut{
 			Location: clientsPath + "/" + c.ID.String(), Tagged: shown.Tagged,
-			Body: newClient{ClientOrg: shown.Body.ClientOrg, Features: shown.Body.Features, Mail: invited.Mail, AcceptURL: invited.AcceptURL},
+			Body: newClient{
+				ClientOrg: shown.Body.ClientOrg, Features: shown.Body.Features, Mail: invited.Mail,
+				AcceptURL: invited.AcceptURL,
+			},
 		}, nil
 	})
 }
 
-// allot writes what a client may have, in its own org.
+// allot writes the client's allocations. tx belongs to the client org.
 func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
 	if len(features) == 0 {
 		return nil
@@ -205,9 +233,11 @@ func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]an
 	return a.Plans.Allot(ctx, tx, "features", raw)
 }
 
-// inviteOwner invites the owner of a new client, tx's org, at the cost of its agency's limit, and returns the invitation;
-// a zero one without an address.
-func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by auth.Who) (invitedMember, error) {
+// inviteOwner invites the owner of a new client, tx's org, and returns the invitation. The invitation counts against
+// the agency's limit. Without an email it returns a zero invitation.
+func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name string, by auth.Who) (invitedMember,
+	error,
+) {
 	if email = strings.TrimSpace(email); email == "" {
 		return invitedMember{}, nil
 	}
@@ -234,7 +264,8 @@ func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, e
 			return nil, err
 		}
 		if err := kept(c, map[string]optional[string]{
-			"id": b.ID, "status": b.Status, "created_by": b.CreatedBy, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "paused_at": b.PausedAt,
+			"id": b.ID, "status": b.Status, "created_by": b.CreatedBy, "created_at": b.CreatedAt,
+			"updated_at": b.UpdatedAt, "paused_at": b.PausedAt,
 		}); err != nil {
 			return nil, err
 		}
@@ -250,13 +281,14 @@ func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, e
 			}
 		}
 		if renamed || len(b.Features.Value) > 0 {
-			org.TouchClient(ctx, tx, c, "client_org.updated", map[string]any{"name": c.Name, "features": b.Features.Value})
+			org.TouchClient(ctx, tx, c, "client_org.updated",
+				map[string]any{"name": c.Name, "features": b.Features.Value})
 		}
 		return showClient(ctx, a, tx, c)
 	})
 }
 
-// reallot is allot for a merge patch, where null takes an allocation back.
+// reallot is allot for a merge patch, in which null removes an allocation.
 func (a *App) reallot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
 	raw := make(map[string]json.RawMessage, len(features))
 	for name, v := range features {

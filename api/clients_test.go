@@ -18,14 +18,14 @@ type clientBody struct {
 	Features         map[string]any
 }
 
-// client makes a client org of the caller's.
+// client creates a client org of the caller's.
 func (c *caller) client(body any) (b clientBody) {
 	c.Helper()
 	c.do("POST", clientsPath, body).want(c, 201, "").into(c, &b)
 	return b
 }
 
-// eventually waits until done holds: what another process would see within a second.
+// eventually waits until done returns true, within the second that other processes may take to see a change.
 func (s *service) eventually(done func() bool) {
 	s.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -37,7 +37,7 @@ func (s *service) eventually(done func() bool) {
 	}
 }
 
-// enter is the caller at work in a client's org.
+// enter returns the caller as staff in a client's org.
 func (c *caller) enter(client, body string) *caller {
 	c.Helper()
 	var t struct {
@@ -51,7 +51,7 @@ func (c *caller) enter(client, body string) *caller {
 	return &caller{service: c.service, Org: org, User: c.User, Token: t.Token}
 }
 
-// logged are the actions in the caller's audit log, newest first, with who did them.
+// logged returns the actions in the caller's audit log with their actors, newest first.
 func (c *caller) logged() string {
 	c.Helper()
 	var log struct {
@@ -81,24 +81,33 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	if shop.Status != "active" || shop.Features["contacts"] != 2.0 || shop.Features["sequences"] != false {
 		t.Errorf("made: %+v", shop)
 	}
-	for range 2 { // a stored answer is the first one
-		again := ada.do("POST", clientsPath, `{"name":"Twice","features":{"contacts":2,"sequences":false,"support":"none","members":null}}`, "Idempotency-Key", "twice").want(t, 201, "")
-		if !strings.Contains(string(again.Body), `"features":{"contacts":2,"members":null,"sequences":false,"support":"none"}`) {
+	for range 2 { // the second response is the stored one
+		again := ada.do("POST", clientsPath,
+			`{"name":"Twice","features":{"contacts":2,"sequences":false,"support":"none","members":null}}`,
+			"Idempotency-Key", "twice").want(t, 201, "")
+		if !strings.Contains(string(again.Body),
+			`"features":{"contacts":2,"members":null,"sequences":false,"support":"none"}`) {
 			t.Errorf("made with a key: %s", again.Body)
 		}
 	}
 	at := clientsPath + "/" + shop.ID
 	got := ada.do("GET", at, nil).want(t, 200, "")
 	shop = clientBody{}
-	ada.do("PATCH", at, `{"name":"Shop Ltd","features":{"sequences":null,"members":3}}`, "If-Match", got.Header.Get("ETag")).want(t, 200, "").into(t, &shop)
+	ada.do("PATCH", at, `{"name":"Shop Ltd","features":{"sequences":null,"members":3}}`, "If-Match",
+		got.Header.Get("ETag")).want(t, 200, "").into(t, &shop)
 	if _, still := shop.Features["sequences"]; still || shop.Name != "Shop Ltd" || shop.Features["members"] != 3.0 {
 		t.Errorf("changed: %+v", shop)
 	}
 	ada.do("PATCH", at, `{"name":"Late"}`, "If-Match", got.Header.Get("ETag")).want(t, 412, "precondition_failed")
 	for body, field := range map[string]string{
-		`{"features":{"gold":1}}`: "#/features/gold unknown_feature", `{"features":{"client_orgs":1}}`: "#/features/client_orgs unknown_feature",
-		`{"features":{"contacts":"many"}}`: "#/features/contacts invalid_value", `{"features":{"api_requests_per_minute":0}}`: "#/features/api_requests_per_minute invalid_value",
-		`{"name":""}`: "#/name required", `{"name":null}`: "#/name not_nullable", `{"status":"paused"}`: "#/status read_only",
+		`{"features":{"gold":1}}`:                    "#/features/gold unknown_feature",
+		`{"features":{"client_orgs":1}}`:             "#/features/client_orgs unknown_feature",
+		`{"features":{"contacts":"many"}}`:           "#/features/contacts invalid_value",
+		`{"features":{"api_requests_per_minute":0}}`: "#/features/api_requests_per_minute invalid_value",
+
+		`{"name":""}`:         "#/name required",
+		`{"name":null}`:       "#/name not_nullable",
+		`{"status":"paused"}`: "#/status read_only",
 	} {
 		if f := ada.do("PATCH", at, body).want(t, 422, "").field(); f != field {
 			t.Errorf("%s: %s, want %s", body, f, field)
@@ -114,7 +123,8 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	}
 	staff.contact("a@shop.example")
 	staff.contact("b@shop.example")
-	full := staff.do("POST", contactsPath, `{"email":"c@shop.example","first_name":"C","last_name":"C"}`).want(t, 402, "plan_limit_reached")
+	full := staff.do("POST", contactsPath, `{"email":"c@shop.example","first_name":"C","last_name":"C"}`).
+		want(t, 402, "plan_limit_reached")
 	var p struct {
 		Limit, Used int
 		UpgradeTo   *string `json:"upgrade_to"`
@@ -124,7 +134,7 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	}
 	staff.do("POST", clientsPath, `{"name":"Of a client"}`).want(t, 402, "plan_limit_reached")
 
-	// The agency sees its client's name, and nothing else of it but by the token.
+	// The agency sees its client's name and nothing else without the staff token.
 	if n := s.count("contact WHERE org_id = $1", staff.Org); n != 2 {
 		t.Fatalf("%d contacts", n)
 	}
@@ -163,7 +173,8 @@ func TestAPausedClientIsReadAndNotWritten(t *testing.T) {
 		t.Errorf("a paused client counts %d", used)
 	}
 	ada.do("POST", clientsPath+"/"+shop.ID+"/resume", nil).want(t, 200, "")
-	staff.do("PATCH", contactsPath+"/"+c.ID, `{"stage":"mql"}`).want(t, 200, "") // at once: it is asked again before it is refused
+	// The state is read again before a request is refused, so this works immediately.
+	staff.do("PATCH", contactsPath+"/"+c.ID, `{"stage":"mql"}`).want(t, 200, "")
 }
 
 func TestStaffActsShortlySeenAndOnlyWhileItIsStaff(t *testing.T) {
@@ -176,7 +187,8 @@ func TestStaffActsShortlySeenAndOnlyWhileItIsStaff(t *testing.T) {
 	ada.key(auth.Owner).do("POST", clientsPath+"/"+shop.ID+"/token", nil).want(t, 403, "forbidden")
 	bob.do("POST", clientsPath+"/"+shop.ID+"/token", `{"role":"owner"}`).want(t, 422, "validation_failed")
 	viewer, staff := bob.enter(shop.ID, `{"role":"viewer"}`), bob.enter(shop.ID, `{}`)
-	viewer.do("POST", contactsPath, `{"email":"a@shop.example","first_name":"A","last_name":"A"}`).want(t, 403, "forbidden")
+	viewer.do("POST", contactsPath, `{"email":"a@shop.example","first_name":"A","last_name":"A"}`).
+		want(t, 403, "forbidden")
 	c := staff.contact("a@shop.example")
 	staff.do("DELETE", contactsPath+"/"+c.ID, nil).want(t, 204, "")
 	staff.do("POST", "/api/v1/api-keys", `{"name":"backdoor"}`).want(t, 403, "forbidden")
@@ -186,30 +198,34 @@ func TestStaffActsShortlySeenAndOnlyWhileItIsStaff(t *testing.T) {
 		Org     struct{ ID string }
 		StaffOf string `json:"staff_of"`
 	}
-	if staff.do("GET", "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me); me.User.ID != bob.User.String() || me.Org.ID != shop.ID || me.StaffOf != ada.Org.String() {
+	if staff.do("GET", "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me); me.User.ID != bob.User.String() ||
+		me.Org.ID != shop.ID || me.StaffOf != ada.Org.String() {
 		t.Errorf("staff is %+v", me)
 	}
 	log := staff.logged()
 	for _, want := range []string{
 		"staff.entered", "staff.acted POST " + contactsPath + " by " + bob.User.String(),
-		"staff.acted DELETE " + contactsPath + "/{id} by " + bob.User.String(), "organization.created " + shop.ID + " by " + ada.User.String(),
+		"staff.acted DELETE " + contactsPath + "/{id} by " + bob.User.String(),
+		"organization.created " + shop.ID + " by " + ada.User.String(),
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the client's log lacks %q:\n%s", want, log)
 		}
 	}
-	if log := ada.logged(); !strings.Contains(log, "client_org.entered "+shop.ID+" by "+bob.User.String()) || strings.Contains(log, "staff.acted") {
+	if log := ada.logged(); !strings.Contains(log, "client_org.entered "+shop.ID+" by "+bob.User.String()) ||
+		strings.Contains(log, "staff.acted") {
 		t.Errorf("the agency's log:\n%s", log)
 	}
-	// Another agency's staff, or a client of another, is nobody here.
+	// Staff or clients of another agency have no access here.
 	eve := s.signup().subscribe("agency_growth")
 	eve.do("POST", clientsPath+"/"+shop.ID+"/token", nil).want(t, 404, "not_found")
-	// Who leaves the agency is out of its clients.
+	// A user who leaves the agency loses access to its clients.
 	ada.do("DELETE", "/api/v1/members/"+bob.User.String(), nil).want(t, 204, "")
 	s.eventually(func() bool { return staff.do("GET", contactsPath, nil).Status == 401 })
-	// And a token ends by itself.
+	// A token expires.
 	staff = ada.enter(shop.ID, `{}`)
-	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(), `UPDATE staff_access SET expires_at = now() WHERE org_id = $1`, staff.Org); err != nil {
+	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(),
+		`UPDATE staff_access SET expires_at = now() WHERE org_id = $1`, staff.Org); err != nil {
 		t.Fatal(err)
 	}
 	s.eventually(func() bool { return staff.do("GET", contactsPath, nil).Status == 401 })
@@ -223,7 +239,8 @@ func TestADetachedClientIsOnItsOwn(t *testing.T) {
 	staff := ada.enter(shop.ID, `{}`)
 	staff.contact("a@shop.example")
 	ada.do("POST", clientsPath+"/"+shop.ID+"/detach", nil).want(t, 409, "conflict") // Sam has not joined yet
-	if n := s.count("invitation WHERE org_id = $1 AND role = 'owner' AND email = 'Sam@shop.example'", staff.Org); n != 1 {
+	if n := s.count("invitation WHERE org_id = $1 AND role = 'owner' AND email = 'Sam@shop.example'",
+		staff.Org); n != 1 {
 		t.Errorf("%d invitations of the owner", n)
 	}
 	sam := staff.as(auth.Owner)
@@ -240,7 +257,7 @@ func TestADetachedClientIsOnItsOwn(t *testing.T) {
 	if r := sam.rights(); r.Plan != "trial" || r.Features["contacts"].Value != nil {
 		t.Errorf("on its own: %+v", r)
 	}
-	sam.contact("b@shop.example") // the allocation of one is over
+	sam.contact("b@shop.example") // the allocation of one has ended
 	if log := sam.logged(); !strings.Contains(log, "organization.detached") {
 		t.Errorf("the log:\n%s", log)
 	}
@@ -263,7 +280,8 @@ func TestOfParallelCreationsAtTheLastPlaceOneSucceeds(t *testing.T) {
 		wait.Go(func() {
 			<-gate
 			got, err := ada.try("POST", clientsPath, `{"name":"One more"}`)
-			if status[i] = got.Status; err != nil || got.Status != 201 && (got.Status != 402 || got.code() != "plan_limit_reached") {
+			if status[i] = got.Status; err != nil ||
+				got.Status != 201 && (got.Status != 402 || got.code() != "plan_limit_reached") {
 				t.Errorf("%d %s %v", got.Status, got.Body, err)
 			}
 		})
@@ -277,7 +295,8 @@ func TestOfParallelCreationsAtTheLastPlaceOneSucceeds(t *testing.T) {
 		}
 	}
 	orgs := s.count("org WHERE parent_org_id = $1", ada.Org)
-	if f := ada.rights().Features["client_orgs"]; made != 1 || orgs != 10 || *f.Used != 10 || f.Value != 10.0 || f.OverLimit {
+	if f := ada.rights().Features["client_orgs"]; made != 1 || orgs != 10 || *f.Used != 10 || f.Value != 10.0 ||
+		f.OverLimit {
 		t.Errorf("%d made, %d orgs, %+v", made, orgs, f)
 	}
 }
@@ -287,14 +306,17 @@ func TestOverageIsCountedAndADowngradeDeletesNothing(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup().subscribe("white_label_pro")
 	sql := testkit.Pgx(t, s.DB.URL)
-	if _, err := sql.Exec(t.Context(), `UPDATE quota SET cap = 1 WHERE org_id = $1 AND feature = 'client_orgs'`, ada.Org); err != nil {
+	if _, err := sql.Exec(t.Context(), `UPDATE quota SET cap = 1 WHERE org_id = $1 AND feature = 'client_orgs'`,
+		ada.Org); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		ada.client(`{"name":"Shop"}`)
 	}
 	var over int
-	if err := sql.QueryRow(t.Context(), `SELECT used - cap FROM quota WHERE org_id = $1 AND feature = 'client_orgs' AND overage`, ada.Org).Scan(&over); err != nil || over != 2 {
+	if err := sql.QueryRow(t.Context(),
+		`SELECT used - cap FROM quota WHERE org_id = $1 AND feature = 'client_orgs' AND overage`, ada.Org).
+		Scan(&over); err != nil || over != 2 {
 		t.Errorf("overage %d, %v", over, err)
 	}
 	ada.subscribe("solo_pro")

@@ -12,23 +12,23 @@ import (
 type enterIn struct {
 	ClientID
 	Body *struct {
-		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin" default:"admin" doc:"What to act as"`
+		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin" default:"admin" doc:"Role to act in"`
 	} `required:"false"`
 }
 
-// staffToken lets its holder act in a client's org. It cannot be refreshed.
+// staffToken is a token that allows its holder to act in a client's org. It cannot be refreshed.
 type staffToken struct {
 	AccessToken string    `json:"access_token"`
 	TokenType   string    `json:"token_type" enum:"Bearer"`
-	ExpiresIn   int       `json:"expires_in" doc:"Seconds until the token ends"`
-	AccessID    id.ID     `json:"access_id" format:"uuid" doc:"What the client's audit log calls this access"`
-	Org         orgName   `json:"org" doc:"The client's"`
+	ExpiresIn   int       `json:"expires_in" doc:"Seconds until the token expires"`
+	AccessID    id.ID     `json:"access_id" format:"uuid" doc:"ID of this access in the client's audit log"`
+	Org         orgName   `json:"org" doc:"The client org"`
 	Role        auth.Role `json:"role" enum:"viewer,member,admin"`
 }
 
 type staffTokenOut struct{ Body staffToken }
 
-// enterClient lends a token. The client's log says so, and holds every act by it.
+// enterClient issues a staff token. The client's audit log records the access and every action made with the token.
 func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, error) {
 	w, role := who(ctx), auth.Admin
 	if in.Body != nil && in.Body.Role != "" {
@@ -55,7 +55,11 @@ func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, err
 		if err != nil {
 			return nil, err
 		}
-		org.Audit(ctx, tx, org.Entry{Action: "client_org.entered", Target: "client_org", ID: c.ID.String(), Detail: map[string]any{"access": out.Body.AccessID, "role": role}})
+		org.Audit(ctx, tx,
+			org.Entry{
+				Action: "client_org.entered", Target: "client_org", ID: c.ID.String(),
+				Detail: map[string]any{"access": out.Body.AccessID, "role": role},
+			})
 		return out, nil
 	})
 }

@@ -26,31 +26,55 @@ func (a *App) mountCompanies() {
 		update:  companies.Update,
 		archive: companies.Archive,
 		restore: companies.Restore,
-		tell:    tellCompany,
+		tell:    announceCompany,
 		resolve: func(ctx context.Context, err error) error { return companies.Resolve(ctx, a.DB, who(ctx).Org, err) },
 	}
 	const tag = "Companies"
-	route(a, op{Method: http.MethodPost, Path: companiesPath, Need: member, Tag: tag, Title: "Create a company", Status: http.StatusCreated, Writes: []string{"company.created"}}, posted(n, (*newCompany).patch))
-	route(a, op{Method: http.MethodGet, Path: companiesPath, Need: viewer, Tag: tag, Title: "List companies"}, a.listCompanies)
-	route(a, op{Method: http.MethodPost, Path: companiesPath + "/batch", Need: member, Tag: tag, Title: "Create or update up to 1000 companies", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"company.created", "company.updated"}}, a.batchCompanies)
-	route(a, op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a company"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: member, Tag: tag, Title: "Update a company", Writes: []string{"company.updated"}}, patched(n, (*companyPatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"}}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived company", Writes: []string{"company.restored"}}, n.restored)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: companiesPath, Need: member, Tag: tag, Title: "Create a company",
+			Status: http.StatusCreated, Writes: []string{"company.created"},
+		}, createHandler(n, (*newCompany).patch))
+	route(a, op{Method: http.MethodGet, Path: companiesPath, Need: viewer, Tag: tag, Title: "List companies"},
+		a.listCompanies)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: companiesPath + "/batch", Need: member, Tag: tag,
+			Title: "Create or update up to 1000 companies", MaxBody: batchBodyBytes, ByRow: true,
+			Writes: []string{"company.created", "company.updated"},
+		}, a.batchCompanies)
+	route(a,
+		op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a company"},
+		n.shown)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: member, Tag: tag, Title: "Update a company",
+			Writes: []string{"company.updated"},
+		}, updateHandler(n, (*companyPatch).patch))
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: member, Tag: tag,
+			Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"},
+		}, n.archived)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: member, Tag: tag,
+			Title: "Restore an archived company", Writes: []string{"company.restored"},
+		}, n.restored)
 }
 
-func tellCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change) error {
+func announceCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change) error {
 	return announceAll(ctx, tx, companies.Events(ch))
 }
 
-// CompanyFields are the members that every company body may have.
+// CompanyFields are the members common to every company body.
 type CompanyFields struct {
-	Domain   optional[string] `json:"domain" required:"false" doc:"Such as example.com; kept in lower case and ASCII. One live company per domain"`
+	Domain   optional[string] `json:"domain" required:"false" doc:"Such as example.com; stored in lower-case ASCII. One live company per domain"`
 	Website  optional[string] `json:"website" required:"false" doc:"Up to 2000 characters"`
 	Industry optional[string] `json:"industry" required:"false" doc:"Up to 200 characters"`
 	Size     optional[string] `json:"size" required:"false" doc:"Free text, such as 11-50; up to 50 characters"`
 	Phone    optional[string] `json:"phone" required:"false" doc:"Free text, up to 50 characters"`
-	OwnerID  optional[string] `json:"owner_id" required:"false" doc:"UUID of the user who looks after the company"`
+	OwnerID  optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the company"`
 
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
@@ -58,7 +82,8 @@ type CompanyFields struct {
 
 func (f *CompanyFields) patch(name optional[string], readOnly map[string]anything) companies.Patch {
 	p := companies.Patch{
-		Name: name.Field, Domain: f.Domain.Field, Website: f.Website.Field, Industry: f.Industry.Field, Size: f.Size.Field,
+		Name: name.Field, Domain: f.Domain.Field, Website: f.Website.Field, Industry: f.Industry.Field,
+		Size:  f.Size.Field,
 		Phone: f.Phone.Field, OwnerID: f.OwnerID.Field,
 	}
 	p.Refuse("updated_at", json.RawMessage(f.UpdatedAt))
@@ -69,7 +94,7 @@ func (f *CompanyFields) patch(name optional[string], readOnly map[string]anythin
 	return p
 }
 
-// newCompany is the body of a creation.
+// newCompany is the body of a create request.
 type newCompany struct {
 	Name optional[string] `json:"name" doc:"1 to 200 characters"`
 	CompanyFields
@@ -81,7 +106,7 @@ func (b *newCompany) patch() companies.Patch {
 	return b.CompanyFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-// companyPatch is the body of a PATCH.
+// companyPatch is the body of a PATCH request.
 type companyPatch struct {
 	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
 	CompanyFields
@@ -93,42 +118,48 @@ func (b *companyPatch) patch() companies.Patch {
 	return b.CompanyFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-// companyRow is one row of a batch.
+// companyRow is one row of a batch request.
 type companyRow struct {
-	ID   optional[string] `json:"id" required:"false" doc:"The company to change; without it the live one with this domain; without a domain the one live one of this name, letter case aside; else a new one"`
+	ID   optional[string] `json:"id" required:"false" doc:"Company to change; if absent, the live one with this domain; without a domain the only live one of this name, ignoring case; else a new one"`
 	Name optional[string] `json:"name" required:"false"`
 	CompanyFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, of a new company only: history that is brought in"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new company: for imported history"`
 }
 
-// companyBatchBody is the body of a batch, as the document describes it.
+// companyBatchBody is the body of a batch request, for the API document.
 type companyBatchBody struct {
-	Companies []companyRow `json:"companies" minItems:"1" maxItems:"1000" doc:"Worked in the order sent. A row that is wrong is answered as an error and stops no other"`
+	Companies []companyRow `json:"companies" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
 }
 
-func (a *App) batchCompanies(ctx context.Context, in *struct{ Body batchRows[companyBatchBody] }) (*recordBatchAnswer, error) {
+func (a *App) batchCompanies(ctx context.Context, in *struct {
+	Body batchRows[companyBatchBody]
+},
+) (*recordBatchAnswer, error) {
 	sent, wrong, err := rowsOf[companyRow](a, &in.Body)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]companies.Upsert, len(sent))
 	for i := range sent {
-		rows[i] = companies.Upsert{ID: sent[i].ID.Field, Patch: sent[i].CompanyFields.patch(sent[i].Name, nil), Wrong: wrong[i]}
+		rows[i] = companies.Upsert{
+			ID: sent[i].ID.Field, Patch: sent[i].CompanyFields.patch(sent[i].Name, nil),
+			Wrong: wrong[i],
+		}
 		rows[i].CreatedAt = sent[i].CreatedAt.Field
 	}
 	return batched(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []companies.Change, error) {
 		return companies.UpsertAll(ctx, tx, rows)
-	}, tellCompany)
+	}, announceCompany)
 }
 
 type companyQuery struct {
 	Page
 	CountQuery
-	Q        string `query:"q" maxLength:"200" doc:"Words, each the beginning of a word of name or domain"`
+	Q        string `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name or domain"`
 	Domain   string `query:"domain" maxLength:"253"`
 	OwnerID  string `query:"owner_id" format:"uuid"`
 	Sort     string `query:"sort" enum:"-created_at,created_at,name" default:"-created_at"`
-	Archived bool   `query:"archived" doc:"The archived companies instead of the live ones"`
+	Archived bool   `query:"archived" doc:"List archived companies instead of live ones"`
 }
 
 func (q *companyQuery) filter() (f *companies.Filter, err error) {
@@ -146,7 +177,7 @@ func (q *companyQuery) filter() (f *companies.Filter, err error) {
 	return f, err
 }
 
-// wordsOf reads a parameter q.
+// wordsOf parses the query parameter q.
 func wordsOf(q string) ([]string, error) {
 	words := filter.Words(q)
 	if len(words) > maxTerms {
@@ -163,7 +194,7 @@ func (a *App) listCompanies(ctx context.Context, in *companyQuery) (*recordList[
 	if err != nil {
 		return nil, err
 	}
-	return listed(ctx, a, in.Page, in.Count, listing[companies.Company]{
+	return listHandler(ctx, a, in.Page, in.Count, listing[companies.Company]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]companies.Row, error) {
 			return companies.List(ctx, tx, f, in.Sort, after, limit)
 		},

@@ -13,7 +13,7 @@ import (
 
 const companiesPath = "/api/v1/crm/companies"
 
-// company is the part of one that tests look at.
+// company has the members of a company that tests check.
 type company struct {
 	ID         string  `json:"id"`
 	Name       string  `json:"name"`
@@ -29,7 +29,7 @@ func (c *caller) firm(body string) (out company) {
 	return out
 }
 
-// names walks a list two by two and answers what its rows are called.
+// names reads a list in pages of two and returns the names of its rows.
 func (c *caller) names(path, query string) string {
 	c.Helper()
 	var out []string
@@ -51,12 +51,13 @@ func (c *caller) names(path, query string) string {
 	}
 }
 
-// told counts an org's events by type, those of contacts left out.
+// told counts an org's events by type, without those of contacts.
 func (c *caller) told() map[string]int {
 	c.Helper()
 	counts := c.effects(c.Org)
 	for what := range counts {
-		if strings.HasPrefix(what, "contact.") || !strings.Contains(what, ".") || what == "lead.score" || what == "score.train" || what == "quota.announce" {
+		if strings.HasPrefix(what, "contact.") || !strings.Contains(what, ".") || what == "lead.score" ||
+			what == "score.train" || what == "quota.announce" {
 			delete(counts, what)
 		}
 	}
@@ -67,7 +68,8 @@ func TestACompanyIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	made := ada.do(http.MethodPost, companiesPath, `{"name":"Acme Ltd","domain":"ACME.example.","industry":"Anvils","size":"11-50"}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, companiesPath,
+		`{"name":"Acme Ltd","domain":"ACME.example.","industry":"Anvils","size":"11-50"}`).want(t, 201, "")
 	var c company
 	made.into(t, &c)
 	at := companiesPath + "/" + c.ID
@@ -79,19 +81,22 @@ func TestACompanyIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	}
 	ada.do(http.MethodGet, at, nil, "If-None-Match", `"1.0"`).want(t, 304, "")
 	changed := ada.do(http.MethodPatch, at, `{"name":"Acme","industry":null}`, "If-Match", `"1.0"`).want(t, 200, "")
-	if changed.Header.Get("ETag") != `"2.0"` || !strings.Contains(string(changed.Body), `"industry":null`) || !strings.Contains(string(changed.Body), `"size":"11-50"`) {
+	if changed.Header.Get("ETag") != `"2.0"` || !strings.Contains(string(changed.Body), `"industry":null`) ||
+		!strings.Contains(string(changed.Body), `"size":"11-50"`) {
 		t.Errorf("%v %s", changed.Header, changed.Body)
 	}
 	ada.do(http.MethodPatch, at, `{"name":"A"}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
 	for _, same := range []string{`{}`, string(changed.Body)} {
-		if got := ada.do(http.MethodPatch, at, same).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` || string(got.Body) != string(changed.Body) {
+		if got := ada.do(http.MethodPatch, at, same).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` ||
+			string(got.Body) != string(changed.Body) {
 			t.Errorf("%s answered %v %s", same, got.Header, got.Body)
 		}
 	}
 	var taken struct {
 		ExistingID string `json:"existing_id"`
 	}
-	if ada.do(http.MethodPost, companiesPath, `{"name":"Other","domain":"acme.EXAMPLE"}`).want(t, 409, "company_exists").into(t, &taken); taken.ExistingID != c.ID {
+	if ada.do(http.MethodPost, companiesPath, `{"name":"Other","domain":"acme.EXAMPLE"}`).
+		want(t, 409, "company_exists").into(t, &taken); taken.ExistingID != c.ID {
 		t.Errorf("existing_id %q, want %s", taken.ExistingID, c.ID)
 	}
 	ada.do(http.MethodDelete, at, nil, "If-Match", `"1.0"`).want(t, 412, "")
@@ -104,14 +109,18 @@ func TestACompanyIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 		t.Error("no archived_at")
 	}
 	heir := ada.firm(`{"name":"Heir","domain":"acme.example"}`)
-	if ada.do(http.MethodPost, at+"/restore", nil).want(t, 409, "company_exists").into(t, &taken); taken.ExistingID != heir.ID {
+	if ada.do(http.MethodPost, at+"/restore", nil).want(t, 409, "company_exists").
+		into(t, &taken); taken.ExistingID != heir.ID {
 		t.Errorf("existing_id %q, want %s", taken.ExistingID, heir.ID)
 	}
 	ada.do(http.MethodPatch, companiesPath+"/"+heir.ID, `{"domain":null}`).want(t, 200, "")
 	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
 	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
 	ada.do(http.MethodPatch, companiesPath+"/"+heir.ID, `{"domain":"acme.example"}`).want(t, 409, "company_exists")
-	if diff := cmp.Diff(map[string]int{"company.created": 2, "company.updated": 2, "company.archived": 1, "company.restored": 1}, ada.told()); diff != "" {
+	if diff := cmp.Diff(map[string]int{
+		"company.created": 2, "company.updated": 2, "company.archived": 1,
+		"company.restored": 1,
+	}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
 	s.signup().do(http.MethodGet, at, nil).want(t, 404, "not_found")
@@ -184,7 +193,10 @@ func TestListsOfCompaniesFilterSortAndCount(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"limit=0", "sort=-name", "owner_id=7", "domain=x", "q=%21", "color=red", "cursor=abc", "q=a+b+c+d+e+f+g+h+i"} {
+	for _, query := range []string{
+		"limit=0", "sort=-name", "owner_id=7", "domain=x", "q=%21", "color=red",
+		"cursor=abc", "q=a+b+c+d+e+f+g+h+i",
+	} {
 		ada.do(http.MethodGet, companiesPath+"?"+query, nil).want(t, 400, "")
 	}
 }
@@ -241,17 +253,20 @@ func TestABatchOfCompaniesAnswersEachRowInOrder(t *testing.T) {
 	if got := ada.do(http.MethodGet, companiesPath+"/"+known.ID, nil); got.Header.Get("ETag") != `"2.0"` {
 		t.Errorf("three rows about one company: %v", got.Header)
 	}
-	for _, body := range []string{`[]`, `{}`, `{"companies":[]}`, `{"companies":[{}],"more":1}`, `{"companies":[` + strings.Repeat(`{},`, 1000) + `{}]}`} {
+	for _, body := range []string{
+		`[]`, `{}`, `{"companies":[]}`, `{"companies":[{}],"more":1}`,
+		`{"companies":[` + strings.Repeat(`{},`, 1000) + `{}]}`,
+	} {
 		ada.do(http.MethodPost, companiesPath+"/batch", body).want(t, 422, "validation_failed")
 	}
 }
 
 type batchOut struct {
-	text []string // result, code and places
+	text []string // result, code and pointers
 	ids  []string
 }
 
-// batch sends rows and answers what each came to.
+// batch sends rows and returns the outcome of each.
 func (c *caller) batch(path, member string, rows []string) (out batchOut) {
 	c.Helper()
 	var got struct {

@@ -11,17 +11,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// compressedOver is the size of a body that is sent as it is, since compressing it would save no packet.
+// compressedOver is the size up to which a body is sent uncompressed, since compression would save no packet.
 const compressedOver = 1 << 10
 
-// The codings of an answer's body, as Content-Encoding names them.
+// Content codings, as named in Content-Encoding.
 const (
 	identity   = ""
 	gzipCoding = "gzip"
 	brCoding   = "br"
 )
 
-// Levels of what is compressed for one answer, at about the cost of encoding its JSON, and of what is kept.
+// Compression levels. Those for single responses cost about as much as encoding the JSON; those for cached bodies are
+// higher.
 const (
 	gzipLevel     = 4
 	brLevel       = 3
@@ -29,8 +30,8 @@ const (
 	brKeptLevel   = 9
 )
 
-// chooseCoding returns the coding that the answer's caller likes best, and has caches tell callers apart. An answer that
-// bears a secret stays as it is: its size would tell of the secret to whoever can have text of their own beside it (BREACH).
+// chooseCoding returns the coding which the client prefers, and sets Vary. A response that contains a secret is not
+// compressed: its size would disclose the secret to an attacker who can add text to the response (BREACH).
 func chooseCoding(c *fiber.Ctx, r *request) string {
 	res := c.Response()
 	if res.IsBodyStream() || r.op != nil && r.op.Secret || !compressible(res.Header.ContentType()) {
@@ -47,7 +48,7 @@ func chooseCoding(c *fiber.Ctx, r *request) string {
 	return coding
 }
 
-// encode compresses the answer.
+// encode compresses the response body.
 func encode(c *fiber.Ctx, r *request, coding string) {
 	body := c.Response().Body()
 	packed := r.fixed.packed(coding, body)
@@ -58,14 +59,15 @@ func encode(c *fiber.Ctx, r *request, coding string) {
 	c.Response().SetBodyRaw(packed)
 }
 
-// compressible reports whether a media type is text: logos and the like are compressed by their own format.
+// compressible reports whether a media type is text. Image formats are compressed already.
 func compressible(kind []byte) bool {
 	name, _, _ := bytes.Cut(kind, []byte{';'})
-	return bytes.HasPrefix(name, []byte("text/")) || bytes.HasSuffix(name, []byte("json")) || string(name) == "image/svg+xml"
+	return bytes.HasPrefix(name, []byte("text/")) || bytes.HasSuffix(name, []byte("json")) ||
+		string(name) == "image/svg+xml"
 }
 
-// negotiate returns the coding that an Accept-Encoding header likes best, and whether it refuses a body without one (RFC
-// 9110, 12.5.3). Where nothing that we have is acceptable the body has no coding.
+// negotiate returns the coding which an Accept-Encoding header prefers, and whether the header refuses the identity
+// coding (RFC 9110, 12.5.3). The coding is empty if the header accepts none of ours.
 func negotiate(accepted string) (coding string, must bool) {
 	const unset = -1
 	br, gz, plain, others := unset, unset, unset, unset
@@ -100,7 +102,7 @@ func negotiate(accepted string) (coding string, must bool) {
 	}
 }
 
-// quality reads a parameter q, in thousandths; 1000 where there is none, 0 where it is malformed.
+// quality parses a parameter q, in thousandths. It returns 1000 if there is none and 0 if it is malformed.
 func quality(parameter string) int {
 	parameter = strings.TrimSpace(parameter)
 	if parameter == "" {
@@ -138,13 +140,13 @@ func newGzip(level int) packer {
 
 func newBr(level int) packer { return brotli.NewWriterLevel(nil, level) }
 
-// packers are those of single answers.
+// packers are pools of writers for single responses.
 var packers = map[string]*sync.Pool{
 	gzipCoding: {New: func() any { return newGzip(gzipLevel) }},
 	brCoding:   {New: func() any { return newBr(brLevel) }},
 }
 
-// pack compresses the body of one answer.
+// pack compresses one response body.
 func pack(coding string, body []byte) []byte {
 	w, _ := packers[coding].Get().(packer)
 	defer packers[coding].Put(w)
@@ -154,18 +156,18 @@ func pack(coding string, body []byte) []byte {
 func packBy(w packer, body []byte) []byte {
 	out := bytes.NewBuffer(make([]byte, 0, len(body)/4+128))
 	w.Reset(out)
-	_, _ = w.Write(body) // a buffer takes all
+	_, _ = w.Write(body) // a bytes.Buffer never fails
 	_ = w.Close()
 	return out.Bytes()
 }
 
-// fixed is a body that never changes, and what it becomes when it is compressed, each made when it is first asked for.
+// fixed is a constant body with its compressed forms. Each form is built on first use.
 type fixed struct {
 	plain    func() []byte
 	gzip, br func() []byte
 }
 
-// keep returns a fixed of plain, which is called once at most.
+// keep returns a fixed with the body plain. plain is called at most once.
 func keep(plain func() []byte) *fixed {
 	k := &fixed{plain: sync.OnceValue(plain)}
 	k.gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.plain()) })
@@ -173,7 +175,7 @@ func keep(plain func() []byte) *fixed {
 	return k
 }
 
-// packed returns body in a coding, or nil where body is not what was kept, such as a problem.
+// packed returns body in a coding. It returns nil if body is not the cached body, for example a problem.
 func (k *fixed) packed(coding string, body []byte) []byte {
 	switch {
 	case k == nil || !bytes.Equal(body, k.plain()):

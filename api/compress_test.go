@@ -18,15 +18,15 @@ import (
 	"github.com/funnelwork/funnelwork/api"
 )
 
-// wired is an answer as it came over the wire.
+// wired is a response as received.
 type wired struct {
 	Status int
 	Header http.Header
 	Raw    []byte
-	Plain  []byte // without its coding
+	Plain  []byte // decoded body
 }
 
-// plainly asks with exactly these headers, in pairs, and undoes no coding before it looks.
+// plainly sends exactly these headers, in pairs, and keeps the raw body of the response.
 func (c *caller) plainly(method, path, body string, headers ...string) wired {
 	c.Helper()
 	req, err := http.NewRequestWithContext(c.Context(), method, c.URL+path, strings.NewReader(body))
@@ -117,7 +117,7 @@ func TestTheCodingIsTheOneThatTheCallerLikesBest(t *testing.T) {
 	}
 }
 
-// volatile are the members of an answer that are made anew for each.
+// volatile removes the members of a response that differ each time.
 func volatile(t *testing.T, b []byte) string {
 	t.Helper()
 	var v map[string]any
@@ -140,7 +140,10 @@ func TestEveryAnswerIsTheSameInEveryCoding(t *testing.T) {
 		body := fmt.Sprintf(`{"email":"c%d@example.com","first_name":"Ada","last_name":"Lovelace"}`, i)
 		c.do("POST", "/api/v1/crm/contacts", body).want(t, 201, "")
 	}
-	paths := []string{"/openapi.json", "/docs", "/docs/webhooks", "/docs/start.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/favicon-32x32.png", "/login", "/nowhere"}
+	paths := []string{
+		"/openapi.json", "/docs", "/docs/webhooks", "/docs/start.js", "/docs/swagger-ui.css",
+		"/docs/swagger-ui-bundle.js", "/docs/favicon-32x32.png", "/login", "/nowhere",
+	}
 	for _, r := range s.App.Routes() {
 		if r.Method == http.MethodGet && !strings.Contains(r.Path, "{") {
 			paths = append(paths, r.Path)
@@ -172,7 +175,8 @@ func TestEveryAnswerIsTheSameInEveryCoding(t *testing.T) {
 				compressed++
 			}
 			if got.Header.Get("Content-Encoding") != want {
-				t.Errorf("%s of %d bytes: Content-Encoding %q, want %q", path, len(plain.Raw), got.Header.Get("Content-Encoding"), want)
+				t.Errorf("%s of %d bytes: Content-Encoding %q, want %q", path, len(plain.Raw),
+					got.Header.Get("Content-Encoding"), want)
 			}
 			if varies := got.Header.Get("Vary") == "Accept-Encoding"; varies != (want != "") {
 				t.Errorf("%s of %d bytes: Vary %q", path, len(plain.Raw), got.Header.Get("Vary"))
@@ -193,7 +197,8 @@ func TestHeadAndNotModifiedKnowOfTheCoding(t *testing.T) {
 	c := s.signup()
 	for _, path := range []string{"/openapi.json", "/api/v1/event-types", "/billing/plans-with-features"} {
 		for _, coding := range []string{"", "gzip", "br"} {
-			get, head := c.plainly("GET", path, "", "Accept-Encoding", coding), c.plainly("HEAD", path, "", "Accept-Encoding", coding)
+			get, head := c.plainly("GET", path, "", "Accept-Encoding", coding),
+				c.plainly("HEAD", path, "", "Accept-Encoding", coding)
 			for _, name := range []string{"Content-Encoding", "Content-Length", "Content-Type", "ETag", "Vary"} {
 				if d := cmp.Diff(get.Header[name], head.Header[name]); d != "" {
 					t.Errorf("HEAD %s in %q: %s: %s", path, coding, name, d)
@@ -208,7 +213,8 @@ func TestHeadAndNotModifiedKnowOfTheCoding(t *testing.T) {
 				t.Errorf("%s in %q with its tag: %d and %d bytes", path, coding, again.Status, len(again.Raw))
 			}
 			if again.Header.Get("Vary") != "Accept-Encoding" || again.Header.Get("ETag") != tag {
-				t.Errorf("%s in %q with its tag: Vary %q, ETag %q", path, coding, again.Header.Get("Vary"), again.Header.Get("ETag"))
+				t.Errorf("%s in %q with its tag: Vary %q, ETag %q", path, coding, again.Header.Get("Vary"),
+					again.Header.Get("ETag"))
 			}
 			if got := again.Header.Get("Content-Encoding"); got != "" {
 				t.Errorf("%s in %q with its tag: Content-Encoding %q", path, coding, got)
@@ -223,7 +229,8 @@ func TestTheLongDocumentsAreShortOnTheWire(t *testing.T) {
 	c := s.signup()
 	for path, most := range map[string]int{"/openapi.json": 60_000, "/api/v1/event-types": 8_000} {
 		for _, coding := range []string{"gzip", "br"} {
-			if got := c.plainly("GET", path, "", "Accept-Encoding", coding); len(got.Raw) > most || got.Status != http.StatusOK {
+			if got := c.plainly("GET", path, "", "Accept-Encoding", coding); len(got.Raw) > most ||
+				got.Status != http.StatusOK {
 				t.Errorf("%s in %s: %d and %d bytes, want at most %d", path, coding, got.Status, len(got.Raw), most)
 			}
 		}
@@ -234,10 +241,14 @@ func TestABodyWithoutCodingIsSentOnlyToWhoTakesIt(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c := s.signup()
-	for accepted, want := range map[string]string{"gzip": "", "identity;q=0": "", "identity;q=0, gzip": "gzip", "*;q=0, br": "br"} {
+	for accepted, want := range map[string]string{
+		"gzip": "", "identity;q=0": "", "identity;q=0, gzip": "gzip",
+		"*;q=0, br": "br",
+	} {
 		got := c.plainly("GET", "/api/v1/org", "", "Accept-Encoding", accepted)
 		if got.Header.Get("Content-Encoding") != want || got.Status != http.StatusOK {
-			t.Errorf("%s: %d, Content-Encoding %q, want %q", accepted, got.Status, got.Header.Get("Content-Encoding"), want)
+			t.Errorf("%s: %d, Content-Encoding %q, want %q", accepted, got.Status, got.Header.Get("Content-Encoding"),
+				want)
 		}
 	}
 }
@@ -246,24 +257,30 @@ func TestAReplayedAnswerIsCompressedAsTheFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c := s.signup()
-	body := `{"email":"a@example.com","first_name":"A","last_name":"B","attributes":{"note":"` + strings.Repeat("long ", 200) + `"}}`
+	body := `{"email":"a@example.com","first_name":"A","last_name":"B","attributes":{"note":"` +
+		strings.Repeat("long ", 200) + `"}}`
 	first := c.plainly("POST", "/api/v1/crm/contacts", body, "Accept-Encoding", "br", "Idempotency-Key", "k")
 	again := c.plainly("POST", "/api/v1/crm/contacts", body, "Accept-Encoding", "gzip", "Idempotency-Key", "k")
 	if first.Status != 201 || again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Fatalf("%d %s, %d %v", first.Status, first.Plain, again.Status, again.Header)
 	}
-	if first.Header.Get("Content-Encoding") != "br" || again.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(first.Plain, again.Plain) {
+	if first.Header.Get("Content-Encoding") != "br" || again.Header.Get("Content-Encoding") != "gzip" ||
+		!bytes.Equal(first.Plain, again.Plain) {
 		t.Errorf("%v %s, %v %s", first.Header, first.Plain, again.Header, again.Plain)
 	}
 }
 
-// bearing are members of answers that let whoever has them act, by name.
+// bearing lists the members of responses that grant access to their holder.
 var bearing = []string{
-	"access_token", "refresh_token", "token", "secret", "client_secret", "authorize_url", "accept_url", "download_url", "errors_url", "hosted_invoice_url",
+	"access_token", "refresh_token", "token", "secret", "client_secret", "authorize_url", "accept_url",
+	"download_url", "errors_url", "hosted_invoice_url",
 }
 
-// bearingOperations answer links or keys under other names.
-var bearingOperations = []string{"POST /api/v1/api-keys", "POST /billing/portal", "POST /white-label/connect/onboarding"}
+// bearingOperations return links or keys under other names.
+var bearingOperations = []string{
+	"POST /api/v1/api-keys", "POST /billing/portal",
+	"POST /white-label/connect/onboarding",
+}
 
 func TestEveryAnswerWithASecretIsMarkedAndNeverCompressed(t *testing.T) {
 	t.Parallel()
@@ -288,7 +305,8 @@ func TestEveryAnswerWithASecretIsMarkedAndNeverCompressed(t *testing.T) {
 		t.Errorf("only %d operations were found to answer a secret", marked)
 	}
 	email := `"ada@example.com"`
-	signup := fmt.Sprintf(`{"email":%s,"password":"correct-horse-battery","org_name":%q}`, email, strings.Repeat("A long name ", 12))
+	signup := fmt.Sprintf(`{"email":%s,"password":"correct-horse-battery","org_name":%q}`, email,
+		strings.Repeat("A long name ", 12))
 	for path, body := range map[string]string{"/api/v1/auth/signup": signup, "/api/v1/test/secrets": `{}`} {
 		c := s.signup()
 		got := c.plainly("POST", path, body, "Accept-Encoding", "identity;q=0, gzip, br")
@@ -305,7 +323,8 @@ func hasMember(ref *openapi3.SchemaRef, names []string, seen map[*openapi3.Schem
 	v := ref.Value
 	seen[v] = true
 	for name, member := range v.Properties {
-		if slices.Contains(names, name) && member.Value != nil && member.Value.Type.Includes("string") || hasMember(member, names, seen) {
+		if slices.Contains(names, name) && member.Value != nil && member.Value.Type.Includes("string") ||
+			hasMember(member, names, seen) {
 			return true
 		}
 	}

@@ -24,26 +24,31 @@ func (a *App) mountConnect() {
 	for _, f := range families {
 		kind := f.kind
 		route(a, op{
-			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: admin, Tag: accountTag, Title: "Begin to connect " + f.one, Secret: true, May: []int{http.StatusNotImplemented},
+			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: admin, Tag: accountTag,
+			Title: "Start to connect " + f.one, Secret: true,
 		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
 	}
 	pending := socialPath + "/pending/{id}"
-	route(a, op{Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag, Title: "Get what a login offers to connect", May: []int{http.StatusNotImplemented}}, a.getPending)
 	route(a, op{
-		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag, Title: "Connect accounts of a login",
+		Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag,
+		Title: "Get the accounts which a login offers",
+	}, a.getPending)
+	route(a, op{
+		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag,
+		Title:  "Connect accounts of a login",
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
 	}, a.selectAccounts)
 }
 
 type connectIn struct {
 	Platform string `path:"platform" maxLength:"50" doc:"facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest; ads: meta_ads, linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads"`
-	Origin   string `header:"Origin" doc:"As browsers send it. From this service's own origin the connection is bound to the browser: the answer sets a cookie, and the callback connects without a confirmation where there is nothing to choose"`
+	Origin   string `header:"Origin" doc:"Sent by browsers. From this service's own origin, the connection is bound to the browser by a cookie, and the callback connects without confirmation if there is nothing to choose"`
 	Body     *connectBody
 }
 
 type connectBody struct {
-	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000" doc:"Where the browser ends, with status and pending_id added to the query. Its origin is this service's or one of those that may call it. A page of this service if absent"`
-	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid" doc:"The account to connect anew: a login for another one changes nothing"`
+	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000" doc:"Where the browser is sent at the end, with status and pending_id in the query. Its origin must be this service's or an allowed one. If absent, a page of this service"`
+	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid" doc:"The account to reconnect: a login for another account changes nothing"`
 }
 
 type connectOut struct {
@@ -52,13 +57,16 @@ type connectOut struct {
 }
 
 type connection struct {
-	AuthorizeURL string    `json:"authorize_url" doc:"Where to send the person's browser"`
+	AuthorizeURL string    `json:"authorize_url" doc:"Address to open in the person's browser"`
 	State        string    `json:"state" doc:"Part of authorize_url"`
-	ExpiresAt    wire.Time `json:"expires_at" format:"date-time" doc:"Until then the provider has to send the browser back"`
+	ExpiresAt    wire.Time `json:"expires_at" format:"date-time" doc:"Deadline for the provider's redirect"`
 }
 
 func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*connectOut, error) {
-	start := social.Start{Platform: in.Platform, Kind: kind, Actor: actorOf(who(ctx)), Browser: in.Origin != "" && in.Origin == origin(a.PublicURL)}
+	start := social.Start{
+		Platform: in.Platform, Kind: kind, Actor: actorOf(who(ctx)),
+		Browser: in.Origin != "" && in.Origin == origin(a.PublicURL),
+	}
 	if in.Body != nil {
 		start.Account = in.Body.AccountID
 		if in.Body.RedirectURL != nil {
@@ -68,8 +76,35 @@ func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*
 			start.RedirectURL = *in.Body.RedirectURL
 		}
 	}
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*connectOut, error) {
-		b, err := a.Social.Begin(ctx, tx, start)
+	out, err := a.begin(ctx, start)
+	if errors.Is(err, provider.ErrUnknownPlatform) {
+		return nil, noPlatform(in.Platform, kind)
+	}
+	return out, missing(err)
+}
+
+// begin prepares a connection, which for some platforms needs a call to the platform, and then stores it. It does not
+// call the platform if the request is a replay or if the account to reconnect does not exist.
+func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error) {
+	asks, err := a.Social.AsksFirst(start)
+	if err != nil {
+		return nil, err
+	}
+	if asks {
+		if out, err := replay[connectOut](ctx, a); out != nil || err != nil {
+			return out, err
+		}
+		err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) error { return social.Check(ctx, tx, start) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	ready, err := a.Social.Prepare(ctx, who(ctx).Org, start)
+	if err != nil {
+		return nil, social.Failure(err)
+	}
+	return write(ctx, a, func(tx *postgres.Tx) (*connectOut, error) {
+		b, err := a.Social.Begin(ctx, tx, ready)
 		if err != nil {
 			return nil, err
 		}
@@ -78,13 +113,9 @@ func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*
 			Body:   connection{AuthorizeURL: b.AuthorizeURL, State: b.State, ExpiresAt: b.ExpiresAt},
 		}, nil
 	})
-	if errors.Is(err, provider.ErrUnknownPlatform) {
-		return nil, noPlatform(in.Platform, kind)
-	}
-	return out, missing(err)
 }
 
-// noPlatform says that there is no such platform of the kind, and which there are.
+// noPlatform returns the fault for an unknown platform of the kind, and names the known ones.
 func noPlatform(platform string, kind provider.Kind) error {
 	var names []string
 	for _, spec := range provider.Catalogue() {
@@ -95,13 +126,11 @@ func noPlatform(platform string, kind provider.Kind) error {
 	return fault.New(fault.NotFound, fault.Choices("There is no such platform here.", platform, names))
 }
 
-// missing is provider's errors about platforms as the caller's.
+// missing maps the provider's errors about platforms to faults.
 func missing(err error) error {
 	switch {
 	case errors.Is(err, provider.ErrUnknownPlatform):
 		return fault.New(fault.NotFound, "There is no such platform here.")
-	case errors.Is(err, provider.ErrUnsupported):
-		return fault.New(fault.NotImplemented, "This platform cannot be connected yet: its API takes OAuth 1.0a alone.")
 	case errors.Is(err, provider.ErrUnconfigured):
 		return notConfigured(PartOAuth)
 	default:
@@ -109,7 +138,7 @@ func missing(err error) error {
 	}
 }
 
-// actorOf is the principal that a connection is bound to.
+// actorOf returns the principal to which a connection is bound.
 func actorOf(w auth.Who) social.Actor {
 	if w.IsKey() {
 		return social.Actor{Type: "api_key", ID: w.Key}
@@ -117,19 +146,23 @@ func actorOf(w auth.Who) social.Actor {
 	return social.Actor{Type: "user", ID: w.User, Staff: w.Staff}
 }
 
-// mayEndAt holds a redirect_url to the origins that are allowed: a page elsewhere could make a login look like ours.
+// mayEndAt returns an error unless the origin of a redirect_url is allowed. A page elsewhere could make a login look
+// like ours.
 func (a *App) mayEndAt(raw string) error {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" || strings.ContainsAny(raw, "\\\r\n\t ") {
+	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" ||
+		strings.ContainsAny(raw, "\\\r\n\t ") {
 		return fault.Invalid("redirect_url", "invalid_url", "Want an absolute URL without user and fragment.")
 	}
-	if got := u.Scheme + "://" + strings.ToLower(u.Host); got != origin(a.PublicURL) && !slices.Contains(a.CORSOrigins, got) {
-		return fault.Invalid("redirect_url", "origin_not_allowed", "Its origin is neither this service's nor one of those that may call it.")
+	if got := u.Scheme + "://" + strings.ToLower(u.Host); got != origin(a.PublicURL) &&
+		!slices.Contains(a.CORSOrigins, got) {
+		return fault.Invalid("redirect_url", "origin_not_allowed",
+			"Its origin is neither this service's nor one of those that may call it.")
 	}
 	return nil
 }
 
-// origin is a URL's scheme, host and port, as browsers send it.
+// origin returns a URL's scheme, host and port in the form that browsers send.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -138,7 +171,8 @@ func origin(raw string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// connectCookie binds a connection to a browser for so long; "" where there is no value, and with no life the cookie goes.
+// connectCookie returns a Set-Cookie header that binds a connection to a browser for life. It returns "" if value is
+// empty. A life of 0 deletes the cookie.
 func (a *App) connectCookie(state, value string, life time.Duration) string {
 	if value == "" {
 		return ""
@@ -148,15 +182,16 @@ func (a *App) connectCookie(state, value string, life time.Duration) string {
 		seconds = -1
 	}
 	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
-		Name: social.CookieName(state, a.secure()), Value: value, Path: "/", MaxAge: seconds, Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: social.CookieName(state, a.secure()), Value: value, Path: "/", MaxAge: seconds, Secure: a.secure(),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	return c.String()
 }
 
-// secure tells whether browsers reach us by https.
+// secure reports whether browsers reach the service by https.
 func (a *App) secure() bool { return strings.HasPrefix(a.PublicURL, "https://") }
 
-// PendingID is the path of one pending connection.
+// PendingID is the path parameter of one pending connection.
 type PendingID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -166,19 +201,22 @@ type pendingOut struct{ Body pendingLogin }
 type pendingLogin struct {
 	ID        id.ID          `json:"id" format:"uuid"`
 	Platform  string         `json:"platform"`
-	AccountID *id.ID         `json:"account_id" format:"uuid" nullable:"true" doc:"The account that is to be connected anew; null: any"`
-	Accounts  []social.Offer `json:"accounts" nullable:"false" doc:"What the login reaches"`
-	ExpiresAt wire.Time      `json:"expires_at" format:"date-time" doc:"Then the login is ended"`
+	AccountID *id.ID         `json:"account_id" format:"uuid" nullable:"true" doc:"The account to reconnect; null: any"`
+	Accounts  []social.Offer `json:"accounts" nullable:"false" doc:"The accounts which the login reaches"`
+	ExpiresAt wire.Time      `json:"expires_at" format:"date-time" doc:"When the login is discarded"`
 }
 
 func showPending(p *social.Pending) *pendingOut {
-	return &pendingOut{pendingLogin{ID: p.ID, Platform: p.Platform, AccountID: p.Account, Accounts: append([]social.Offer{}, p.Offers...), ExpiresAt: p.ExpiresAt}}
+	return &pendingOut{pendingLogin{
+		ID: p.ID, Platform: p.Platform, AccountID: p.Account,
+		Accounts: append([]social.Offer{}, p.Offers...), ExpiresAt: p.ExpiresAt,
+	}}
 }
 
-// getPending shows what there is to choose. Where the provider could not say so at the callback, it is asked again.
+// getPending returns the accounts to choose from. It asks the provider again if the provider failed at the callback.
 func (a *App) getPending(ctx context.Context, in *PendingID) (*pendingOut, error) {
 	var p *social.Pending
-	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		p, err = a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
 		return err
 	})
@@ -193,14 +231,15 @@ func (a *App) getPending(ctx context.Context, in *PendingID) (*pendingOut, error
 	return showPending(p), nil
 }
 
-// ask finds out what p's login reaches, and keeps it. A login that the provider refuses is over.
+// ask fetches the accounts which p's login reaches and stores them. If the provider refuses the login, ask discards it.
 func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 	reached, err := a.Social.Ask(ctx, org, p)
 	if err != nil {
 		f := social.Failure(err)
 		if fault.Is(f, fault.ProviderRefused) {
 			err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Discard(ctx, tx, p.ID) })
-			return errors.Join(fault.New(fault.NotFound, "The provider has ended this login. Begin the connection again."), err)
+			return errors.Join(fault.New(fault.NotFound,
+				"The provider has ended this login. Begin the connection again."), err)
 		}
 		return missing(f)
 	}
@@ -210,7 +249,7 @@ func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 type selectIn struct {
 	PendingID
 	Body struct {
-		AccountIDs []string `json:"account_ids" nullable:"false" maxItems:"1000" doc:"external_account_id of each account to connect; all of them are, or none"`
+		AccountIDs []string `json:"account_ids" nullable:"false" maxItems:"1000" doc:"external_account_id of each account to connect; all or none are connected"`
 	}
 }
 
@@ -239,10 +278,11 @@ func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, err
 	return out, err
 }
 
-// fits says how many of the chosen there is room for. The refusal counted what did not come to be, so what is used is read.
+// fits adds to f how many of the chosen accounts the limit still allows. It reads the usage again, since the refusal
+// counted accounts that were rolled back.
 func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
 	chosen, fit := int64(len(in.Body.AccountIDs)), int64(0)
-	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) error {
+	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) error {
 		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
 		if err != nil {
 			return err
@@ -261,7 +301,8 @@ func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
 	if err != nil {
 		return f
 	}
-	f.Detail = fmt.Sprintf("%d of %d fit; none was connected. %v of %v that the plan allows are in use.", fit, chosen, f.More["used"], f.More["limit"])
+	f.Detail = fmt.Sprintf("%d of %d fit; none was connected. %v of %v that the plan allows are in use.", fit, chosen,
+		f.More["used"], f.More["limit"])
 	f.More["fit"], f.More["chosen"] = fit, chosen
 	return f
 }

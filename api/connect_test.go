@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// asked is how many requests the platforms' token endpoints have had.
+// asked returns the number of requests to the platforms' token endpoints.
 func (s *service) asked() (n int) {
 	s.Helper()
 	counts, err := s.OAuth.Counts(s.Context())
@@ -28,7 +28,7 @@ func (s *service) asked() (n int) {
 	return n
 }
 
-// exec changes rows as nobody but the clock or an operator could.
+// exec changes rows directly, for what otherwise needs the clock or an operator.
 func (s *service) exec(sql string, args ...any) {
 	s.Helper()
 	if _, err := testkit.Pgx(s, s.DB.URL).Exec(s.Context(), sql, args...); err != nil {
@@ -36,7 +36,7 @@ func (s *service) exec(sql string, args ...any) {
 	}
 }
 
-// refused fails unless a callback was answered with a 400 that sends nobody anywhere.
+// refused fails unless a callback returned a 400 without a redirect.
 func (got answer) refused(t testing.TB) {
 	t.Helper()
 	got.want(t, 400, "invalid_state")
@@ -61,20 +61,24 @@ func TestAStateServesOnceAndOnlyWhereItWasBegun(t *testing.T) {
 		"made up": func(_ *caller, b *browser, _, address string) answer {
 			return b.open(spoil(address, "state", "fo_"+strings.Repeat("A", 64)))
 		},
-		"no state": func(_ *caller, b *browser, _, address string) answer { return b.open(spoil(address, "state", "")) },
+		"no state": func(_ *caller, b *browser, _, address string) answer {
+			return b.open(spoil(address, "state", ""))
+		},
 		"one character off": func(_ *caller, b *browser, state, address string) answer {
 			last := map[bool]string{true: "B", false: "A"}[strings.HasSuffix(state, "A")]
 			return b.open(spoil(address, "state", state[:len(state)-1]+last))
 		},
 		"another org's": func(_ *caller, b *browser, _, address string) answer {
 			other := s.signup().browser(true).connect("social", "x", home)
-			return b.open(spoil(address, "state", other.State)) // whose cookie this browser lacks
+			return b.open(spoil(address, "state", other.State)) // this browser lacks that state's cookie
 		},
 		"10 minutes and a second old": func(c *caller, b *browser, _, address string) answer {
 			s.exec(`UPDATE oauth_state SET expires_at = expires_at - interval '601 seconds' WHERE org_id = $1`, c.Org)
 			return b.open(address)
 		},
-		"another browser": func(c *caller, _ *browser, _, address string) answer { return c.browser(true).open(address) },
+		"another browser": func(c *caller, _ *browser, _, address string) answer {
+			return c.browser(true).open(address)
+		},
 		"another platform": func(_ *caller, b *browser, _, address string) answer {
 			return b.open(strings.Replace(address, "/oauth/x/", "/oauth/pinterest/", 1))
 		},
@@ -106,11 +110,12 @@ func TestAStateServesOnceAndOnlyWhereItWasBegun(t *testing.T) {
 		if n := s.asked(); n != before {
 			t.Errorf("%s: %d token requests", name, n-before)
 		}
-		if n := s.count("social_pending WHERE org_id = $1", c.Org) + s.count("social_account WHERE org_id = $1", c.Org); n != 0 {
+		if n := s.count("social_pending WHERE org_id = $1", c.Org) + s.count("social_account WHERE org_id = $1",
+			c.Org); n != 0 {
 			t.Errorf("%s left %d rows", name, n)
 		}
 	}
-	// What was refused elsewhere still serves where it belongs, once.
+	// A state refused in the wrong place still works once in the right one.
 	c := s.signup()
 	b := c.browser(true)
 	address := b.consent(b.connect("social", "x", home), oauth.Choice{})
@@ -149,7 +154,10 @@ func TestTheCookieIsForTheConsoleAloneAndNobodyElseCanSetIt(t *testing.T) {
 	s := start(t, unlimited, func(d *api.Deps) { d.PublicURL = "https://crm.test" })
 	c := s.signup()
 	cookie := c.do("POST", "/api/v1/social/x/connect", nil, "Origin", "https://crm.test").Header.Get("Set-Cookie")
-	for _, part := range []string{"__Host-funnelwork-connect-", "; Path=/", "; Secure", "; HttpOnly", "; SameSite=Lax", "; Max-Age=600"} {
+	for _, part := range []string{
+		"__Host-funnelwork-connect-", "; Path=/", "; Secure", "; HttpOnly",
+		"; SameSite=Lax", "; Max-Age=600",
+	} {
 		if !strings.Contains(cookie, part) {
 			t.Errorf("%q lacks %q", cookie, part)
 		}
@@ -170,12 +178,19 @@ func TestARedirectStaysWithinTheAllowedOrigins(t *testing.T) {
 	c := s.signup()
 	for target, field := range map[string]string{
 		"http://api.test/done": "", "http://api.test": "", "HTTP://API.TEST/x?y=z": "", "https://app.test/a?b=c": "",
-		"https://evil.test/": "#/redirect_url origin_not_allowed", "http://api.test.evil.test/": "#/redirect_url origin_not_allowed",
-		"http://api.test@evil.test/": "#/redirect_url invalid_url", "https://app.test:8443/": "#/redirect_url origin_not_allowed",
-		"http://app.test/": "#/redirect_url origin_not_allowed", "//api.test/": "#/redirect_url origin_not_allowed", "/done": "#/redirect_url invalid_url",
-		"javascript:alert(1)": "#/redirect_url invalid_url", "http:api.test": "#/redirect_url invalid_url", "": "#/redirect_url invalid_url",
-		`http://api.test\@evil.test/`: "#/redirect_url invalid_url", "http://api.test/#x": "#/redirect_url invalid_url", "http://evil.test\\.api.test/": "#/redirect_url invalid_url",
-		"http://api.test/\r\nSet-Cookie: a=b": "#/redirect_url invalid_url", "data:text/html,x": "#/redirect_url invalid_url",
+		"https://evil.test/":         "#/redirect_url origin_not_allowed",
+		"http://api.test.evil.test/": "#/redirect_url origin_not_allowed",
+		"http://api.test@evil.test/": "#/redirect_url invalid_url",
+		"https://app.test:8443/":     "#/redirect_url origin_not_allowed",
+		"http://app.test/":           "#/redirect_url origin_not_allowed",
+		"//api.test/":                "#/redirect_url origin_not_allowed", "/done": "#/redirect_url invalid_url",
+		"javascript:alert(1)": "#/redirect_url invalid_url", "http:api.test": "#/redirect_url invalid_url",
+		"":                                    "#/redirect_url invalid_url",
+		`http://api.test\@evil.test/`:         "#/redirect_url invalid_url",
+		"http://api.test/#x":                  "#/redirect_url invalid_url",
+		"http://evil.test\\.api.test/":        "#/redirect_url invalid_url",
+		"http://api.test/\r\nSet-Cookie: a=b": "#/redirect_url invalid_url",
+		"data:text/html,x":                    "#/redirect_url invalid_url",
 	} {
 		got := c.do("POST", "/api/v1/social/x/connect", map[string]any{"redirect_url": target})
 		if field == "" {
@@ -190,26 +205,29 @@ func TestPlatformsThatCannotBeConnectedSaySo(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c := s.signup()
-	c.do("POST", "/api/v1/ads/x_ads/connect", nil).want(t, 501, "not_implemented")
+	c.do("POST", "/api/v1/social/x_ads/connect", nil).want(t, 404, "not_found")
 	c.do("POST", "/api/v1/social/myspace/connect", nil).want(t, 404, "not_found")
 	c.do("POST", "/api/v1/social/meta_ads/connect", nil).want(t, 404, "not_found")
 	c.do("POST", "/api/v1/ads/facebook/connect", nil).want(t, 404, "not_found")
 	c.as(auth.Member).do("POST", "/api/v1/social/x/connect", nil).want(t, 403, "forbidden")
-	if got := c.do("POST", "/api/v1/social/x/connect", map[string]any{"account_id": id.New()}).want(t, 422, "validation_failed"); got.field() != "#/account_id unknown_account" {
+	if got := c.do("POST", "/api/v1/social/x/connect", map[string]any{"account_id": id.New()}).
+		want(t, 422, "validation_failed"); got.field() != "#/account_id unknown_account" {
 		t.Errorf("%s", got.Body)
 	}
 	theirs := s.signup().login("social", "x", "Ada Lovelace")[0]
-	if got := c.do("POST", "/api/v1/social/x/connect", map[string]any{"account_id": theirs.ID}).want(t, 422, "validation_failed"); got.field() != "#/account_id unknown_account" {
+	if got := c.do("POST", "/api/v1/social/x/connect", map[string]any{"account_id": theirs.ID}).
+		want(t, 422, "validation_failed"); got.field() != "#/account_id unknown_account" {
 		t.Errorf("%s", got.Body)
 	}
 	first := c.do("POST", "/api/v1/social/x/connect", home, "Idempotency-Key", "one", "Origin", "http://api.test")
 	again := c.do("POST", "/api/v1/social/x/connect", home, "Idempotency-Key", "one", "Origin", "http://api.test")
-	if string(first.Body) != string(again.Body) || again.Header.Get("Set-Cookie") != first.Header.Get("Set-Cookie") || s.count("oauth_state WHERE org_id = $1", c.Org) != 1 {
+	if string(first.Body) != string(again.Body) || again.Header.Get("Set-Cookie") != first.Header.Get("Set-Cookie") ||
+		s.count("oauth_state WHERE org_id = $1", c.Org) != 1 {
 		t.Errorf("a repeated connect differs: %s %s", first.Body, again.Body)
 	}
 }
 
-// TestAPendingConnectionIsItsBeginnersAlone: whoever else is asked, of the same org or another, it is not there.
+// TestAPendingConnectionIsItsBeginnersAlone: for every other caller, in this org or another, it does not exist.
 func TestAPendingConnectionIsItsBeginnersAlone(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -221,7 +239,11 @@ func TestAPendingConnectionIsItsBeginnersAlone(t *testing.T) {
 		other.pick(mine.ID, mine.externals()...).want(t, 404, "not_found")
 	}
 	c.pick(keys.ID, keys.externals()...).want(t, 404, "not_found")
-	for field, externals := range map[string][]string{"#/account_ids required": {}, "#/account_ids/0 unknown_account": {"no such"}, "#/account_ids/1 duplicate": {mine.externals()[0], mine.externals()[0]}} {
+	for field, externals := range map[string][]string{
+		"#/account_ids required":          {},
+		"#/account_ids/0 unknown_account": {"no such"},
+		"#/account_ids/1 duplicate":       {mine.externals()[0], mine.externals()[0]},
+	} {
 		if got := c.pick(mine.ID, externals...).want(t, 422, "validation_failed"); got.field() != field {
 			t.Errorf("%v: %s", externals, got.Body)
 		}
@@ -237,7 +259,7 @@ func TestAPendingConnectionIsItsBeginnersAlone(t *testing.T) {
 	c.pick(late.ID, late.externals()...).want(t, 404, "not_found")
 }
 
-// TestWhatTheProviderCannotAnswerLosesNoToken spoils each step of a callback.
+// TestWhatTheProviderCannotAnswerLosesNoToken fails each step of a callback.
 func TestWhatTheProviderCannotAnswerLosesNoToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -261,17 +283,18 @@ func TestWhatTheProviderCannotAnswerLosesNoToken(t *testing.T) {
 
 	address = b.consent(b.connect("social", "x", home), oauth.Choice{})
 	strike(oauth.Fault{Family: "x", Op: "token", Status: 503, Times: 1})
-	if q := end(t, b.open(address)); q.Get("status") != "failed" || q.Get("code") != "provider_unavailable" || q.Has("pending_id") {
+	if q := end(t, b.open(address)); q.Get("status") != "failed" || q.Get("code") != "provider_unavailable" ||
+		q.Has("pending_id") {
 		t.Errorf("with the token endpoint away: %v", q)
 	}
 	address = b.consent(b.connect("social", "x", nil), oauth.Choice{})
-	if err := s.OAuth.Advance(t.Context(), 11*time.Minute); err != nil { // the code has ended
+	if err := s.OAuth.Advance(t.Context(), 11*time.Minute); err != nil { // the code has expired
 		t.Fatal(err)
 	}
 	b.open(address).want(t, 422, "provider_refused")
 }
 
-// TestAHundredCallbacksOfOneStateMakeOneAccount sends them all at once: one is served, the others are refused.
+// TestAHundredCallbacksOfOneStateMakeOneAccount sends them concurrently: one succeeds, all others are refused.
 func TestAHundredCallbacksOfOneStateMakeOneAccount(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -295,13 +318,14 @@ func TestAHundredCallbacksOfOneStateMakeOneAccount(t *testing.T) {
 	if n := s.asked() - before; n != 1 {
 		t.Errorf("%d token requests", n)
 	}
-	if rows, events := s.count("social_account WHERE org_id = $1", c.Org), s.announced(c.Org); rows != 1 || events["social_account.connected"] != 1 {
+	if rows, events := s.count("social_account WHERE org_id = $1", c.Org), s.announced(c.Org); rows != 1 ||
+		events["social_account.connected"] != 1 {
 		t.Errorf("%d accounts, events %v", rows, events)
 	}
 }
 
-// TestAHundredLoginsOfOneAccountLeaveOneRow connects one external account by many flows at once: the tokens of the youngest
-// login are kept, and it was connected once.
+// TestAHundredLoginsOfOneAccountLeaveOneRow connects one external account by many concurrent flows. The newest login's
+// tokens are kept, and the account is connected once.
 func TestAHundredLoginsOfOneAccountLeaveOneRow(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -328,12 +352,14 @@ func TestAHundredLoginsOfOneAccountLeaveOneRow(t *testing.T) {
 		wg.Go(func() { c.choose(o.ID, o.externals()...) })
 	}
 	wg.Wait()
-	rows, grants := s.count("social_account WHERE org_id = $1", c.Org), s.count("social_grant WHERE org_id = $1 AND status = 'active'", c.Org)
+	rows, grants := s.count("social_account WHERE org_id = $1", c.Org),
+		s.count("social_grant WHERE org_id = $1 AND status = 'active'", c.Org)
 	if events := s.announced(c.Org); rows != 1 || grants != 1 || events["social_account.connected"] != 1 {
 		t.Errorf("%d accounts, %d grants, events %v", rows, grants, events)
 	}
 	youngest := s.count(`social_grant g WHERE org_id = $1 AND granted_at = (SELECT max(granted_at) FROM (
-		SELECT granted_at FROM social_pending WHERE org_id = $1 UNION ALL SELECT granted_at FROM social_grant WHERE org_id = $1) x)`, c.Org)
+		SELECT granted_at FROM social_pending WHERE org_id = $1 UNION ALL SELECT granted_at FROM social_grant
+		WHERE org_id = $1) x)`, c.Org)
 	if youngest != 1 {
 		t.Error("an older login's tokens were kept")
 	}

@@ -16,19 +16,62 @@ const contactsPath = "/api/v1/crm/contacts"
 
 func (a *App) mountContacts() {
 	quota := quotaannounce.Kind.Name()
-	route(a, op{Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact", Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota}}, a.createContact)
-	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"}, a.listContacts)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts", Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true, Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota}}, a.batchContacts)
-	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts", Title: "Get a contact"}, a.getContact)
-	route(a, op{Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"}}, a.patchContact)
-	route(a, op{Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts", Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"}}, a.archiveContact)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts", Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota}}, a.restoreContact)
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts", Title: "Erase a contact for good", Status: http.StatusNoContent, Writes: []string{"contact.purged"}}, a.purgeContact)
-	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts", Title: "Everything held on a contact"}, a.exportContact)
-	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts", Title: "Explain a contact's lead score"}, a.explainScore)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact",
+			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
+		}, a.createContact)
+	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"},
+		a.listContacts)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts",
+			Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true,
+			Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota},
+		},
+		a.batchContacts)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts",
+			Title: "Get a contact",
+		}, a.getContact)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
+			Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"},
+		},
+		a.patchContact)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
+			Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"},
+		},
+		a.archiveContact)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts",
+			Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota},
+		},
+		a.restoreContact)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts",
+			Title: "Permanently erase a contact", Status: http.StatusNoContent, Writes: []string{"contact.purged"},
+		},
+		a.purgeContact)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts",
+			Title: "Export all data held on a contact",
+		}, a.exportContact)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts",
+			Title: "Explain a contact's lead score",
+		}, a.explainScore)
 }
 
-// ContactID is the path of one contact.
+// ContactID is the path parameter of one contact.
 type ContactID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -55,23 +98,26 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 		if err != nil {
 			return nil, err
 		}
-		if err := contacts.Tell(ctx, tx, row.Made()); err != nil {
+		if err := contacts.Announce(ctx, tx, row.AsCreated()); err != nil {
 			return nil, err
 		}
-		if err := askForScores(ctx, tx, row.ID); err != nil {
+		if err := enqueueScoring(ctx, tx, row.ID); err != nil {
 			return nil, err
 		}
-		return &contactCreated{Tagged: etag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(), Body: row.Contact}, nil
+		return &contactCreated{
+			Tagged: etag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(),
+			Body: row.Contact,
+		}, nil
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
 
-// rate scores by the model that the caller's org uses now.
-func (a *App) rate(ctx context.Context) contacts.Rate { return a.Scores.For(ctx, who(ctx).Org).Rate }
+// rate returns the scorer of the caller's org, which uses the org's current model.
+func (a *App) rate(ctx context.Context) contacts.Scorer { return a.Scores.For(ctx, who(ctx).Org).Rate }
 
 func (a *App) getContact(ctx context.Context, in *struct {
 	ContactID
-	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+	IncludeArchived bool `query:"include_archived" doc:"Also find an archived contact"`
 },
 ) (*contactAnswer, error) {
 	row, err := contacts.Show(ctx, a.DB, who(ctx).Org, in.ID, in.IncludeArchived)
@@ -101,22 +147,22 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
 
-// changed announces an update and asks for the scoring job where the scorer is concerned.
+// changed announces an update and enqueues the scoring job if the change affects the score.
 func changed(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
 	if !ch.Changed() {
 		return nil
 	}
-	if err := contacts.Tell(ctx, tx, ch); err != nil {
+	if err := contacts.Announce(ctx, tx, ch); err != nil {
 		return err
 	}
 	if !scoring.Differs(ch.Before(), &ch.Contact) {
 		return nil
 	}
-	return askForScores(ctx, tx, ch.ID)
+	return enqueueScoring(ctx, tx, ch.ID)
 }
 
-// askForScores adds the scoring of the contacts, as many to a job as one takes.
-func askForScores(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
+// enqueueScoring enqueues jobs that score the contacts, with as many contacts per job as one allows.
+func enqueueScoring(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
 	for _, args := range (leadscore.Args{Contacts: ids}).Split() {
 		if err := leadscore.Kind.Add(ctx, tx, args); err != nil {
 			return err
@@ -125,7 +171,7 @@ func askForScores(ctx context.Context, tx *postgres.Tx, ids ...id.ID) error {
 	return nil
 }
 
-// noContact is the answer of a 204.
+// noContact is the output of a 204.
 type noContact struct{}
 
 func (a *App) archiveContact(ctx context.Context, in *struct {
@@ -138,7 +184,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 		if err != nil || !ch.Changed() {
 			return &noContact{}, err
 		}
-		return &noContact{}, contacts.Tell(ctx, tx, &ch)
+		return &noContact{}, contacts.Announce(ctx, tx, &ch)
 	})
 }
 
@@ -148,10 +194,10 @@ func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer
 		if err != nil || !ch.Changed() {
 			return showContact(&ch.Row), err
 		}
-		if err := contacts.Tell(ctx, tx, &ch); err != nil {
+		if err := contacts.Announce(ctx, tx, &ch); err != nil {
 			return nil, err
 		}
-		return showContact(&ch.Row), askForScores(ctx, tx, ch.ID)
+		return showContact(&ch.Row), enqueueScoring(ctx, tx, ch.ID)
 	})
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }

@@ -13,23 +13,23 @@ import (
 
 type contactBatch struct{ Body contactRows }
 
-// rowError says what was wrong with one row; its members are those of a problem.
+// rowError is the error of one row. Its members are those of a problem.
 type rowError struct {
 	Code       string        `json:"code"`
 	Detail     string        `json:"detail"`
 	Errors     []fault.Field `json:"errors,omitempty"`
 	ExistingID string        `json:"existing_id,omitempty" format:"uuid"`
-	Limit      *int64        `json:"limit,omitempty" doc:"Of plan_limit_reached"`
-	Used       *int64        `json:"used,omitempty" doc:"Of plan_limit_reached"`
-	UpgradeTo  string        `json:"upgrade_to,omitempty" doc:"The next plan that has more"`
+	Limit      *int64        `json:"limit,omitempty" doc:"With plan_limit_reached: the limit"`
+	Used       *int64        `json:"used,omitempty" doc:"With plan_limit_reached: the usage"`
+	UpgradeTo  string        `json:"upgrade_to,omitempty" doc:"The next plan with a higher limit"`
 }
 
-// batchResult is what one row came to.
+// batchResult is the outcome of one row.
 type batchResult struct {
-	Index     int       `json:"index" doc:"Place of the row in the request, from 0"`
-	ID        *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null where the row is wrong"`
+	Index     int       `json:"index" doc:"Index of the row in the request, from 0"`
+	ID        *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
 	Result    string    `json:"result" enum:"created,updated,unchanged,error"`
-	LeadScore *float64  `json:"lead_score" doc:"null where the row is wrong"`
+	LeadScore *float64  `json:"lead_score" doc:"null if the row is invalid"`
 	Error     *rowError `json:"error,omitempty"`
 }
 
@@ -54,7 +54,8 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer
 	return out, err
 }
 
-// roomTries is how often a batch is done again because others took the room that it had seen.
+// roomTries is the number of attempts of a batch, since concurrent requests may use up the room under the limit that it
+// has read.
 const roomTries = 4
 
 func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
@@ -64,7 +65,8 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer,
 		if err != nil {
 			return nil, err
 		}
-		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, rate, &contacts.Room{Left: space.Left, Full: space.Full})
+		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, rate,
+			&contacts.Room{Left: space.Left, Full: space.Full})
 		if err != nil {
 			return nil, err
 		}
@@ -80,30 +82,33 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer,
 	})
 }
 
-// announceBatch tells of each contact once and asks for the scores of all that the scorer is concerned with.
+// announceBatch announces each changed contact once and enqueues scoring if the change affects the score.
 func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contacts.Change) error {
 	var score []id.ID
 	for i := range made {
-		if err := contacts.Tell(ctx, tx, &made[i]); err != nil {
+		if err := contacts.Announce(ctx, tx, &made[i]); err != nil {
 			return err
 		}
 		score = append(score, made[i].ID)
 	}
 	for i := range altered {
-		if err := contacts.Tell(ctx, tx, &altered[i]); err != nil {
+		if err := contacts.Announce(ctx, tx, &altered[i]); err != nil {
 			return err
 		}
 		if scoring.Differs(altered[i].Before(), &altered[i].Contact) {
 			score = append(score, altered[i].ID)
 		}
 	}
-	return askForScores(ctx, tx, score...)
+	return enqueueScoring(ctx, tx, score...)
 }
 
 func showOutcome(index int, o *contacts.Outcome) batchResult {
 	r := batchResult{Index: index, Result: o.Result}
 	if o.Fault != nil {
-		r.Error = &rowError{Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields, ExistingID: o.Fault.ExistingID}
+		r.Error = &rowError{
+			Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
+			ExistingID: o.Fault.ExistingID,
+		}
 		if limit, ok := o.Fault.More["limit"].(int64); ok {
 			used, _ := o.Fault.More["used"].(int64)
 			r.Error.Limit, r.Error.Used = &limit, &used

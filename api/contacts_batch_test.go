@@ -19,7 +19,8 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 	known := ada.contact("known@acme.example", `,"tag":"old"`)
 	foreign := s.signup().contact("foreign@acme.example")
 	rows := []string{
-		`{"email":"new@acme.example","first_name":"N","last_name":"N","created_at":"2025-02-03T04:05:06Z","stage":"customer"}`,
+		`{"email":"new@acme.example","first_name":"N","last_name":"N","created_at":"2025-02-03T04:05:06Z",` +
+			`"stage":"customer"}`,
 		`{"email":"KNOWN@acme.example","tag":["hot"]}`,
 		`{"id":"` + known.ID + `","phone":"1"}`,
 		`{"email":"New@acme.example","first_name":"N"}`,
@@ -48,7 +49,8 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 			}
 		}
 	}
-	ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Join(rows, ",")+`]}`).want(t, 200, "").into(t, &out)
+	ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Join(rows, ",")+`]}`).want(t, 200, "").
+		into(t, &out)
 	var got []string
 	for i, r := range out.Data {
 		text := r.Result
@@ -86,7 +88,7 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	count := func(kind string) (n int) {
-		if err := s.DB.App.View(t.Context(), ada.Org, func(tx *postgres.Tx) error {
+		if err := s.DB.App.ReadTx(t.Context(), ada.Org, func(tx *postgres.Tx) error {
 			return tx.QueryRow(t.Context(), `SELECT count(*) FROM event WHERE type = $1`, []any{kind}, &n)
 		}); err != nil {
 			t.Fatal(err)
@@ -96,7 +98,10 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 	if c, u := count("contact.created"), count("contact.updated"); c != 4 || u != 1 {
 		t.Errorf("%d created and %d updated events, want 4 and 1", c, u)
 	}
-	for _, body := range []string{`[]`, `null`, `{}`, `{"contacts":[]}`, `{"contacts":null}`, `{"contacts":{}}`, `{"contacts":[{"email":5}],"more":1}`} {
+	for _, body := range []string{
+		`[]`, `null`, `{}`, `{"contacts":[]}`, `{"contacts":null}`, `{"contacts":{}}`,
+		`{"contacts":[{"email":5}],"more":1}`,
+	} {
 		ada.do(http.MethodPost, contactsPath+"/batch", body).want(t, 422, "validation_failed")
 	}
 	ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Repeat(`{},`, 1000)+`{}]}`).want(t, 422, "")
@@ -109,7 +114,9 @@ func TestAThousandRowsInOneBatch(t *testing.T) {
 	send := func(first string) (results map[string]int, took time.Duration) {
 		var rows []string
 		for i := range 1000 {
-			rows = append(rows, fmt.Sprintf(`{"email":"p%d@acme.example","first_name":%q,"last_name":"L","tag":["t%d"]}`, i, first, i%7))
+			rows = append(rows,
+				fmt.Sprintf(`{"email":"p%d@acme.example","first_name":%q,"last_name":"L","tag":["t%d"]}`, i, first,
+					i%7))
 		}
 		began := time.Now()
 		var out struct {
@@ -118,7 +125,8 @@ func TestAThousandRowsInOneBatch(t *testing.T) {
 				Result string
 			}
 		}
-		ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Join(rows, ",")+`]}`).want(t, 200, "").into(t, &out)
+		ada.do(http.MethodPost, contactsPath+"/batch", `{"contacts":[`+strings.Join(rows, ",")+`]}`).want(t, 200, "").
+			into(t, &out)
 		results = map[string]int{}
 		for i, r := range out.Data {
 			if r.Index != i {

@@ -9,27 +9,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// anything is a member that is taken as it was sent; nil when it was not.
+// anything is a member of any JSON type, kept as sent; nil if absent.
 type anything json.RawMessage
 
-// UnmarshalJSON keeps b.
+// UnmarshalJSON stores a copy of b.
 func (a *anything) UnmarshalJSON(b []byte) error { *a = append((*a)[:0], b...); return nil }
 
-// Schema is that of any value.
+// Schema returns the schema of any value.
 func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// ContactFields are the members that every contact body may have.
+// ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone      optional[string]         `json:"phone" required:"false" doc:"Free text, up to 50 characters; runs of blanks become one"`
+	Phone      optional[string]         `json:"phone" required:"false" doc:"Free text, up to 50 characters; repeated blanks are collapsed"`
 	JobTitle   optional[string]         `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source     optional[string]         `json:"source" required:"false" doc:"Where the contact came from, up to 200 characters"`
-	TimeZone   optional[string]         `json:"time_zone" required:"false" doc:"A name of the IANA database, such as Europe/Berlin"`
-	CompanyID  optional[string]         `json:"company_id" required:"false" doc:"Any UUID; it resolves when the organization has such a company"`
-	OwnerID    optional[string]         `json:"owner_id" required:"false" doc:"UUID of the user who looks after the contact"`
-	Stage      optional[string]         `json:"stage" required:"false" doc:"One of the organization's stages; lead if never given"`
-	Tag        optional[oneOrMore]      `json:"tag" required:"false" doc:"Up to 50 tags of up to 64 characters without commas; one string is an array of one"`
-	Segment    optional[oneOrMore]      `json:"segment" required:"false" doc:"Keys of static segments, made if new; replaces the static segments that the contact is in"`
-	Attributes optional[map[string]any] `json:"attributes" required:"false" doc:"Values of custom fields: string, number, boolean or date (YYYY-MM-DD). An undefined key is defined by its first value; null takes a value out"`
+	Source     optional[string]         `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
+	TimeZone   optional[string]         `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
+	CompanyID  optional[string]         `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
+	OwnerID    optional[string]         `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
+	Stage      optional[string]         `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
+	Tag        optional[oneOrMore]      `json:"tag" required:"false" doc:"Up to 50 tags of up to 64 characters without commas; a string is one tag"`
+	Segment    optional[oneOrMore]      `json:"segment" required:"false" doc:"Keys of static segments, created if new; replaces the contact's static segments"`
+	Attributes optional[map[string]any] `json:"attributes" required:"false" doc:"Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value defines a new key; null removes a value"`
 
 	LeadScore  anything `json:"lead_score" required:"false" readOnly:"true"`
 	Score      anything `json:"score" required:"false" readOnly:"true"`
@@ -37,9 +37,9 @@ type ContactFields struct {
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
 }
 
-// newContact is the body of a creation.
+// newContact is the body of a create request.
 type newContact struct {
-	Email     optional[string] `json:"email" doc:"Kept as sent, compared folded; one live contact per address"`
+	Email     optional[string] `json:"email" doc:"Stored as sent, compared case-folded; one live contact per address"`
 	FirstName optional[string] `json:"first_name" doc:"1 to 200 characters"`
 	LastName  optional[string] `json:"last_name" doc:"1 to 200 characters"`
 	ContactFields
@@ -47,9 +47,9 @@ type newContact struct {
 	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
 }
 
-// contactPatch is the body of a PATCH.
+// contactPatch is the body of a PATCH request.
 type contactPatch struct {
-	Email     optional[string] `json:"email" required:"false" doc:"Kept as sent, compared folded; one live contact per address"`
+	Email     optional[string] `json:"email" required:"false" doc:"Stored as sent, compared case-folded; one live contact per address"`
 	FirstName optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
 	LastName  optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
 	ContactFields
@@ -57,17 +57,17 @@ type contactPatch struct {
 	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
 }
 
-// contactRow is one row of a batch.
+// contactRow is one row of a batch request.
 type contactRow struct {
-	ID        optional[string] `json:"id" required:"false" doc:"The contact to change; without it the live one with this email, else a new one"`
+	ID        optional[string] `json:"id" required:"false" doc:"Contact to change; if absent, the live one with this email; else a new one"`
 	Email     optional[string] `json:"email" required:"false"`
 	FirstName optional[string] `json:"first_name" required:"false"`
 	LastName  optional[string] `json:"last_name" required:"false"`
 	ContactFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, of a new contact only: history that is brought in"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new contact: for imported history"`
 }
 
-// patch is f as the domain takes it, with the read-only members that were sent.
+// patch converts f to the domain's patch, with the read-only members that were sent.
 func (f *ContactFields) patch(email, first, last optional[string], readOnly map[string]anything) contacts.Patch {
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
@@ -75,7 +75,10 @@ func (f *ContactFields) patch(email, first, last optional[string], readOnly map[
 		CompanyID: f.CompanyID.Field, OwnerID: f.OwnerID.Field, Stage: f.Stage.Field,
 		Tag: stringsOf(f.Tag), Segment: stringsOf(f.Segment), Attributes: f.Attributes.Field,
 	}
-	for name, sent := range map[string]anything{"lead_score": f.LeadScore, "score": f.Score, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt} {
+	for name, sent := range map[string]anything{
+		"lead_score": f.LeadScore, "score": f.Score,
+		"updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
+	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
 	for name, sent := range readOnly {
@@ -85,11 +88,13 @@ func (f *ContactFields) patch(email, first, last optional[string], readOnly map[
 }
 
 func (b *newContact) patch() contacts.Patch {
-	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
+		map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactPatch) patch() contacts.Patch {
-	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
+		map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactRow) upsert() contacts.Upsert {

@@ -15,25 +15,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// contactQuery are the parameters of the list of contacts.
+// contactQuery holds the query parameters of the contact list.
 type contactQuery struct {
 	Page
-	Stage         string    `query:"stage" doc:"Any of these stages, separated by commas"`
-	Tag           string    `query:"tag" doc:"Any of these tags, separated by commas"`
-	Segment       string    `query:"segment" doc:"In any of the segments with these keys, separated by commas"`
-	Q             string    `query:"q" maxLength:"200" doc:"Words, each the beginning of a word of name, email or the company's name"`
+	Stage         string    `query:"stage" doc:"Stages, separated by commas; matches any"`
+	Tag           string    `query:"tag" doc:"Tags, separated by commas; matches any"`
+	Segment       string    `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
+	Q             string    `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name, email or company name"`
 	CompanyID     string    `query:"company_id" format:"uuid"`
 	OwnerID       string    `query:"owner_id" format:"uuid"`
-	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Lead score at least this"`
+	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Minimum lead score"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
 	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
 	Filter        string    `query:"filter" maxLength:"65536" doc:"A filter as JSON, beside the other parameters: {\"all\":[...]}, {\"any\":[...]}, {\"not\":...} and {\"field\",\"op\",\"value\"}; custom fields are attributes.KEY"`
 	Sort          string    `query:"sort" enum:"-created_at,created_at,-lead_score,lead_score,last_name,email" default:"-created_at"`
-	Archived      bool      `query:"archived" doc:"The archived contacts instead of the live ones"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000 where counting that far is quick"`
+	Archived      bool      `query:"archived" doc:"List archived contacts instead of live ones"`
+	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total. exact takes time proportional to the total; estimate is exact up to 1000 if that is cheap"`
 }
 
-// anyOf is the most values of one filter, and maxTerms the most words of q.
+// anyOf is the maximum number of values of one filter; maxTerms is the maximum number of words in q.
 const (
 	anyOf    = 50
 	maxTerms = 8
@@ -83,7 +83,7 @@ func (q *contactQuery) filter() (*contacts.Filter, error) {
 	return f, nil
 }
 
-// values splits at commas; blanks around a value and values that are blank do not count.
+// values splits s at commas. It trims blanks and drops blank values.
 func values(s string) []string {
 	var out []string
 	for v := range strings.SplitSeq(s, ",") {
@@ -129,7 +129,7 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 	})
 }
 
-// wrongFilter makes the answer of what ParseFilter said of the parameter filter.
+// wrongFilter converts an error of ParseFilter to a fault about the query parameter filter.
 func wrongFilter(err error) error {
 	if wrong, ok := errors.AsType[*filter.Error](err); ok {
 		return wrong.InQuery("filter")

@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 )
 
-// purgeContact takes along the contacts that are folded into this one: they are the same person.
+// purgeContact also erases the contacts that were merged into this one, since they are the same person.
 func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
 		within, err := merge.Within(ctx, tx, in.ID)
@@ -28,7 +28,8 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 		}
 		for _, one := range all {
 			row, err := contacts.Get(ctx, tx, one, true)
-			if one != in.ID && (err != nil || row.ArchivedAt == nil) { // somebody has brought it back: it is on its own again
+			// It was restored, so it is a separate contact again.
+			if one != in.ID && (err != nil || row.ArchivedAt == nil) {
 				continue
 			}
 			if err != nil {
@@ -45,7 +46,7 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 	})
 }
 
-// erase takes a contact out of everything that holds it. A test holds this against the tables.
+// erase removes a contact from every table that holds its data. A test compares this function with the schema.
 func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	if err := contacts.Purge(ctx, tx, i); err != nil {
 		return err
@@ -61,22 +62,25 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	return nil
 }
 
-// eraseFiles queues what takes a contact out of imports and exports: what undoing an import knows of it, the rows that ended
-// imports were sent, and the files of ended exports, any of which may hold it.
+// eraseFiles queues the statements that remove a contact from imports and exports: the undo data of imports, the source
+// rows of ended imports, and the files of all ended exports, since any of these may contain the contact.
 func eraseFiles(tx *postgres.Tx, i id.ID) {
-	tx.Queue(`DELETE FROM contact_import_block b USING contact_import_effect e, contact_import m WHERE e.org_id = $1 AND e.contact_id = $2
-		AND m.org_id = $1 AND m.id = e.import_id AND m.completed_at IS NOT NULL AND b.org_id = $1 AND b.import_id = e.import_id`, tx.Org(), i)
+	tx.Queue(`DELETE FROM contact_import_block b USING contact_import_effect e, contact_import m
+		WHERE e.org_id = $1 AND e.contact_id = $2
+		AND m.org_id = $1 AND m.id = e.import_id AND m.completed_at IS NOT NULL AND b.org_id = $1
+		AND b.import_id = e.import_id`, tx.Org(), i)
 	tx.Queue(`DELETE FROM contact_import_effect WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
-	tx.Queue(`DELETE FROM contact_export_part p USING contact_export x WHERE x.org_id = $1 AND x.status = 'completed' AND p.org_id = $1 AND p.export_id = x.id`, tx.Org())
+	tx.Queue(`DELETE FROM contact_export_part p USING contact_export x WHERE x.org_id = $1
+		AND x.status = 'completed' AND p.org_id = $1 AND p.export_id = x.id`, tx.Org())
 	tx.Queue(`UPDATE contact_export SET status = 'expired' WHERE org_id = $1 AND status = 'completed'`, tx.Org())
 }
 
-// contactHeld is everything held on a contact.
+// contactHeld is all data held on a contact.
 type contactHeld struct {
 	contacts.Held
-	Timeline []shownEntry  `json:"timeline" doc:"Everything that happened to it, oldest first"`
-	Merges   []merge.Merge `json:"merges" doc:"That it survived, or was folded in by"`
-	Deals    []deals.Deal  `json:"deals" doc:"Archived ones too; so of notes and tasks"`
+	Timeline []shownEntry  `json:"timeline" doc:"All events of the contact, oldest first"`
+	Merges   []merge.Merge `json:"merges" doc:"Merges in which it survived or was merged"`
+	Deals    []deals.Deal  `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	activities.About
 }
 

@@ -11,27 +11,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// holding says of every table that has a column for a contact who takes a contact out of it when it is purged, and erased
-// is what the test has to see there before. A new table has to be named here, and filled by the test below.
+// holding lists, for every table with a column for a contact, how a purged contact leaves it. erased means that erase
+// removes it; the test must find it there before the purge. Add each new table here, and fill it in the test below.
 var holding = map[string]string{
-	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased, "contact_attribute": erased, "segment_member": erased,
+	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
+	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased,
-	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased, "contact_duplicate": erased,
-	"contact_import_effect": erased,
-	"segment_mark":          "an id on its way to the job that finds the contact gone",
+	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
+	"contact_duplicate":     erased,
+	"contact_import_effect": erased, "word_index_mark": erased,
+	"segment_mark": "an id on its way to the job that finds the contact gone",
 }
 
 const erased = "erased"
 
-// columnsOfContacts are names of columns that hold a contact's id.
+// columnsOfContacts are the names of columns that hold a contact's id.
 var columnsOfContacts = []string{"contact_id", "contact_ids", "survivor_id", "loser_ids", "ids", "sample_ids"}
 
 func TestEveryTableThatHoldsContactsIsNamedAmongThoseThatAPurgeEmpties(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
-	rows, err := testkit.Pgx(t, s.DB.URL).Query(t.Context(), `SELECT DISTINCT c.table_name::text FROM information_schema.columns c
-		JOIN information_schema.columns o ON o.table_schema = 'public' AND o.table_name = c.table_name AND o.column_name = 'org_id'
+	rows, err := testkit.Pgx(t, s.DB.URL).Query(t.Context(),
+		`SELECT DISTINCT c.table_name::text FROM information_schema.columns c
+		JOIN information_schema.columns o ON o.table_schema = 'public' AND o.table_name = c.table_name
+		AND o.column_name = 'org_id'
 		WHERE c.table_schema = 'public' AND c.column_name = ANY ($1)`, columnsOfContacts)
 	if err != nil {
 		t.Fatal(err)
@@ -42,17 +46,20 @@ func TestEveryTableThatHoldsContactsIsNamedAmongThoseThatAPurgeEmpties(t *testin
 	}
 	for _, table := range tables {
 		if holding[table] == "" {
-			t.Errorf("%s holds contacts: say in holding how a purge empties it, and have the test of purges fill it", table)
+			t.Errorf("%s holds contacts: say in holding how a purge empties it, and have the test of purges fill it",
+				table)
 		}
 	}
 }
 
-// traces are the tables of an org that hold the text.
+// traces returns the org's tables that contain the text.
 func (c *caller) traces(of string) (found []string) {
 	c.Helper()
 	conn := testkit.Pgx(c, c.DB.URL)
-	rows, err := conn.Query(c.Context(), `SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
-		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('job', 'audit_log') ORDER BY 1`)
+	rows, err := conn.Query(c.Context(),
+		`SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace
+		AND c.relname NOT IN ('job', 'audit_log') ORDER BY 1`)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -66,7 +73,9 @@ func (c *caller) traces(of string) (found []string) {
 		if table == "idempotency_key" {
 			text = "convert_from(answer, 'UTF8')"
 		}
-		if err := conn.QueryRow(c.Context(), `SELECT count(*) FROM `+table+` t WHERE org_id = $2 AND `+text+` LIKE '%' || $1 || '%'`, of, c.Org).Scan(&n); err != nil {
+		if err := conn.QueryRow(c.Context(),
+			`SELECT count(*) FROM `+table+` t WHERE org_id = $2 AND `+text+` LIKE '%' || $1 || '%'`, of, c.Org).
+			Scan(&n); err != nil {
 			c.Fatal(err)
 		}
 		if n > 0 {
@@ -80,9 +89,12 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
+	ada.exec(`INSERT INTO word_index (org_id) SELECT $1`, ada.Org)
 	other := ada.contact("other@acme.example", `,"tag":"hot"`)
 	var c contact
-	ada.do(http.MethodPost, contactsPath, `{"email":"secretive@acme.example","first_name":"Ada","last_name":"Lovelace","tag":"hot","segment":"q3","attributes":{"size":3}}`, "Idempotency-Key", "k1").want(t, 201, "").into(t, &c)
+	ada.do(http.MethodPost, contactsPath,
+		`{"email":"secretive@acme.example","first_name":"Ada","last_name":"Lovelace","tag":"hot","segment":"q3",`+
+			`"attributes":{"size":3}}`, "Idempotency-Key", "k1").want(t, 201, "").into(t, &c)
 	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"stage":"sql","tag":["hot","new"]}`).want(t, 200, "")
 	folded := ada.contact("secretive.2@acme.example", `,"phone":"12345"`)
 	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/merge", `{"loser_ids":["`+folded.ID+`"]}`).want(t, 200, "")
@@ -91,20 +103,29 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	var merges struct{ Data []struct{ ID string } }
 	ada.do(http.MethodGet, "/api/v1/crm/merges", nil).want(t, 200, "").into(t, &merges)
 	ada.do(http.MethodPost, "/api/v1/crm/merges/"+merges.Data[0].ID+"/undo", nil).want(t, 200, "")
-	bulk := ada.asked(http.MethodPost, bulkPath, `{"filter":{"field":"tag","op":"eq","value":"hot"},"action":{"type":"tag","add":["x"]}}`)
-	ada.exec(`UPDATE contact_bulk SET errors = json_build_array(json_build_object('contact_id', $1::text, 'code', 'x', 'detail', 'x'))::jsonb`, c.ID)
-	ada.step(bulk) // fixes whom it is about
-	ada.exec(`INSERT INTO contact_bulk (org_id, id, action, filter, dry_run, status, actor_type, actor_id, request_id, created_at, updated_at, completed_at)
-		SELECT $1, gen_random_uuid(), '{}', '{"field":"email","op":"eq","value":"Secretive@Acme.example"}', true, 'completed', '', '', '', now(), now(), now()`, ada.Org)
-	ada.do(http.MethodPost, exportsPath, `{"format":"csv","filter":{"field":"email","op":"starts_with","value":"secretive@acme.example"}}`).want(t, 202, "")
+	bulk := ada.asked(http.MethodPost, bulkPath,
+		`{"filter":{"field":"tag","op":"eq","value":"hot"},"action":{"type":"tag","add":["x"]}}`)
+	ada.exec(`UPDATE contact_bulk SET errors = json_build_array(json_build_object('contact_id', $1::text, 'code',
+		'x', 'detail', 'x'))::jsonb`, c.ID)
+	ada.step(bulk) // fixes the set of contacts
+	ada.exec(`INSERT INTO contact_bulk (org_id, id, action, filter, dry_run, status, actor_type, actor_id,
+		request_id, created_at, updated_at, completed_at)
+		SELECT $1, gen_random_uuid(), '{}', '{"field":"email","op":"eq","value":"Secretive@Acme.example"}', true,
+		'completed', '', '', '', now(), now(), now()`, ada.Org)
+	ada.do(http.MethodPost, exportsPath,
+		`{"format":"csv","filter":{"field":"email","op":"starts_with","value":"secretive@acme.example"}}`).
+		want(t, 202, "")
 	s.workFiles()
-	ada.exec(`INSERT INTO contact_duplicate (org_id, reason, n, contact_ids) SELECT org_id, 'email', 0, ARRAY[id, gen_random_uuid()] FROM contact WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO contact_duplicate (org_id, reason, n, contact_ids)
+		SELECT org_id, 'email', 0, ARRAY[id, gen_random_uuid()] FROM contact WHERE id = $1`, c.ID)
 	sold := ada.deal(`{"name":"Anvils","contact_id":"` + c.ID + `"}`)
 	kept := ada.activity(notesPath, `{"body":"about the deal","contact_id":"`+c.ID+`","deal_id":"`+sold.ID+`"}`)
 	ada.activity(notesPath, `{"body":"Ada secretive","contact_id":"`+c.ID+`"}`)
 	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
-	ada.exec(`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit, before) SELECT org_id, gen_random_uuid(), id, 'updated', 1, 2, to_jsonb(c) FROM contact c WHERE id = $1`, c.ID)
-	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT org_id, id, now(), 1, 0.01, 'x' FROM contact WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit, before)
+		SELECT org_id, gen_random_uuid(), id, 'updated', 1, 2, to_jsonb(c) FROM contact c WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
+		SELECT org_id, id, now(), 1, 0.01, 'x' FROM contact WHERE id = $1`, c.ID)
 
 	var held struct {
 		Contact contact `json:"contact"`
@@ -119,8 +140,11 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		Notes, Tasks []activity
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 200, "").into(t, &held)
-	if held.Contact.Email != "secretive@acme.example" || len(held.Events) < 5 || held.Events[0].Type != "contact.created" || held.Events[1].Data.Object.Stage != "sql" || len(held.ScoreHistory) != 1 ||
-		len(held.Timeline) < 5 || len(held.Merges) != 2 || len(held.Deals) != 1 || len(held.Notes) != 2 || len(held.Tasks) != 1 {
+	if held.Contact.Email != "secretive@acme.example" || len(held.Events) < 5 ||
+		held.Events[0].Type != "contact.created" || held.Events[1].Data.Object.Stage != "sql" ||
+		len(held.ScoreHistory) != 1 ||
+		len(held.Timeline) < 5 || len(held.Merges) != 2 || len(held.Deals) != 1 || len(held.Notes) != 2 ||
+		len(held.Tasks) != 1 {
 		t.Errorf("%+v", held)
 	}
 	before := ada.traces(c.ID)
@@ -136,7 +160,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 			t.Errorf("the address is left in %s", left)
 		}
 	}
-	for _, gone := range []string{c.ID, folded.ID} { // who is folded into it is the same person
+	for _, gone := range []string{c.ID, folded.ID} { // a merged contact is the same person
 		if left := strings.Join(ada.traces(gone), " "); left != "event" {
 			t.Errorf("the id is left in %q, want the event that tells of the purge alone", left)
 		}
@@ -147,7 +171,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.do(http.MethodGet, dealsPath+"/"+sold.ID, nil).want(t, 200, "")
 	ada.do(http.MethodGet, notesPath+"/"+kept.ID, nil).want(t, 200, "")
 	ada.do(http.MethodGet, contactsPath+"/"+survivor.ID, nil).want(t, 200, "")
-	if got := ada.do(http.MethodGet, contactsPath+"?tag=hot", nil); !strings.Contains(string(got.Body), other.ID) || strings.Contains(string(got.Body), c.ID) {
+	if got := ada.do(http.MethodGet, contactsPath+"?tag=hot", nil); !strings.Contains(string(got.Body), other.ID) ||
+		strings.Contains(string(got.Body), c.ID) {
 		t.Errorf("%s", got.Body)
 	}
 }
@@ -164,7 +189,8 @@ func TestTheScoreModelIsShown(t *testing.T) {
 		}
 	}
 	s.signup().do(http.MethodGet, "/api/v1/ai/score-model", nil).want(t, 200, "").into(t, &m)
-	if m.Confidence != "prior" || m.Version != "prior-1" || m.Metrics == nil || len(m.Features) < 40 || m.Features[0].Value != "evangelist" {
+	if m.Confidence != "prior" || m.Version != "prior-1" || m.Metrics == nil || len(m.Features) < 40 ||
+		m.Features[0].Value != "evangelist" {
 		t.Errorf("%+v", m)
 	}
 }

@@ -2,14 +2,14 @@ package api
 
 import "github.com/funnelwork/funnelwork/internal/contacts"
 
-// contactBatchBody is the body of a batch, as the document describes it.
+// contactBatchBody is the body of a batch request, for the API document.
 type contactBatchBody struct {
-	Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"Worked in the order sent. A row that is wrong is answered as an error and stops no other"`
+	Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
 }
 
 type contactRows = batchRows[contactBatchBody]
 
-// rows holds the body to the document; see rowsOf.
+// rows validates the body against the API document; see rowsOf.
 func (a *App) rows(body *contactRows) ([]contacts.Upsert, error) {
 	sent, wrong, err := rowsOf[contactRow](a, body)
 	if err != nil {

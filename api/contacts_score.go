@@ -8,11 +8,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-// scoreReason is one part of a score.
+// scoreReason is one component of a score.
 type scoreReason struct {
-	Feature string  `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or base: what a contact of whom nothing is known has"`
-	Value   string  `json:"value" doc:"What the contact has there: a word of its own, a range of numbers, or present, absent, business, free, disposable, 1-4"`
-	Points  float64 `json:"points" doc:"Two decimals; all points, the base's included, add up to score exactly"`
+	Feature string  `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or base: the score without any data"`
+	Value   string  `json:"value" doc:"The contact's level: a value, a range of numbers, or present, absent, business, free, disposable, 1-4"`
+	Points  float64 `json:"points" doc:"Two decimals; all points, including base, sum to score exactly"`
 }
 
 type scoreAnswer struct {
@@ -25,11 +25,11 @@ type scoreBody struct {
 	Probability  float64       `json:"probability"`
 	Confidence   string        `json:"confidence" enum:"prior,learning,learned"`
 	ModelVersion string        `json:"model_version"`
-	Reasons      []scoreReason `json:"reasons" doc:"The base first, then by falling weight of their points"`
+	Reasons      []scoreReason `json:"reasons" doc:"Base first, then by descending magnitude of points"`
 }
 
-// explainScore explains by the org's current model. Until the scoring job has come by after a change of models, that
-// may be a newer one than the contact's stored score is from; score and reasons always belong together.
+// explainScore explains the score by the org's current model. After a change of models this may be newer than the model
+// of the contact's stored score, until the scoring job has run. Score and reasons in the response always match.
 func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*scoreAnswer, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
@@ -43,7 +43,8 @@ func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, er
 		seen := scoring.Of(&row.Contact)
 		score, reasons := model.Explain(&seen, make([]scoring.Reason, 0, 16))
 		out := &scoreAnswer{Tagged: etag(row.Edit, row.Computed), Body: scoreBody{
-			Score: score.Lead, Probability: score.Probability, Confidence: string(score.Confidence), ModelVersion: score.Version, Reasons: make([]scoreReason, len(reasons)),
+			Score: score.Lead, Probability: score.Probability, Confidence: string(score.Confidence),
+			ModelVersion: score.Version, Reasons: make([]scoreReason, len(reasons)),
 		}}
 		for i, r := range reasons {
 			out.Body.Reasons[i] = scoreReason{string(r.Feature), r.Value, r.Points}

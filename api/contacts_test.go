@@ -60,11 +60,14 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ada := s.signup()
-	made := ada.do(http.MethodPost, contactsPath, `{"email":"Ada@Acme.example","first_name":"Ada","last_name":"Lovelace","tag":"vip","segment":["q3"],"company_id":"`+id.New().String()+`","attributes":{"seats":3,"since":"2026-01-01"}}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, contactsPath,
+		`{"email":"Ada@Acme.example","first_name":"Ada","last_name":"Lovelace","tag":"vip","segment":["q3"],`+
+			`"company_id":"`+id.New().String()+`","attributes":{"seats":3,"since":"2026-01-01"}}`).want(t, 201, "")
 	var c contact
 	made.into(t, &c)
 	at := contactsPath + "/" + c.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || c.Stage != "lead" || !cmp.Equal(c.Tag, []string{"vip"}) || !cmp.Equal(c.Segment, []string{"q3"}) {
+	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || c.Stage != "lead" ||
+		!cmp.Equal(c.Tag, []string{"vip"}) || !cmp.Equal(c.Segment, []string{"q3"}) {
 		t.Errorf("%v\n%s", made.Header, made.Body)
 	}
 	if c.LeadScore <= 0 || c.LeadScore >= 100 || math.Abs(c.LeadScore*100-math.Round(c.LeadScore*100)) > 1e-9 {
@@ -79,14 +82,17 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 		t.Errorf("HEAD: %v", got.Header)
 	}
 
-	changed := ada.do(http.MethodPatch, at, `{"stage":"sql","tag":null,"attributes":{"seats":null}}`, "Content-Type", "application/merge-patch+json", "If-Match", `"1.7"`).want(t, 200, "")
+	changed := ada.do(http.MethodPatch, at, `{"stage":"sql","tag":null,"attributes":{"seats":null}}`, "Content-Type",
+		"application/merge-patch+json", "If-Match", `"1.7"`).want(t, 200, "")
 	var after contact
 	changed.into(t, &after)
-	if changed.Header.Get("ETag") != `"2.0"` || after.Stage != "sql" || len(after.Tag) != 0 || len(after.Attributes) != 1 || after.UpdatedAt == c.UpdatedAt || after.LeadScore <= c.LeadScore {
+	if changed.Header.Get("ETag") != `"2.0"` || after.Stage != "sql" || len(after.Tag) != 0 ||
+		len(after.Attributes) != 1 || after.UpdatedAt == c.UpdatedAt || after.LeadScore <= c.LeadScore {
 		t.Errorf("%v %s", changed.Header, changed.Body)
 	}
 	ada.do(http.MethodPatch, at, `{"stage":"mql"}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
-	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` || string(got.Body) != string(changed.Body) {
+	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` ||
+		string(got.Body) != string(changed.Body) {
 		t.Errorf("an empty patch answered %v %s", got.Header, got.Body)
 	}
 	ada.do(http.MethodPatch, at, string(changed.Body)).want(t, 200, "") // the whole object, read-only fields included
@@ -121,7 +127,8 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 	var taken struct {
 		ExistingID string `json:"existing_id"`
 	}
-	if ada.do(http.MethodPost, at+"/restore", nil).want(t, 409, "contact_exists").into(t, &taken); taken.ExistingID != heir.ID {
+	if ada.do(http.MethodPost, at+"/restore", nil).want(t, 409, "contact_exists").
+		into(t, &taken); taken.ExistingID != heir.ID {
 		t.Errorf("existing_id %q, want %s", taken.ExistingID, heir.ID)
 	}
 	ada.do(http.MethodPost, contactsPath+"/"+heir.ID+"/purge", nil).want(t, 204, "")
@@ -181,7 +188,8 @@ func TestOneAddressOneContactUnderAHundredRequests(t *testing.T) {
 	)
 	for range 100 {
 		wg.Go(func() {
-			got := ada.do(http.MethodPost, contactsPath, `{"email":"ada@acme.example","first_name":"Ada","last_name":"Lovelace"}`)
+			got := ada.do(http.MethodPost, contactsPath,
+				`{"email":"ada@acme.example","first_name":"Ada","last_name":"Lovelace"}`)
 			var p struct {
 				ID         string `json:"id"`
 				ExistingID string `json:"existing_id"`
@@ -231,7 +239,8 @@ func TestWhoMayTouchContacts(t *testing.T) {
 	viewer, member := ada.as(auth.Viewer), ada.key(auth.Member)
 	viewer.do(http.MethodGet, contactsPath+"/"+c.ID, nil).want(t, 200, "")
 	viewer.do(http.MethodGet, "/api/v1/crm/fields", nil).want(t, 200, "")
-	viewer.do(http.MethodPost, contactsPath, `{"email":"b@acme.example","first_name":"B","last_name":"B"}`).want(t, 403, "forbidden")
+	viewer.do(http.MethodPost, contactsPath, `{"email":"b@acme.example","first_name":"B","last_name":"B"}`).
+		want(t, 403, "forbidden")
 	viewer.do(http.MethodPatch, contactsPath+"/"+c.ID, `{}`).want(t, 403, "forbidden")
 	member.contact("b@acme.example")
 	member.do(http.MethodPost, "/api/v1/crm/fields", `{"key":"seats","type":"number"}`).want(t, 403, "forbidden")

@@ -8,15 +8,16 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// What browsers of allowed origins may send and read.
+// Methods and headers that browsers of allowed origins may send, and headers that they may read.
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, traceparent"
-	corsExposed = "ETag, Location, Retry-After, Idempotent-Replayed, X-Request-Id, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+	corsExposed = "ETag, Location, Retry-After, Idempotent-Replayed, X-Request-Id, RateLimit, RateLimit-Policy, " +
+		"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 )
 
-// cors lets the listed origins in. Tokens travel in a header that no browser adds by itself, so credentials
-// are never allowed: a listed origin gains nothing from a visitor's cookies.
+// cors allows requests from the listed origins. Tokens travel in a header that no browser adds by itself, so
+// credentials are never allowed, and a listed origin gains nothing from a visitor's cookies.
 func (a *App) cors(c *fiber.Ctx) error {
 	if len(a.CORSOrigins) == 0 {
 		return c.Next()

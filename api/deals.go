@@ -22,39 +22,70 @@ func (a *App) mountDeals() {
 	n := records[deals.Deal, deals.Patch]{
 		App: a, path: dealsPath, id: func(d *deals.Deal) id.ID { return d.ID },
 		create: deals.Create, get: deals.Get, update: deals.Update, archive: deals.Archive, restore: deals.Restore,
-		tell: tellDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
+		tell: announceDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
 	}
 	const tag = "Deals"
-	moves := []string{"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score", scoretrain.Kind.Name()}
-	route(a, op{Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal", Status: http.StatusCreated, Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()}}, posted(n, (*newDeal).patch))
+	moves := []string{
+		"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score",
+		scoretrain.Kind.Name(),
+	}
+	route(a,
+		op{
+			Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal",
+			Status: http.StatusCreated,
+			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
+		},
+		createHandler(n, (*newDeal).patch))
 	route(a, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
-	route(a, op{Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag, Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true, Writes: append([]string{"deal.created"}, moves...)}, a.batchDeals)
-	route(a, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Update a deal, win it, lose it or open it again", Writes: moves}, patched(n, (*dealPatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Archive a deal", Status: http.StatusNoContent, Writes: []string{"deal.archived"}}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived deal", Writes: []string{"deal.restored"}}, n.restored)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag,
+			Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true,
+			Writes: append([]string{"deal.created"}, moves...),
+		}, a.batchDeals)
+	route(a, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"},
+		n.shown)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: member, Tag: tag,
+			Title: "Update, win, lose or reopen a deal", Writes: moves,
+		},
+		updateHandler(n, (*dealPatch).patch))
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Archive a deal",
+			Status: http.StatusNoContent, Writes: []string{"deal.archived"},
+		}, n.archived)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: member, Tag: tag,
+			Title: "Restore an archived deal", Writes: []string{"deal.restored"},
+		}, n.restored)
 }
 
-// tellDeal announces a change and asks for the score of the contact that it bears on.
-func tellDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
+// announceDeal announces a change and enqueues scoring of the contact it affects.
+func announceDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 	if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
 		return err
 	}
 	if contact := deals.Scored(ch); contact != nil {
-		if err := askForScores(ctx, tx, *contact); err != nil {
+		if err := enqueueScoring(ctx, tx, *contact); err != nil {
 			return err
 		}
 	}
-	return askForTraining(ctx, tx, ended(ch))
+	return enqueueTraining(ctx, tx, ended(ch))
 }
 
-// ended tells whether the change brought an outcome.
+// ended reports whether the change won or lost the deal.
 func ended(ch *deals.Change) bool {
-	return slices.ContainsFunc(deals.Events(ch), func(e events.Event) bool { return e.Type() == "deal.won" || e.Type() == "deal.lost" })
+	return slices.ContainsFunc(deals.Events(ch), func(e events.Event) bool {
+		return e.Type() == "deal.won" || e.Type() == "deal.lost"
+	})
 }
 
-// askForTraining has the org's scoring model learn, some minutes from now, from what has ended. Ask last: it waits for others that ask.
-func askForTraining(ctx context.Context, tx *postgres.Tx, wanted bool) error {
+// enqueueTraining enqueues training of the org's scoring model on closed deals, some minutes from now. Call it last in
+// a transaction: it waits for concurrent transactions that enqueue the same job.
+func enqueueTraining(ctx context.Context, tx *postgres.Tx, wanted bool) error {
 	if !wanted {
 		return nil
 	}
@@ -72,7 +103,7 @@ func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBat
 		rows[i] = sent[i].upsert()
 		rows[i].Wrong = wrong[i]
 	}
-	// The contacts of all rows are scored by few jobs.
+	// The contacts of all rows are scored together, in few jobs.
 	var (
 		score []id.ID
 		over  bool
@@ -93,14 +124,14 @@ func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBat
 		if last--; last > 0 {
 			return nil
 		}
-		if err := askForScores(ctx, tx, unique(score)...); err != nil {
+		if err := enqueueScoring(ctx, tx, unique(score)...); err != nil {
 			return err
 		}
-		return askForTraining(ctx, tx, over)
+		return enqueueTraining(ctx, tx, over)
 	})
 }
 
-// unique are the ids, each once, in their order.
+// unique returns the ids without duplicates, in order.
 func unique(ids []id.ID) (out []id.ID) {
 	seen := map[id.ID]bool{}
 	for _, i := range ids {
@@ -121,12 +152,12 @@ type dealQuery struct {
 	ContactID    string    `query:"contact_id" format:"uuid"`
 	CompanyID    string    `query:"company_id" format:"uuid"`
 	OwnerID      string    `query:"owner_id" format:"uuid"`
-	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"At least this, in minor units whatever the currency"`
-	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992" doc:"At most this, in minor units whatever the currency"`
+	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"Minimum amount, in minor units of any currency"`
+	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992" doc:"Maximum amount, in minor units of any currency"`
 	ClosedAfter  time.Time `query:"closed_after" doc:"Exclusive"`
 	ClosedBefore time.Time `query:"closed_before" doc:"Exclusive"`
-	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at" doc:"Deals without an expected day of closing come last"`
-	Archived     bool      `query:"archived" doc:"The archived deals instead of the live ones"`
+	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at" doc:"Deals without an expected close date come last"`
+	Archived     bool      `query:"archived" doc:"List archived deals instead of live ones"`
 }
 
 func (q *dealQuery) filter() (*deals.Filter, error) {
@@ -135,7 +166,13 @@ func (q *dealQuery) filter() (*deals.Filter, error) {
 	for _, p := range []struct {
 		name, in string
 		at       **id.ID
-	}{{"pipeline_id", q.PipelineID, &f.Pipeline}, {"stage_id", q.StageID, &f.Stage}, {"contact_id", q.ContactID, &f.Contact}, {"company_id", q.CompanyID, &f.Company}, {"owner_id", q.OwnerID, &f.Owner}} {
+	}{
+		{"pipeline_id", q.PipelineID, &f.Pipeline},
+		{"stage_id", q.StageID, &f.Stage},
+		{"contact_id", q.ContactID, &f.Contact},
+		{"company_id", q.CompanyID, &f.Company},
+		{"owner_id", q.OwnerID, &f.Owner},
+	} {
 		i, err := uuidParameter(p.name, p.in)
 		*p.at = i
 		errs = append(errs, err)
@@ -153,7 +190,7 @@ func (q *dealQuery) filter() (*deals.Filter, error) {
 	return f, nil
 }
 
-// boundary is a time that was given.
+// boundary returns a pointer to t, or nil if t is zero.
 func boundary(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -166,7 +203,7 @@ func (a *App) listDeals(ctx context.Context, in *dealQuery) (*recordList[deals.D
 	if err != nil {
 		return nil, err
 	}
-	return listed(ctx, a, in.Page, in.Count, listing[deals.Deal]{
+	return listHandler(ctx, a, in.Page, in.Count, listing[deals.Deal]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.Row, error) {
 			return deals.List(ctx, tx, f, in.Sort, after, limit)
 		},

@@ -6,18 +6,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/deals"
 )
 
-// DealFields are the members that every deal body may have.
+// DealFields are the members common to every deal body.
 type DealFields struct {
 	ContactID       optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; it resolves when the organization has such a company"`
-	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid" doc:"The default one if never given; the stage's if a stage is given"`
-	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid" doc:"Decides the status; without it the first stage of the status"`
-	Status          optional[string] `json:"status" required:"false" doc:"open, won or lost; moves the deal to the first stage of that kind, or back to the open stage that it was in last"`
-	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992" doc:"Minor units of the currency, from 0; 0 if never given"`
-	Currency        optional[string] `json:"currency" required:"false" doc:"ISO 4217; USD if never given"`
-	LostReason      optional[string] `json:"lost_reason" required:"false" doc:"Of a lost deal; up to 500 characters"`
+	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
+	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid" doc:"Default: the stage's pipeline, or the default pipeline without a stage"`
+	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid" doc:"Determines the status; default: the first stage of the status"`
+	Status          optional[string] `json:"status" required:"false" doc:"open, won or lost; moves the deal to the first stage of that kind, or back to its last open stage"`
+	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992" doc:"Minor units of the currency, at least 0; default 0"`
+	Currency        optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
+	LostReason      optional[string] `json:"lost_reason" required:"false" doc:"For a lost deal; up to 500 characters"`
 	ExpectedCloseOn optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
-	OwnerID         optional[string] `json:"owner_id" required:"false" doc:"UUID of the user who looks after the deal"`
+	OwnerID         optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
 
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
@@ -25,8 +25,9 @@ type DealFields struct {
 
 func (f *DealFields) patch(name optional[string], readOnly map[string]anything) deals.Patch {
 	p := deals.Patch{
-		Name: name.Field, ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, PipelineID: f.PipelineID.Field, StageID: f.StageID.Field,
-		Status: f.Status.Field, Amount: f.Amount.Field, Currency: f.Currency.Field, LostReason: f.LostReason.Field,
+		Name: name.Field, ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, PipelineID: f.PipelineID.Field,
+		StageID: f.StageID.Field,
+		Status:  f.Status.Field, Amount: f.Amount.Field, Currency: f.Currency.Field, LostReason: f.LostReason.Field,
 		ExpectedCloseOn: f.ExpectedCloseOn.Field, OwnerID: f.OwnerID.Field,
 	}
 	p.Refuse("updated_at", json.RawMessage(f.UpdatedAt))
@@ -37,11 +38,11 @@ func (f *DealFields) patch(name optional[string], readOnly map[string]anything) 
 	return p
 }
 
-// newDeal is the body of a creation.
+// newDeal is the body of a create request.
 type newDeal struct {
 	Name optional[string] `json:"name" doc:"1 to 200 characters"`
 	DealFields
-	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, of a won or lost deal: when that was, where history is brought in; now if absent"`
+	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: when it was closed, for imported history; default now"`
 	ID        anything         `json:"id" required:"false" readOnly:"true"`
 	CreatedAt anything         `json:"created_at" required:"false" readOnly:"true"`
 }
@@ -52,7 +53,7 @@ func (b *newDeal) patch() deals.Patch {
 	return p
 }
 
-// dealPatch is the body of a PATCH.
+// dealPatch is the body of a PATCH request.
 type dealPatch struct {
 	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
 	DealFields
@@ -62,16 +63,17 @@ type dealPatch struct {
 }
 
 func (b *dealPatch) patch() deals.Patch {
-	return b.DealFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
+	return b.DealFields.patch(b.Name,
+		map[string]anything{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
 }
 
-// dealRow is one row of a batch.
+// dealRow is one row of a batch request.
 type dealRow struct {
-	ID   optional[string] `json:"id" required:"false" doc:"The deal to change; without it a new one is made"`
+	ID   optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
 	Name optional[string] `json:"name" required:"false"`
 	DealFields
-	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, of a won or lost deal: when that was"`
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, of a new deal only: history that is brought in"`
+	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: close time"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new deal: for imported history"`
 }
 
 func (b *dealRow) upsert() deals.Upsert {
@@ -80,7 +82,7 @@ func (b *dealRow) upsert() deals.Upsert {
 	return u
 }
 
-// dealBatchBody is the body of a batch, as the document describes it.
+// dealBatchBody is the body of a batch request, for the API document.
 type dealBatchBody struct {
-	Deals []dealRow `json:"deals" minItems:"1" maxItems:"1000" doc:"Worked in the order sent. A row that is wrong is answered as an error and stops no other"`
+	Deals []dealRow `json:"deals" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
 }

@@ -1,4 +1,4 @@
-// Longer than its neighbours: what a deal may become is one table, and the tests after it read their fixtures off it.
+// Longer than its neighbours: the transitions of a deal are one table, and the tests after it share its fixtures.
 
 package api_test
 
@@ -77,7 +77,7 @@ func (c *caller) pipeline(body string) (p pipeline) {
 	return p
 }
 
-// standard is the org's default pipeline.
+// standard returns the org's default pipeline.
 func (c *caller) standard() pipeline {
 	c.Helper()
 	var p struct{ Data []pipeline }
@@ -98,13 +98,17 @@ func TestADealMovesWithItsStageOrItsStatus(t *testing.T) {
 	contact := ada.contact("ada@acme.example")
 	std := ada.standard()
 	other := ada.pipeline(`{"name":"Renewals"}`)
-	made := ada.do(http.MethodPost, dealsPath, `{"name":"Anvils","contact_id":"`+contact.ID+`","amount":125000,"currency":"EUR","expected_close_on":"2026-12-31"}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, dealsPath,
+		`{"name":"Anvils","contact_id":"`+contact.ID+
+			`","amount":125000,"currency":"EUR","expected_close_on":"2026-12-31"}`).want(t, 201, "")
 	var d deal
 	made.into(t, &d)
-	if made.Header.Get("Location") != dealsPath+"/"+d.ID || made.Header.Get("ETag") != `"1.0"` || d.Status != "open" || d.PipelineID != std.ID || d.StageID != std.Stages[0].ID || d.ClosedAt != nil {
+	if made.Header.Get("Location") != dealsPath+"/"+d.ID || made.Header.Get("ETag") != `"1.0"` || d.Status != "open" ||
+		d.PipelineID != std.ID || d.StageID != std.Stages[0].ID || d.ClosedAt != nil {
 		t.Errorf("%v %s", made.Header, made.Body)
 	}
-	if read := ada.do(http.MethodGet, dealsPath+"/"+d.ID, nil).want(t, 200, ""); string(read.Body) != string(made.Body) {
+	if read := ada.do(http.MethodGet, dealsPath+"/"+d.ID, nil).
+		want(t, 200, ""); string(read.Body) != string(made.Body) {
 		t.Errorf("read %s, created %s", read.Body, made.Body)
 	}
 	for i, step := range []struct{ patch, stage, status, reason string }{
@@ -130,17 +134,23 @@ func TestADealMovesWithItsStageOrItsStatus(t *testing.T) {
 		if d.LostReason != nil {
 			reason = *d.LostReason
 		}
-		if in.stage(t, step.stage).ID != d.StageID || d.Status != step.status || reason != step.reason || (d.ClosedAt == nil) != (step.status == "open") {
+		if in.stage(t, step.stage).ID != d.StageID || d.Status != step.status || reason != step.reason ||
+			(d.ClosedAt == nil) != (step.status == "open") {
 			t.Errorf("step %d: %+v", i, d)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"deal.created": 1, "deal.updated": 2, "deal.stage_changed": 8, "deal.won": 2, "deal.lost": 1, "deal.reopened": 2}, ada.told()); diff != "" {
+	if diff := cmp.Diff(map[string]int{
+		"deal.created": 1, "deal.updated": 2, "deal.stage_changed": 8, "deal.won": 2,
+		"deal.lost": 1, "deal.reopened": 2,
+	}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
-	if got := ada.timeline(contact.ID, "limit=3").types(); got != "deal.stage_changed deal.reopened deal.stage_changed" {
+	if got := ada.timeline(contact.ID, "limit=3").
+		types(); got != "deal.stage_changed deal.reopened deal.stage_changed" {
 		t.Errorf("the timeline has %s", got)
 	}
-	if e := ada.timeline(contact.ID, "types=deal.won").Data[1]; e.ObjectID != d.ID || e.Object["name"] != "Anvils" || e.Object["amount"] != 125000.0 {
+	if e := ada.timeline(contact.ID, "types=deal.won").Data[1]; e.ObjectID != d.ID || e.Object["name"] != "Anvils" ||
+		e.Object["amount"] != 125000.0 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -179,8 +189,11 @@ func TestWhatADealBodyMayNotBe(t *testing.T) {
 			t.Errorf("%s: %s, want %s", body, got.field(), want)
 		}
 	}
-	d := ada.deal(`{"name":"A","status":"lost","lost_reason":"price","closed_at":"2025-06-01T00:00:00Z","company_id":"` + id.New().String() + `"}`)
-	if *d.ClosedAt != "2025-06-01T00:00:00.000000Z" || *d.LostReason != "price" || d.Status != "lost" || d.Currency != "USD" {
+	d := ada.deal(
+		`{"name":"A","status":"lost","lost_reason":"price","closed_at":"2025-06-01T00:00:00Z","company_id":"` +
+			id.New().String() + `"}`)
+	if *d.ClosedAt != "2025-06-01T00:00:00.000000Z" || *d.LostReason != "price" || d.Status != "lost" ||
+		d.Currency != "USD" {
 		t.Errorf("%+v", d)
 	}
 	for body, want := range map[string]string{
@@ -190,17 +203,20 @@ func TestWhatADealBodyMayNotBe(t *testing.T) {
 		`{"status":"open","stage_id":"` + std.stage(t, "Won").ID + `"}`:      "#/status contradicts_stage",
 		`{"status":"lost","stage_id":"` + std.stage(t, "Proposal").ID + `"}`: "#/status contradicts_stage",
 	} {
-		if got := ada.do(http.MethodPatch, dealsPath+"/"+d.ID, body).want(t, 422, "validation_failed"); got.field() != want {
+		if got := ada.do(http.MethodPatch, dealsPath+"/"+d.ID, body).
+			want(t, 422, "validation_failed"); got.field() != want {
 			t.Errorf("%s: %s, want %s", body, got.field(), want)
 		}
 	}
 	whole := ada.do(http.MethodGet, dealsPath+"/"+d.ID, nil)
-	if got := ada.do(http.MethodPatch, dealsPath+"/"+d.ID, string(whole.Body)).want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` {
+	if got := ada.do(http.MethodPatch, dealsPath+"/"+d.ID, string(whole.Body)).
+		want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` {
 		t.Errorf("the whole object sent back: %v %s", got.Header, got.Body)
 	}
 }
 
-// TestADealIsWonOncePerEntryUnderFiftyRequests: every entry into won is told once, whoever asks for it how often at once.
+// TestADealIsWonOncePerEntryUnderFiftyRequests: each transition to won is announced once, even under concurrent
+// requests.
 func TestADealIsWonOncePerEntryUnderFiftyRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -246,8 +262,10 @@ func TestListsOfDealsFilterSortAndCount(t *testing.T) {
 	other := ada.pipeline(`{"name":"Renewals"}`)
 	c, company, owner := ada.contact("ada@acme.example").ID, id.New().String(), id.New().String()
 	ada.deal(`{"name":"a","amount":300,"contact_id":"` + c + `","expected_close_on":"2026-03-01"}`)
-	ada.deal(`{"name":"b","amount":100,"company_id":"` + company + `","status":"won","closed_at":"2025-01-01T00:00:00Z"}`)
-	ada.deal(`{"name":"c","amount":300,"owner_id":"` + owner + `","pipeline_id":"` + other.ID + `","expected_close_on":"2026-01-01"}`)
+	ada.deal(`{"name":"b","amount":100,"company_id":"` + company +
+		`","status":"won","closed_at":"2025-01-01T00:00:00Z"}`)
+	ada.deal(`{"name":"c","amount":300,"owner_id":"` + owner + `","pipeline_id":"` + other.ID +
+		`","expected_close_on":"2026-01-01"}`)
 	ada.deal(`{"name":"d","stage_id":"` + std.stage(t, "Proposal").ID + `"}`)
 	ada.deal(`{"name":"e","amount":200,"status":"lost","closed_at":"2025-02-01T00:00:00Z","contact_id":"` + c + `"}`)
 	gone := ada.deal(`{"name":"gone","amount":50}`)
@@ -281,7 +299,7 @@ func TestListsOfDealsFilterSortAndCount(t *testing.T) {
 	} {
 		got := ada.names(dealsPath, query)
 		if strings.HasPrefix(query, "sort=expected") && len(got) == len(want) && got[:3] == want[:3] {
-			continue // those without a day are in the order of their ids
+			continue // deals without a date are sorted by id
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -294,7 +312,10 @@ func TestListsOfDealsFilterSortAndCount(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"limit=0", "sort=amount", "status=maybe", "stage_id=7", "min_amount=-1", "max_amount=x", "closed_after=soon", "color=red", "cursor=abc"} {
+	for _, query := range []string{
+		"limit=0", "sort=amount", "status=maybe", "stage_id=7", "min_amount=-1",
+		"max_amount=x", "closed_after=soon", "color=red", "cursor=abc",
+	} {
 		ada.do(http.MethodGet, dealsPath+"?"+query, nil).want(t, 400, "")
 	}
 }
@@ -309,7 +330,8 @@ func TestABatchOfDealsAnswersEachRowInOrder(t *testing.T) {
 	foreign := s.signup().deal(`{"name":"Foreign"}`)
 	before := ada.effects(ada.Org)["lead.score"]
 	out := ada.batch(dealsPath, "deals", []string{
-		`{"name":"Old","created_at":"2025-02-03T04:05:06Z","status":"won","closed_at":"2025-03-01T00:00:00Z","contact_id":"` + contact.ID + `"}`,
+		`{"name":"Old","created_at":"2025-02-03T04:05:06Z","status":"won","closed_at":"2025-03-01T00:00:00Z",` +
+			`"contact_id":"` + contact.ID + `"}`,
 		`{"id":"` + known.ID + `","status":"won","closed_at":"2025-01-01T00:00:00Z"}`,
 		`{"id":"` + known.ID + `","status":"open"}`,
 		`{"id":"` + known.ID + `","status":"won"}`,
@@ -336,7 +358,10 @@ func TestABatchOfDealsAnswersEachRowInOrder(t *testing.T) {
 	}, out.text); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]int{"deal.created": 3, "deal.won": 3, "deal.stage_changed": 3, "deal.reopened": 1, "deal.updated": 1}, ada.told()); diff != "" {
+	if diff := cmp.Diff(map[string]int{
+		"deal.created": 3, "deal.won": 3, "deal.stage_changed": 3, "deal.reopened": 1,
+		"deal.updated": 1,
+	}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
 	if n := ada.effects(ada.Org)["lead.score"] - before; n != 1 {
@@ -344,7 +369,8 @@ func TestABatchOfDealsAnswersEachRowInOrder(t *testing.T) {
 	}
 	got := ada.do(http.MethodGet, dealsPath+"/"+known.ID, nil)
 	var d deal
-	if got.into(t, &d); got.Header.Get("ETag") != `"2.0"` || d.Status != "won" || d.Amount != 9 || d.Currency != "JPY" || d.ClosedAt == nil || strings.HasPrefix(*d.ClosedAt, "2025") {
+	if got.into(t, &d); got.Header.Get("ETag") != `"2.0"` || d.Status != "won" || d.Amount != 9 ||
+		d.Currency != "JPY" || d.ClosedAt == nil || strings.HasPrefix(*d.ClosedAt, "2025") {
 		t.Errorf("%v %s", got.Header, got.Body)
 	}
 	ada.do(http.MethodGet, dealsPath+"/"+out.ids[0], nil).want(t, 200, "").into(t, &d)
@@ -376,7 +402,8 @@ func TestADealIsArchivedAndRestored(t *testing.T) {
 	ada.do(http.MethodPost, pipelinesPath+"/"+p.ID+"/restore", nil).want(t, 200, "")
 	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
 	ada.do(http.MethodPost, at+"/restore", nil).want(t, 200, "")
-	if diff := cmp.Diff(map[string]int{"deal.created": 1, "deal.archived": 1, "deal.restored": 1}, ada.told()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"deal.created": 1, "deal.archived": 1, "deal.restored": 1},
+		ada.told()); diff != "" {
 		t.Error(diff)
 	}
 	ada.as(auth.Viewer).do(http.MethodPatch, at, `{}`).want(t, 403, "forbidden")
@@ -388,10 +415,13 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	std := ada.standard()
-	if fmt.Sprintf("%s %s %d %d", std.Stages[0].Name, std.Stages[4].Kind, std.Stages[3].Probability, len(std.Stages)) != "Qualification lost 100 5" {
+	if fmt.Sprintf("%s %s %d %d", std.Stages[0].Name, std.Stages[4].Kind, std.Stages[3].Probability,
+		len(std.Stages)) != "Qualification lost 100 5" {
 		t.Errorf("an org begins with %+v", std)
 	}
-	made := ada.do(http.MethodPost, pipelinesPath, `{"name":"Renewals","stages":[{"name":"Talk","kind":"open"},{"name":"Yes","kind":"won"},{"name":"No","kind":"lost"},{"name":"Late","kind":"lost","probability":0}]}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, pipelinesPath,
+		`{"name":"Renewals","stages":[{"name":"Talk","kind":"open"},{"name":"Yes","kind":"won"},{"name":"No",`+
+			`"kind":"lost"},{"name":"Late","kind":"lost","probability":0}]}`).want(t, 201, "")
 	var p pipeline
 	made.into(t, &p)
 	at := pipelinesPath + "/" + p.ID
@@ -401,7 +431,8 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	if got := ada.do(http.MethodGet, at, nil).want(t, 200, ""); string(got.Body) != string(made.Body) {
 		t.Errorf("read %s, created %s", got.Body, made.Body)
 	}
-	if got := ada.do(http.MethodPatch, at, string(made.Body)).want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` || string(got.Body) != string(made.Body) {
+	if got := ada.do(http.MethodPatch, at, string(made.Body)).want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` ||
+		string(got.Body) != string(made.Body) {
 		t.Errorf("the whole object sent back: %v %s", got.Header, got.Body)
 	}
 	talk, yes, no, late := p.stage(t, "Talk").ID, p.stage(t, "Yes").ID, p.stage(t, "No").ID, p.stage(t, "Late").ID
@@ -412,7 +443,8 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	stages := func(all ...string) string { return `{"stages":[` + strings.Join(all, ",") + `]}` }
 	one := func(id, more string) string { return `{"id":"` + id + `"` + more + `}` }
 	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""))).want(t, 409, "stage_in_use")
-	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""), one(no, `,"kind":"open"`))).want(t, 409, "stage_in_use")
+	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""), one(no, `,"kind":"open"`))).
+		want(t, 409, "stage_in_use")
 	for body, want := range map[string]string{
 		`{"name":null}`:                                        "#/name not_nullable",
 		`{"stages":null}`:                                      "#/stages not_nullable",
@@ -433,7 +465,9 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 			t.Errorf("%s: %s, want %s", body, got.field(), want)
 		}
 	}
-	changed := ada.do(http.MethodPatch, at, stages(`{"name":"First","kind":"open","probability":5}`, one(talk, `,"name":"Talks"`), one(yes, ""), one(no, ""))).want(t, 200, "")
+	changed := ada.do(http.MethodPatch, at,
+		stages(`{"name":"First","kind":"open","probability":5}`, one(talk, `,"name":"Talks"`), one(yes, ""),
+			one(no, ""))).want(t, 200, "")
 	changed.into(t, &p)
 	var names []string
 	for _, st := range p.Stages {

@@ -20,8 +20,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// docsCSP lets the reference page load its own files and the document, and nothing from elsewhere.
-const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+// docsCSP lets the reference page load its own files and the document, but nothing from other origins.
+const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 const docsPage = `<!doctype html>
@@ -45,8 +46,7 @@ const docsPage = `<!doctype html>
 const docsStart = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true })
 `
 
-// mountDocs serves the API document and the reference page made of it. Mount it last: the document is written
-// once.
+// mountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
 func (a *App) mountDocs() {
 	a.documentWebhooks()
 	for _, s := range a.huma.OpenAPI().Components.Schemas.Map() {
@@ -54,7 +54,7 @@ func (a *App) mountDocs() {
 	}
 	doc, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
 	if err != nil {
-		panic(fmt.Errorf("encode the API document: %w", err)) // it is made of our own types
+		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
 	}
 	doc = append(doc, '\n')
 	a.written = doc
@@ -66,7 +66,8 @@ func (a *App) mountDocs() {
 	own := keep(func() []byte { return doc })
 	a.fiber.Get("/openapi.json", a.file("application/json", func(c *fiber.Ctx) *fixed {
 		c.Set("Cache-Control", "no-cache")
-		shown, _ := a.shownAt(c.UserContext()) // under any name; but only where it is known to be so does the platform name itself
+		// Served under any host. The title names the platform only on a host that is known to show the platform.
+		shown, _ := a.shownAt(c.UserContext())
 		if shown.Name == branding.PlatformName {
 			c.Set("ETag", tag)
 			return own
@@ -75,24 +76,25 @@ func (a *App) mountDocs() {
 	}))
 	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
 	a.fiber.Get("/docs", a.file("text/html; charset=utf-8", func(c *fiber.Ctx) *fixed {
-		c.Set("Cache-Control", "no-cache") // the name may change at any moment
+		c.Set("Cache-Control", "no-cache") // the brand's name may change at any time
 		shown, _ := a.shownAt(c.UserContext())
 		return page(referenceTitle(shown))
 	}))
 	start := keep(func() []byte { return []byte(docsStart) })
 	a.fiber.Get("/docs/start.js", a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *fixed { return start }))
 	for name, kind := range map[string]string{
-		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",
+		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+		"favicon-32x32.png": "image/png",
 	} {
 		content := asset(name)
 		a.fiber.Get("/docs/"+name, a.file(kind, func(*fiber.Ctx) *fixed { return content }))
 	}
 }
 
-// mostBranded is how many of a page's looks are kept.
+// mostBranded is the number of titles for which a page is cached.
 const mostBranded = 64
 
-// branded keeps what write makes of titles.
+// branded returns a function that caches the result of write per title.
 func branded(write func(title string) []byte) func(title string) *fixed {
 	var mu sync.Mutex
 	known := map[string]*fixed{}
@@ -111,22 +113,23 @@ func branded(write func(title string) []byte) func(title string) *fixed {
 	}
 }
 
-// referenceTitle is what the reference calls what it is about.
+// referenceTitle returns the title of the reference page.
 func referenceTitle(shown branding.Shown) string { return strings.TrimSpace(shown.Name + " API") }
 
-// titleLine is the document's line with its title.
+// titleLine returns the line of the document that holds title.
 func titleLine(title string) string {
 	b, err := json.Marshal(title)
 	if err != nil {
-		panic(fmt.Errorf("encode a title: %w", err)) // it is a string
+		panic(fmt.Errorf("encode a title: %w", err)) // a string always encodes
 	}
 	return `    "title": ` + string(b) + `,`
 }
 
-// Document is the OpenAPI 3.1 document of every mounted operation. Do not change it.
+// Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
 func (a *App) Document() []byte { return a.written }
 
-// file answers what find finds, to any address at the pace of a public route, and lets browsers keep it.
+// file returns a handler that serves what find returns. It is rate limited by address as a public route is, and
+// browsers may cache the response.
 func (a *App) file(kind string, find func(*fiber.Ctx) *fixed) fiber.Handler {
 	public := &op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
@@ -146,14 +149,14 @@ func (a *App) file(kind string, find func(*fiber.Ctx) *fixed) fiber.Handler {
 	}
 }
 
-// asset is one embedded file; some are stored compressed.
+// asset returns one embedded file. Some files are stored compressed.
 func asset(name string) *fixed {
 	if b, err := static.FS.ReadFile(name); err == nil {
 		return keep(func() []byte { return b })
 	}
 	packed, err := static.FS.ReadFile(name + ".gz")
 	if err != nil {
-		panic(fmt.Errorf("asset %s: %w", name, err)) // the list of names and the module disagree
+		panic(fmt.Errorf("asset %s: %w", name, err)) // the module has no such file
 	}
 	k := keep(func() []byte {
 		unpack, err := gzip.NewReader(bytes.NewReader(packed))

@@ -9,7 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 )
 
-// The snippets are files of their own, so that a test can run the very bytes that the page shows.
+// The snippets are separate files, so that a test can run the exact bytes which the page shows.
 var (
 	//go:embed docs/webhooks.html
 	hooksPage string
@@ -21,7 +21,7 @@ var (
 	verifyNode string
 )
 
-// webhooksPage is the guide for receivers, but for what is around it.
+// webhooksPage returns the content of the guide for webhook receivers, without the page around it.
 func webhooksPage() template.HTML {
 	type snippet struct{ Language, Code string }
 	live, all := events.Count()
@@ -31,7 +31,7 @@ func webhooksPage() template.HTML {
 		"Types":    events.Catalogue(), "Live": live, "All": all,
 	})
 	if err != nil {
-		panic(fmt.Errorf("page on webhooks: %w", err)) // it is made of our own files
+		panic(fmt.Errorf("render the webhooks page: %w", err)) // our own files always render
 	}
 	return template.HTML(out.String()) //nolint:gosec // made by the template above
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// The secrets of a rotation that overlaps: the new one, the one before and a stranger's.
+// Secrets of a rotation with overlap: the new one, the previous one and an unrelated one.
 const (
 	newest   = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD7GdCO9vx6yM="
 	previous = "pässwörd mit Ümläuten"
 	strange  = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 )
 
-// posted is one delivery as a snippet gets it, and what both of its functions should say.
-type posted struct {
+// deliveryCase is one delivery as input of a snippet, with the expected results of its two functions.
+type deliveryCase struct {
 	What    string            `json:"what"`
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
@@ -36,16 +36,21 @@ type posted struct {
 	fresh   bool
 }
 
-// deliveries are signed by the code that signs them in earnest; then some are spoiled.
-func signedAndSpoiled() (all []posted) {
+// signedAndSpoiled returns deliveries signed by the production code, some of them altered afterwards.
+func signedAndSpoiled() (all []deliveryCase) {
 	body := []byte(`{"id":"1","text":"äöü <&> \u0000"}`)
-	add := func(what, secret string, at time.Time, secrets []string, spoil func(h http.Header, b []byte) []byte, plain, fresh bool) {
+	add := func(what, secret string, at time.Time, secrets []string, spoil func(h http.Header, b []byte) []byte,
+		plain, fresh bool,
+	) {
 		h := webhooks.Headers(secrets, "0190a8b0-0000-7000-8000-000000000000", at, body)
 		sent := bytes.Clone(body)
 		if spoil != nil {
 			sent = spoil(h, sent)
 		}
-		p := posted{What: what, Secret: secret, Headers: map[string]string{}, Body: sent, plain: plain, fresh: fresh}
+		p := deliveryCase{
+			What: what, Secret: secret, Headers: map[string]string{}, Body: sent, plain: plain,
+			fresh: fresh,
+		}
 		for name := range h {
 			p.Headers[strings.ToLower(name)] = h.Get(name)
 		}
@@ -56,13 +61,16 @@ func signedAndSpoiled() (all []posted) {
 		add("alone", secret, now, []string{secret}, nil, true, true)
 		add("in an overlap", secret, now, both, nil, true, true)
 		add("signed by a stranger", secret, now, []string{strange}, nil, false, false)
-		add("another body", secret, now, both, func(_ http.Header, b []byte) []byte { return append(b, ' ') }, false, false)
+		add("another body", secret, now, both, func(_ http.Header, b []byte) []byte {
+			return append(b, ' ')
+		}, false, false)
 		add("an empty body", secret, now, both, func(http.Header, []byte) []byte { return nil }, false, false)
 		set := func(name, value string) func(http.Header, []byte) []byte {
 			return func(h http.Header, b []byte) []byte { h.Set(name, value); return b }
 		}
 		add("another id", secret, now, both, set("webhook-id", "0190a8b0-0000-7000-8000-000000000001"), true, false)
-		add("another time", secret, now.Add(-time.Minute), both, set("webhook-timestamp", "1"+now.Format("050405")), true, false)
+		add("another time", secret, now.Add(-time.Minute), both, set("webhook-timestamp", "1"+now.Format("050405")),
+			true, false)
 		add("a time that is none", secret, now, both, set("webhook-timestamp", "now"), true, false)
 		add("four minutes old", secret, now.Add(-4*time.Minute), both, nil, true, true)
 		add("six minutes old", secret, now.Add(-6*time.Minute), both, nil, true, false)
@@ -82,7 +90,7 @@ func signedAndSpoiled() (all []posted) {
 	return all
 }
 
-// drivers read deliveries as JSON from stdin and write a list of [plain, fresh].
+// Drivers read deliveries as JSON from stdin and write a list of [plain, fresh].
 const (
 	goDriver = `package hooks
 
@@ -138,9 +146,12 @@ func TestTheSnippetsOfThePageVerifyDeliveriesAndRefuseWhatIsAltered(t *testing.T
 		driver, called string
 		run            []string
 	}{
-		"go":     {"verify.go.txt", "verify.go", goDriver, "driver_test.go", []string{"go", "test", "-count=1", "."}},
-		"python": {"verify.py.txt", "verify.py", pythonDriver, "driver.py", []string{"python3", "-I", "-c", "import sys; sys.path.insert(0, '.'); exec(open('driver.py').read())"}},
-		"node":   {"verify.mjs.txt", "verify.mjs", nodeDriver, "driver.mjs", []string{"node", "driver.mjs"}},
+		"go": {"verify.go.txt", "verify.go", goDriver, "driver_test.go", []string{"go", "test", "-count=1", "."}},
+		"python": {
+			"verify.py.txt", "verify.py", pythonDriver, "driver.py",
+			[]string{"python3", "-I", "-c", "import sys; sys.path.insert(0, '.'); exec(open('driver.py').read())"},
+		},
+		"node": {"verify.mjs.txt", "verify.mjs", nodeDriver, "driver.mjs", []string{"node", "driver.mjs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +164,10 @@ func TestTheSnippetsOfThePageVerifyDeliveriesAndRefuseWhatIsAltered(t *testing.T
 			if err != nil {
 				t.Fatal(err)
 			}
-			for file, text := range map[string]string{c.as: string(code), c.called: c.driver, "go.mod": "module hooks\n\ngo 1.21\n"} {
+			for file, text := range map[string]string{
+				c.as: string(code), c.called: c.driver,
+				"go.mod": "module hooks\n\ngo 1.21\n",
+			} {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +180,7 @@ func TestTheSnippetsOfThePageVerifyDeliveriesAndRefuseWhatIsAltered(t *testing.T
 			cmd := exec.CommandContext(t.Context(), program, c.run[1:]...)
 			cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
 			cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-			if name == "go" { // go test gives its test no stdin
+			if name == "go" { // go test passes no stdin to its test
 				binary := filepath.Join(dir, "verify.test")
 				build := exec.CommandContext(t.Context(), program, "test", "-c", "-o", binary, ".")
 				build.Dir, build.Env = dir, cmd.Env
@@ -214,7 +228,8 @@ func TestThePageOnWebhooksShowsTheSnippetsAndEveryType(t *testing.T) {
 			t.Errorf("%s is not on the page", e.Name)
 		}
 	}
-	if strings.Contains(page, "http:") || strings.Contains(page, "https:") || !strings.Contains(got.Header.Get("Content-Security-Policy"), "style-src 'sha256-") {
+	if strings.Contains(page, "http:") || strings.Contains(page, "https:") ||
+		!strings.Contains(got.Header.Get("Content-Security-Policy"), "style-src 'sha256-") {
 		t.Error("the page asks elsewhere, or has no style")
 	}
 }
@@ -256,7 +271,8 @@ func TestTheDocumentHasAWebhookForEveryTypeWhoseExampleMeetsItsSchema(t *testing
 			t.Errorf("%s: %v, %v", e.Name, ok, hook.Post.Live)
 			continue
 		}
-		schema, err := c.Compile("mem:///openapi.json#/webhooks/" + e.Name + "/post/requestBody/content/application~1json/schema")
+		schema, err := c.Compile("mem:///openapi.json#/webhooks/" + e.Name +
+			"/post/requestBody/content/application~1json/schema")
 		if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}

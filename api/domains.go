@@ -16,7 +16,7 @@ import (
 
 const domainPath = "/white-label/domain"
 
-// verifyRate is how often an org may have the DNS asked.
+// verifyRate limits how often an org may trigger a DNS check.
 var verifyRate = limits.PerMinute(10)
 
 // domainOut is an org's custom domain.
@@ -24,12 +24,12 @@ type domainOut struct{ Body customDomain }
 
 type customDomain struct {
 	Domain     string             `json:"domain" doc:"Lower case, punycode"`
-	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended" doc:"pending_dns: the TXT record has not been found; verified: it has, and the host does not lead here yet; active: it does; degraded: a record is gone, and the domain is served for three more days; suspended: it is not served"`
-	Records    []branding.Record  `json:"records" nullable:"false" doc:"Set both at once with whoever keeps the domain's DNS. At the top of a zone, where there can be no CNAME, use the provider's ALIAS or flattening, or addresses"`
-	LastError  maybe[domainError] `json:"last_error" doc:"What the last check found not right; null if nothing, and before the first"`
-	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"The last check"`
+	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended" doc:"pending_dns: no TXT record found; verified: found, but the host does not point here yet; active: it does; degraded: a record is gone, and the domain is served for three more days; suspended: not served"`
+	Records    []branding.Record  `json:"records" nullable:"false" doc:"Set all of them at the domain's DNS provider. At a zone apex, which cannot have a CNAME, use the provider's ALIAS or flattening, or addresses"`
+	LastError  maybe[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
+	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
 	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true" doc:"When the TXT record was first found"`
-	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true" doc:"When a claim without its TXT record ends; null once it was found"`
+	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true" doc:"When a claim without its TXT record expires; null once found"`
 	CreatedAt  wire.Time          `json:"created_at" format:"date-time"`
 }
 
@@ -41,16 +41,31 @@ type domainError struct {
 func (a *App) mountDomains() {
 	verify := []string{events.DomainVerified{}.Type(), events.DomainDegraded{}.Type()}
 	feature := plans.CustomDomain
-	route(a, op{Method: http.MethodGet, Path: domainPath, Need: viewer, Tag: brandTag, Title: "Get the custom domain"}, a.getDomain)
-	route(a, op{Method: http.MethodPut, Path: domainPath, Need: admin, Tag: brandTag, Title: "Claim a custom domain", Feature: feature}, a.putDomain)
-	route(a, op{Method: http.MethodPost, Path: domainPath + "/verify", Need: admin, Tag: brandTag, Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify}, a.verifyDomain)
-	// Without the feature, too: what somebody once set up can be ended.
-	route(a, op{Method: http.MethodDelete, Path: domainPath, Need: admin, Tag: brandTag, Title: "Remove the custom domain", Status: http.StatusNoContent}, a.deleteDomain)
+	route(a,
+		op{Method: http.MethodGet, Path: domainPath, Need: viewer, Tag: brandTag, Title: "Get the custom domain"},
+		a.getDomain)
+	route(a,
+		op{
+			Method: http.MethodPut, Path: domainPath, Need: admin, Tag: brandTag, Title: "Claim a custom domain",
+			Feature: feature,
+		}, a.putDomain)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: domainPath + "/verify", Need: admin, Tag: brandTag,
+			Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify,
+		}, a.verifyDomain)
+	// Removal requires no feature, so that a domain can be removed after a downgrade.
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: domainPath, Need: admin, Tag: brandTag, Title: "Remove the custom domain",
+			Status: http.StatusNoContent,
+		}, a.deleteDomain)
 }
 
 func (a *App) showDomain(d *branding.Domain) *domainOut {
 	b := customDomain{
-		Domain: d.Host, Status: d.Status, Records: a.Domains.Records(d), CheckedAt: moment(d.CheckedAt), VerifiedAt: moment(d.ProvenAt), CreatedAt: wire.At(d.ClaimedAt),
+		Domain: d.Host, Status: d.Status, Records: a.Domains.Records(d), CheckedAt: moment(d.CheckedAt),
+		VerifiedAt: moment(d.ProvenAt), CreatedAt: wire.At(d.ClaimedAt),
 	}
 	if d.Reason != "" {
 		b.LastError.Value = &domainError{Code: d.Reason, Detail: domainTrouble[d.Reason]}
@@ -62,7 +77,7 @@ func (a *App) showDomain(d *branding.Domain) *domainOut {
 	return &domainOut{b}
 }
 
-// moment is a time on the wire, null where it has not come.
+// moment returns a time in its wire form, or nil if t is nil.
 func moment(t *time.Time) *wire.Time {
 	if t == nil {
 		return nil
@@ -71,23 +86,26 @@ func moment(t *time.Time) *wire.Time {
 	return &at
 }
 
-// domainTrouble is what is not right and what to do about it.
+// domainTrouble maps a reason to a description of the problem and its remedy.
 var domainTrouble = map[branding.Reason]string{
-	branding.TXTMissing:   "The TXT record has not been found. A new record may take as long to be seen as the old one was to be kept.",
+	branding.TXTMissing: "The TXT record has not been found. A new record may take as long to be seen as the old " +
+		"one was to be kept.",
 	branding.TXTWrong:     "A TXT record stands in its place, with another value.",
 	branding.CNAMEMissing: "The domain leads nowhere: its CNAME record has not been found.",
-	branding.CNAMEWrong:   "The domain leads elsewhere. If a CDN stands before it, switch its proxying off for this name.",
-	branding.Disagree:     "Not every name server has the records yet. This passes by itself.",
-	branding.Unreachable:  "The name servers could not be asked. This says nothing about the records; they are asked again.",
-	branding.Taken:        "The record is right, but another organization has this domain and proves it.",
-	branding.NoFeature:    "The plan does not hold custom domains.",
+	branding.CNAMEWrong: "The domain leads elsewhere. If a CDN stands before it, switch its proxying off for " +
+		"this name.",
+	branding.Disagree: "Not every name server has the records yet. This passes by itself.",
+	branding.Unreachable: "The name servers could not be asked. This says nothing about the records; they are " +
+		"asked again.",
+	branding.Taken:     "The record is right, but another organization has this domain and proves it.",
+	branding.NoFeature: "The plan does not hold custom domains.",
 }
 
 func errNoDomain() error {
 	return fault.New(fault.NotFound, "There is no custom domain. PUT /white-label/domain claims one.")
 }
 
-// getDomain shows what there is whatever the plan holds: a suspended domain says why it is.
+// getDomain requires no feature: it also shows a suspended domain, with the reason.
 func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 	out, err := read(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Get(ctx, tx)
@@ -106,7 +124,7 @@ func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 
 type putDomainIn struct {
 	Body struct {
-		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; not one that others register below, and not the platform's own"`
+		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; not a public suffix, and not the platform's own"`
 	}
 }
 
@@ -127,17 +145,22 @@ func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error
 	})
 }
 
-// verifyDomain asks the DNS while the caller waits, at most seven seconds, and answers what came of it: who has just set
-// a record wants to see that. What could not be asked in that time is asked again by a job.
+// verifyDomain checks the DNS while the caller waits, for at most seven seconds, and returns the result. A caller who
+// has just set a record wants to see it at once. A job repeats the checks that did not finish in that time.
 func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 	org := who(ctx).Org
 	if a.Limits != nil {
 		if d := a.Limits.Take(ctx, "domain "+org.String(), verifyRate); !d.Allowed {
-			return nil, &fault.Fault{Code: fault.RateLimited, Detail: "The records were checked often enough for now. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter()}
+			return nil,
+				&fault.Fault{
+					Code:       fault.RateLimited,
+					Detail:     "The records were checked too often. Wait as long as Retry-After says.",
+					RetryAfter: d.RetryAfter(),
+				}
 		}
 	}
 	var d *branding.Domain
-	err := a.DB.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		d, err = a.Domains.Get(ctx, tx)
 		return err
 	})
@@ -147,9 +170,9 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 	if err != nil {
 		return nil, err
 	}
-	look := a.Domains.Look(ctx, d)
+	look := a.Domains.CheckDNS(ctx, d)
 	return write(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
-		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has asked for the feature
+		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has checked the feature
 		if err == nil && d == nil {
 			err = errNoDomain()
 		}

@@ -24,7 +24,7 @@ import (
 
 const domainsTarget = "edge.funnel.test"
 
-// domains is the keeper of custom domains, with the log that it asks for, on resolvers of the test's own.
+// domains returns the custom domain service with the test's own resolvers and an audit log.
 func domains(system *postgres.DB, resolvers ...*testkit.NameServer) *branding.Domains {
 	var views []branding.View
 	for _, r := range resolvers {
@@ -38,7 +38,7 @@ func domains(system *postgres.DB, resolvers ...*testkit.NameServer) *branding.Do
 	})
 }
 
-// hub is a service with two resolvers, whose hosts are followed.
+// hub is a service with two resolvers and a running host resolver.
 type hub struct {
 	*service
 	A, B  *testkit.NameServer
@@ -96,7 +96,7 @@ func (c *caller) claim(host string) domainBody {
 	return c.domain("PUT", "", fmt.Sprintf(`{"domain":%q}`, host))
 }
 
-// set gives both resolvers the records, TXT and CNAME, TXT alone or none.
+// set sets the records of both resolvers: TXT and CNAME, only TXT, or none.
 func (h *hub) set(records []branding.Record, n int) {
 	for i, r := range records {
 		for _, server := range []*testkit.NameServer{h.A, h.B} {
@@ -109,14 +109,15 @@ func (h *hub) set(records []branding.Record, n int) {
 	}
 }
 
-// shows waits until the host shows the org's pages; nobody's for the zero org.
+// shows waits until the host shows the org's pages, or no pages for the zero org.
 func (h *hub) shows(host string, org id.ID) {
 	h.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var got answer
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-tick.C {
-		if got = h.stranger().do("GET", "/api/v1/test/hosted", nil, "Host", host); got.Status == 200 && strings.Contains(string(got.Body), org.String()) || org.IsZero() && got.Status == 421 {
+		if got = h.stranger().do("GET", "/api/v1/test/hosted", nil, "Host", host); got.Status == 200 &&
+			strings.Contains(string(got.Body), org.String()) || org.IsZero() && got.Status == 421 {
 			return
 		}
 	}
@@ -133,7 +134,8 @@ func TestACustomDomainFromItsClaimToItsEnd(t *testing.T) {
 
 	b := c.claim("CRM.Acme.test.")
 	if b.Domain != "crm.acme.test" || b.Status != "pending_dns" || b.ExpiresAt == nil || len(b.Records) != 2 ||
-		b.Records[0].Type != "TXT" || b.Records[0].Name != "_funnelwork.crm.acme.test" || len(b.Records[0].Value) != len("funnelwork-verify=")+32 ||
+		b.Records[0].Type != "TXT" || b.Records[0].Name != "_funnelwork.crm.acme.test" ||
+		len(b.Records[0].Value) != len("funnelwork-verify=")+32 ||
 		b.Records[1] != (branding.Record{Type: "CNAME", Name: "crm.acme.test", Value: domainsTarget}) {
 		t.Fatalf("claimed: %+v", b)
 	}
@@ -145,10 +147,17 @@ func TestACustomDomainFromItsClaimToItsEnd(t *testing.T) {
 		records        int
 		status, reason string
 		served         bool
-	}{{0, "pending_dns", "txt_missing", false}, {1, "verified", "cname_missing", true}, {2, "active", "", true}, {2, "active", "", true}, {0, "active", "txt_missing", true}} {
+	}{
+		{0, "pending_dns", "txt_missing", false},
+		{1, "verified", "cname_missing", true},
+		{2, "active", "", true},
+		{2, "active", "", true},
+		{0, "active", "txt_missing", true},
+	} {
 		h.set(b.Records, step.records)
 		got := c.domain("POST", "/verify", "")
-		if got.Status != step.status || got.code() != step.reason || got.CheckedAt == nil || (got.VerifiedAt != nil) != step.served || (got.ExpiresAt == nil) != step.served {
+		if got.Status != step.status || got.code() != step.reason || got.CheckedAt == nil ||
+			(got.VerifiedAt != nil) != step.served || (got.ExpiresAt == nil) != step.served {
 			t.Errorf("with %d records: %+v", step.records, got)
 		}
 		if step.served {
@@ -187,7 +196,10 @@ func TestWhoMayHaveACustomDomain(t *testing.T) {
 	poor.do("POST", "/white-label/domain/verify", nil).want(t, 402, "feature_not_in_plan")
 	poor.do("GET", "/white-label/domain", nil).want(t, 402, "feature_not_in_plan")
 	rich.as(auth.Member).do("PUT", "/white-label/domain", body).want(t, 403, "forbidden")
-	for given, code := range map[string]string{"127.0.0.1": "ip_address", "co.uk": "public_suffix", "x.api.test": "own_domain", "a b": "invalid_domain", "": "required"} {
+	for given, code := range map[string]string{
+		"127.0.0.1": "ip_address", "co.uk": "public_suffix",
+		"x.api.test": "own_domain", "a b": "invalid_domain", "": "required",
+	} {
 		got := rich.do("PUT", "/white-label/domain", map[string]string{"domain": given})
 		if got.want(t, 422, "validation_failed"); !strings.Contains(string(got.Body), `"`+code+`"`) {
 			t.Errorf("%q: %s", given, got.Body)
@@ -196,14 +208,14 @@ func TestWhoMayHaveACustomDomain(t *testing.T) {
 	rich.claim("crm.acme.test")
 	rich.as(auth.Viewer).domain("GET", "", "")
 	rich.as(auth.Viewer).do("POST", "/white-label/domain/verify", nil).want(t, 403, "forbidden")
-	// The plan goes: what there is can be seen and ended.
+	// After a downgrade, the domain can still be read and removed.
 	rich.subscribe("solo_pro")
 	rich.domain("GET", "", "")
 	rich.do("POST", "/white-label/domain/verify", nil).want(t, 402, "feature_not_in_plan")
 	rich.do("DELETE", "/white-label/domain", nil).want(t, 204, "")
 }
 
-// TestADomainThatChangesHandsShowsNothingOfEitherToTheOther: a removes it, b claims it.
+// TestADomainThatChangesHandsShowsNothingOfEitherToTheOther: org a removes the domain, org b claims it.
 func TestADomainThatChangesHandsShowsNothingOfEitherToTheOther(t *testing.T) {
 	t.Parallel()
 	const host = "crm.acme.test"
@@ -223,7 +235,7 @@ func TestADomainThatChangesHandsShowsNothingOfEitherToTheOther(t *testing.T) {
 	if second.Records[0] == first.Records[0] {
 		t.Fatal("b has a's token")
 	}
-	// a's records still stand: they prove nothing of b's, and a's claim is over.
+	// a's DNS records still exist, but they do not verify b's claim, and a's claim has ended.
 	h.shows(host, id.ID{})
 	if got := b.domain("POST", "/verify", ""); got.Status != "pending_dns" || got.code() != "txt_wrong" {
 		t.Errorf("b by a's TXT: %+v", got)
@@ -236,23 +248,24 @@ func TestADomainThatChangesHandsShowsNothingOfEitherToTheOther(t *testing.T) {
 		t.Errorf("b by its own TXT: %+v", got)
 	}
 	h.shows(host, b.Org)
-	// What a's people kept in their browsers is not taken there, and shows nothing of b anywhere.
+	// Credentials that a's users kept in their browsers are refused there and show no data of b anywhere.
 	for _, kept := range []*caller{a, a.as(auth.Viewer), a.key(auth.Admin)} {
 		kept.do("GET", "/api/v1/org", nil, "Host", host).want(t, 421, "misdirected_request")
 		kept.do("GET", "/white-label/domain", nil, "Host", host).want(t, 421, "misdirected_request")
-		if got := kept.do("GET", "/api/v1/org", nil); got.Status != 200 || strings.Contains(string(got.Body), b.Org.String()) {
+		if got := kept.do("GET", "/api/v1/org", nil); got.Status != 200 ||
+			strings.Contains(string(got.Body), b.Org.String()) {
 			t.Errorf("a's own: %d %s", got.Status, got.Body)
 		}
 	}
 	for _, theirs := range []*caller{b, b.key(auth.Viewer)} {
 		theirs.do("GET", "/api/v1/org", nil, "Host", strings.ToUpper(host)+":8443").want(t, 200, "")
 	}
-	// a claims it back, and has nothing before its proof, which nobody can give beside b's.
+	// a cannot claim it back before it is verified again, which is impossible while b holds it.
 	a.do("PUT", "/white-label/domain", map[string]string{"domain": host}).want(t, 409, "domain_taken")
 	h.shows(host, b.Org)
 }
 
-// Two orgs may claim one host; the first with proof has it, and the other is told.
+// Two orgs may claim one host. The first to verify gets it, and the other gets an error.
 func TestOfTwoClaimsTheFirstWithProofHasTheHost(t *testing.T) {
 	t.Parallel()
 	const host = "crm.acme.test"
@@ -293,22 +306,24 @@ func TestWhichNamesHostedPagesAreShownUnder(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
 	for host, status := range map[string]int{
-		"127.0.0.1": 200, "localhost:8080": 200, "[::1]:8080": 200, "api": 200, "funnelwork-api:8080": 200, "api.test": 200, "API.test:443": 200, "eu.api.test": 200, "x.localhost": 200,
-		"crm.acme.test": 421, "notapi.test": 421, "lb-17.eu.cloud.example": 421, "api.test.evil.example": 421, "xn--bcher-kva.de": 421,
+		"127.0.0.1": 200, "localhost:8080": 200, "[::1]:8080": 200, "api": 200, "funnelwork-api:8080": 200,
+		"api.test": 200, "API.test:443": 200, "eu.api.test": 200, "x.localhost": 200,
+		"crm.acme.test": 421, "notapi.test": 421, "lb-17.eu.cloud.example": 421, "api.test.evil.example": 421,
+		"xn--bcher-kva.de": 421,
 	} {
 		got := h.stranger().do("GET", "/api/v1/test/hosted", nil, "Host", host, "X-Forwarded-Host", "api.test")
 		if got.Status != status || got.Header.Get("Location") != "" {
 			t.Errorf("%s: %d %s", host, got.Status, got.Body)
 		}
 	}
-	// With a credential the name decides nothing, unless it is another's domain.
+	// With a credential the host has no effect, unless it is another org's domain.
 	c := h.signup()
 	for _, host := range []string{"127.0.0.1", "crm.acme.test", "lb-17.eu.cloud.example"} {
 		c.do("GET", "/api/v1/org", nil, "Host", host).want(t, 200, "")
 	}
 }
 
-// A reseller's clients, and its staff within them, are at home under its domain.
+// A reseller's clients, and its staff in their orgs, may use its domain.
 func TestClientsAreAtHomeUnderTheirAgencysDomain(t *testing.T) {
 	t.Parallel()
 	const host = "crm.agency.test"
@@ -324,7 +339,7 @@ func TestClientsAreAtHomeUnderTheirAgencysDomain(t *testing.T) {
 	h.signup().do("GET", "/api/v1/org", nil, "Host", host).want(t, 421, "misdirected_request")
 }
 
-// TestTheJobMovesADomainByTheClock lets the sweep and its jobs do what nobody asked for.
+// TestTheJobMovesADomainByTheClock runs the sweep and its jobs without any request.
 func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
@@ -337,7 +352,9 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 		if err := job.Sweep(t.Context(), &queue.Run[domainverify.SweepArgs]{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := sql.QueryRow(t.Context(), "WITH gone AS (DELETE FROM job WHERE kind = 'domain.verify' RETURNING 1) SELECT count(*) FROM gone").Scan(&n); err != nil {
+		if err := sql.QueryRow(t.Context(),
+			"WITH gone AS (DELETE FROM job WHERE kind = 'domain.verify' RETURNING 1) SELECT count(*) FROM gone").
+			Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -345,18 +362,26 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	run := func() domainBody {
 		t.Helper()
 		var domain id.ID
-		if err := sql.QueryRow(t.Context(), "SELECT id FROM domain WHERE org_id = $1 AND status <> 'removed'", c.Org).Scan(&domain); err != nil {
+		if err := sql.QueryRow(t.Context(), "SELECT id FROM domain WHERE org_id = $1 AND status <> 'removed'", c.Org).
+			Scan(&domain); err != nil {
 			t.Fatal(err)
 		}
-		if err := job.Work(t.Context(), &queue.Run[domainverify.Args]{Claimed: &queue.Claimed{Org: c.Org}, Args: domainverify.Args{Domain: domain}}); err != nil {
+		if err := job.Work(t.Context(),
+			&queue.Run[domainverify.Args]{
+				Claimed: &queue.Claimed{Org: c.Org},
+				Args:    domainverify.Args{Domain: domain},
+			}); err != nil {
 			t.Fatal(err)
 		}
 		return c.domain("GET", "", "")
 	}
 	later := func(by string) {
 		t.Helper()
-		if _, err := sql.Exec(t.Context(), `UPDATE domain SET next_check_at = next_check_at - $2::interval, claimed_at = claimed_at - $2::interval, failed_at = failed_at - $2::interval,
-			degraded_at = degraded_at - $2::interval, checked_at = checked_at - $2::interval WHERE org_id = $1`, c.Org, by); err != nil {
+		if _, err := sql.Exec(t.Context(),
+			`UPDATE domain SET next_check_at = next_check_at - $2::interval, claimed_at = claimed_at -
+				$2::interval, failed_at = failed_at - $2::interval,
+			degraded_at = degraded_at - $2::interval, checked_at = checked_at - $2::interval WHERE org_id = $1`,
+			c.Org, by); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -371,7 +396,7 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	if got := run(); got.Status != "active" {
 		t.Errorf("with the records: %+v", got)
 	}
-	// One resolver that fails is no failure, however long.
+	// One failing resolver is not a failure, however long it lasts.
 	h.B.Trouble("crm.acme.test", testkit.ServFail)
 	for range 5 {
 		later("1 hour")
@@ -387,7 +412,7 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 			t.Errorf("the CNAME is gone, look %d: %+v", i+1, got)
 		}
 	}
-	h.shows("crm.acme.test", c.Org) // in its grace
+	h.shows("crm.acme.test", c.Org) // grace period
 	h.set(records, 2)
 	if got := run(); got.Status != "active" {
 		t.Errorf("it is back: %+v", got)
@@ -420,7 +445,7 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 		t.Errorf("events: %v; want %v", got, want)
 	}
 
-	// A plan without the feature ends the service at once, and one with it brings it back.
+	// A plan without the feature stops serving the domain immediately; a plan with it resumes.
 	sweep()
 	c.subscribe("solo_pro")
 	if n := sweep(); n != 1 {
@@ -437,10 +462,14 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	if got := run(); got.Status != "active" {
 		t.Errorf("with the feature again: %+v", got)
 	}
-	// A job that comes late finds another claim, or none.
+	// A late job finds another claim, or none.
 	later("1 hour")
 	c.claim("www.acme.test")
-	if err := job.Work(t.Context(), &queue.Run[domainverify.Args]{Claimed: &queue.Claimed{Org: c.Org}, Args: domainverify.Args{Domain: id.New()}}); err != nil {
+	if err := job.Work(t.Context(),
+		&queue.Run[domainverify.Args]{
+			Claimed: &queue.Claimed{Org: c.Org},
+			Args:    domainverify.Args{Domain: id.New()},
+		}); err != nil {
 		t.Error(err)
 	}
 	later("8 days")
@@ -448,7 +477,11 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	if n := sweep(); n != 1 {
 		t.Errorf("%d jobs for an old claim", n)
 	}
-	_ = job.Work(t.Context(), &queue.Run[domainverify.Args]{Claimed: &queue.Claimed{Org: c.Org}, Args: domainverify.Args{Domain: h.domainOf(c.Org)}})
+	_ = job.Work(t.Context(),
+		&queue.Run[domainverify.Args]{
+			Claimed: &queue.Claimed{Org: c.Org},
+			Args:    domainverify.Args{Domain: h.domainOf(c.Org)},
+		})
 	c.do("GET", "/white-label/domain", nil).want(t, 404, "not_found")
 }
 
@@ -462,7 +495,8 @@ func uuidOf(t *testing.T, text string) (i id.ID) {
 
 func (h *hub) domainOf(org id.ID) (domain id.ID) {
 	h.Helper()
-	if err := testkit.Pgx(h, h.DB.URL).QueryRow(h.Context(), "SELECT id FROM domain WHERE org_id = $1 AND status <> 'removed'", org).Scan(&domain); err != nil {
+	if err := testkit.Pgx(h, h.DB.URL).QueryRow(h.Context(),
+		"SELECT id FROM domain WHERE org_id = $1 AND status <> 'removed'", org).Scan(&domain); err != nil {
 		h.Fatal(err)
 	}
 	return domain

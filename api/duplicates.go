@@ -13,18 +13,27 @@ import (
 const duplicatesPath = contactsPath + "/duplicates"
 
 func (a *App) mountDuplicates() {
-	route(a, op{Method: http.MethodGet, Path: duplicatesPath, Need: viewer, Tag: "Contacts", Title: "List contacts that may be the same person"}, a.listDuplicates)
-	route(a, op{Method: http.MethodPost, Path: duplicatesPath + "/search", Need: member, Tag: "Contacts", Title: "Search for contacts that may be the same person", Status: http.StatusAccepted, Writes: []string{contactduplicates.Kind.Name()}}, a.searchDuplicates)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: duplicatesPath, Need: viewer, Tag: "Contacts",
+			Title: "List contacts that may be duplicates",
+		}, a.listDuplicates)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: member, Tag: "Contacts",
+			Title: "Search for duplicate contacts", Status: http.StatusAccepted,
+			Writes: []string{contactduplicates.Kind.Name()},
+		}, a.searchDuplicates)
 }
 
 type searchBody struct {
-	AskedAt     *wire.Time `json:"asked_at" format:"date-time" doc:"When the last search was asked for; null: never"`
-	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"When the search ended whose findings the list has; null: none has"`
+	AskedAt     *wire.Time `json:"asked_at" format:"date-time" doc:"When the last search was requested; null: never"`
+	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"When the search of the listed results ended; null: never"`
 }
 
 type searchAnswer struct{ Body searchBody }
 
-// searchDuplicates asks for a search; of one that waits already nothing more is asked.
+// searchDuplicates enqueues a search, unless one is waiting already.
 func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*searchAnswer, error) {
 		_, completed, err := duplicates.Searched(ctx, tx)
@@ -33,7 +42,8 @@ func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer,
 		}
 		now := wire.Now()
 		duplicates.Ask(tx)
-		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}}, contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Args{}.Ask())
+		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}},
+			contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Args{}.Ask())
 	})
 }
 
@@ -42,14 +52,14 @@ type duplicateList struct {
 		Data        []duplicates.Group `json:"data" nullable:"false"`
 		HasMore     bool               `json:"has_more"`
 		NextCursor  *string            `json:"next_cursor" doc:"null on the last page"`
-		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When the last search was asked for; null: never"`
-		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"When the search ended whose findings these are; null: there was none"`
+		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When the last search was requested; null: never"`
+		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"When the search of these results ended; null: never"`
 	}
 }
 
 func (a *App) listDuplicates(ctx context.Context, in *struct {
 	Page
-	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only those that have this in common"`
+	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only groups with this in common"`
 },
 ) (*duplicateList, error) {
 	from, err := after[duplicates.Place](ctx, a, in.Page)

@@ -26,7 +26,7 @@ type duplicateGroups struct {
 	CompletedAt *string `json:"completed_at"`
 }
 
-// text is "reason: emails" of each group.
+// text returns "reason: emails" per group.
 func (d duplicateGroups) text() string {
 	var out []string
 	for _, g := range d.Data {
@@ -45,16 +45,17 @@ func (c *caller) duplicates(query string) (d duplicateGroups) {
 	return d
 }
 
-// search asks for a search and works its job.
+// search requests a search and runs its job.
 func (c *caller) search() {
 	c.Helper()
 	c.do(http.MethodPost, duplicatesPath+"/search", nil).want(c, 202, "")
 	c.do(http.MethodPost, duplicatesPath+"/search", nil).want(c, 202, "") // one job
 	var job id.ID
-	if err := testkit.Pgx(c, c.DB.URL).QueryRow(c.Context(), `SELECT id FROM job WHERE org_id = $1 AND kind = 'contact.duplicates'`, c.Org).Scan(&job); err != nil {
+	if err := testkit.Pgx(c, c.DB.URL).QueryRow(c.Context(),
+		`SELECT id FROM job WHERE org_id = $1 AND kind = 'contact.duplicates'`, c.Org).Scan(&job); err != nil {
 		c.Fatal(err)
 	}
-	ledger := queue.NewLedger(c.DB.App, c.DB.System)
+	ledger := queue.NewStore(c.DB.App, c.DB.System)
 	run, err := ledger.Claim(c.Context(), c.Org, job)
 	if err != nil {
 		c.Fatal(err)
@@ -62,7 +63,7 @@ func (c *caller) search() {
 	if err := (contactduplicates.Job{App: c.DB.App}).Handler().Call(c.Context(), run); err != nil {
 		c.Fatal(err)
 	}
-	if err := ledger.Finish(c.Context(), run, queue.Verdict{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(c.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -78,7 +79,7 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	for _, c := range []struct{ email, more string }{
 		{"ada@acme.example", ""},
 		{"ada+news@acme.example", ""},
-		{"ada.l@acme.example", ""}, // a dot counts where it is no Gmail
+		{"ada.l@acme.example", ""}, // dots are significant outside Gmail
 		{"a.d.a@gmail.com", ""},
 		{"ada+x@googlemail.com", ""},
 		{"x1@a.example", company},
@@ -97,7 +98,8 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	}
 	stranger.contact("ada+other@acme.example")
 	ada.search()
-	want := "email: ada@acme.example ada+news@acme.example\nemail: a.d.a@gmail.com ada+x@googlemail.com\nname_company: x1@a.example x2@b.example\nphone: p1@a.example p2@a.example"
+	want := "email: ada@acme.example ada+news@acme.example\nemail: a.d.a@gmail.com " +
+		"ada+x@googlemail.com\nname_company: x1@a.example x2@b.example\nphone: p1@a.example p2@a.example"
 	all := ada.duplicates("")
 	if got := all.text(); got != want || all.CompletedAt == nil || all.HasMore {
 		t.Errorf("found\n%s\nwant\n%s\n%+v", got, want, all)
@@ -124,7 +126,7 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	if got := ada.duplicates("?reason=email").text(); got != "email: a.d.a@gmail.com ada+x@googlemail.com" {
 		t.Errorf("after one was archived: %s", got)
 	}
-	ada.search() // what was found before is gone
+	ada.search() // earlier findings are gone
 	if got := ada.duplicates("?reason=email").text(); got != "email: a.d.a@gmail.com ada+x@googlemail.com" {
 		t.Errorf("after another search: %s", got)
 	}

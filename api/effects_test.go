@@ -13,11 +13,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// effects counts the events and jobs of an org and of the platform by type and kind.
+// effects counts the events and jobs of an org and of the platform, by type and kind.
 func (s *service) effects(org id.ID) map[string]int {
 	s.Helper()
 	rows, err := testkit.Pgx(s, s.DB.URL).Query(s.Context(), `SELECT what, count(*) FROM (
-		SELECT type AS what FROM event WHERE org_id = $1 UNION ALL SELECT kind FROM job WHERE org_id IN ($1, $2)) both_of_them GROUP BY what`, org, id.ID{})
+		SELECT type AS what FROM event WHERE org_id = $1 UNION ALL SELECT kind FROM job
+		WHERE org_id IN ($1, $2)) both_of_them GROUP BY what`, org, id.ID{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func (s *service) effects(org id.ID) map[string]int {
 	return counts
 }
 
-// TestRoutesWriteWhatTheySay sends each changing route a request that succeeds, in an org where nothing else
-// happens, and looks for events and jobs that the route does not own up to.
+// TestRoutesWriteWhatTheySay sends each writing route a successful request, in an otherwise idle org, and fails for
+// events and jobs which the route does not declare.
 func TestRoutesWriteWhatTheySay(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
@@ -46,7 +47,7 @@ func TestRoutesWriteWhatTheySay(t *testing.T) {
 			continue
 		}
 		c, path := s.signup(), r.Path
-		if parent, _, ok := strings.Cut(r.Path, "/{"); ok { // make what the route is about
+		if parent, _, ok := strings.Cut(r.Path, "/{"); ok { // create the route's parent
 			for _, p := range s.App.Routes() {
 				if p.Method == "POST" && p.Path == parent {
 					made[parent] = c.do("POST", parent, s.example(p, 3)).Header.Get("Location")

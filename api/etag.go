@@ -15,22 +15,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// Tagged is embedded by the output of every single resource. A GET with a matching If-None-Match becomes a 304
-// by itself.
+// Tagged is embedded by the output of every single resource. The server responds to a GET with a matching If-None-Match
+// with 304; handlers need not check it.
 type Tagged struct {
-	ETag string `header:"ETag" doc:"The edit and the computed version: \"<edit>.<computed>\""`
+	ETag string `header:"ETag" doc:"Edit version and computed version: \"<edit>.<computed>\""`
 }
 
-// etag is the tag of one state: an edit moves the first number, background work only the second.
+// etag returns the tag of a version. An edit increments the first number; background work increments only the second.
 func etag[E, C int | int32 | int64](edit E, computed C) Tagged {
 	return Tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
 }
 
-// digest is the tag of what has no counters, by what is shown of it: nobody edits it, so that only the second number moves.
+// digest returns a tag computed from the response, for a resource without version counters. It is never edited, so only
+// the second number changes.
 func digest(shown any) (Tagged, error) {
 	b, err := json.Marshal(shown)
 	if err != nil {
-		return Tagged{}, fmt.Errorf("encode for a tag: %w", err)
+		return Tagged{}, fmt.Errorf("encode for an etag: %w", err)
 	}
 	sum := sha256.Sum256(b)
 	return etag(1, int64(binary.BigEndian.Uint64(sum[:])>>1)), nil
@@ -38,11 +39,11 @@ func digest(shown any) (Tagged, error) {
 
 // IfMatch is embedded by the input of every PATCH and DELETE of a tagged resource.
 type IfMatch struct {
-	Value string `header:"If-Match" doc:"ETag of the state that the change is based on; only its first number is compared"`
+	Value string `header:"If-Match" doc:"ETag of the version to change; only its first number is compared"`
 }
 
-// check is a 412 unless the caller sent no If-Match, or one that names this edit. Call it with the row locked,
-// else two callers with one tag may both pass.
+// check returns a 412 if the caller sent an If-Match that does not match this edit. It must be called with the row
+// locked, otherwise two callers with the same tag may both pass.
 func (m IfMatch) check(edit int64) error {
 	if m.Value == "" {
 		return nil
@@ -53,11 +54,12 @@ func (m IfMatch) check(edit int64) error {
 			return nil
 		}
 	}
-	return fault.New(fault.PreconditionFailed, "It was changed meanwhile. Read it again and repeat the change on what you find.")
+	return fault.New(fault.PreconditionFailed,
+		"The resource was changed. Read it again and repeat the change on its current state.")
 }
 
-// editOf is the first number of a tag; a weak one has none, since it does not say that the state is the very same
-// (RFC 9110, 13.1.1).
+// editOf returns the first number of a tag. A weak tag has none, since it does not identify an exact state (RFC 9110,
+// 13.1.1).
 func editOf(tag string) (int64, bool) {
 	if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
 		return 0, false
@@ -71,7 +73,7 @@ func editOf(tag string) (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == first
 }
 
-// oneLine makes one header line of several, as HTTP reads them (RFC 9110, 5.3).
+// oneLine joins repeated headers into one line, as HTTP defines (RFC 9110, 5.3).
 func oneLine(c *fiber.Ctx, names ...string) {
 	for _, name := range names {
 		if lines := c.Request().Header.PeekAll(name); len(lines) > 1 {
@@ -80,10 +82,12 @@ func oneLine(c *fiber.Ctx, names ...string) {
 	}
 }
 
-// notModified empties the answer to a GET whose tag the caller has already, and reports whether it did.
+// notModified turns the response into a 304 if the caller already has the resource's current tag, and reports whether
+// it did.
 func notModified(c *fiber.Ctx) bool {
 	given := c.Get("If-None-Match")
-	if given == "" || c.Response().StatusCode() != http.StatusOK || c.Method() != http.MethodGet && c.Method() != http.MethodHead {
+	if given == "" || c.Response().StatusCode() != http.StatusOK ||
+		c.Method() != http.MethodGet && c.Method() != http.MethodHead {
 		return false
 	}
 	tag := string(c.Response().Header.Peek("ETag"))

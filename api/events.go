@@ -21,19 +21,24 @@ import (
 
 func (a *App) mountEvents() {
 	const tag = "Events"
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag, Title: "Read the events of the last 30 days, oldest first"}, a.listEvents)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag,
+			Title: "List the events of the last 30 days, oldest first",
+		}, a.listEvents)
 	all := keepEventTypes()
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
+	route(a,
+		op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
 		func(ctx context.Context, _ *struct{}) (*eventTypesOut, error) {
 			requestOf(ctx).fixed = all.Body.fixed
 			return all, nil
 		})
 }
 
-// shownEvent is an event as the feed shows it: the very bytes that webhooks get.
+// shownEvent is an event in the feed, with the same bytes that webhooks receive.
 type shownEvent struct{ *events.Stored }
 
-// Schema is the envelope's; huma cannot tell from the Go type any what data holds.
+// Schema returns the schema of the envelope. huma cannot derive the type of data from the Go type any.
 func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
 	data := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.Data](), true, "Data").Ref)
@@ -53,7 +58,7 @@ type listEventsOut struct {
 	Body struct {
 		Data       []shownEvent `json:"data"`
 		HasMore    bool         `json:"has_more"`
-		NextCursor string       `json:"next_cursor" doc:"Always there: keep it and ask again for what happens next"`
+		NextCursor string       `json:"next_cursor" doc:"Always present: store it and poll with it for later events"`
 	}
 }
 
@@ -96,7 +101,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	})
 }
 
-// typesOf reads a parameter that lists event types.
+// typesOf parses a query parameter that lists event types.
 func typesOf(parameter, list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -113,21 +118,21 @@ func typesOf(parameter, list string) ([]string, error) {
 
 type eventType struct {
 	Type        string         `json:"type"`
-	Description string         `json:"description" doc:"When it fires"`
+	Description string         `json:"description" doc:"When the event is emitted"`
 	Schema      map[string]any `json:"schema" doc:"JSON Schema 2020-12 of the whole envelope"`
 	Sample      shownEvent     `json:"sample"`
-	Live        bool           `json:"live" doc:"false: reserved; it can be subscribed and tested, but nothing emits it yet"`
+	Live        bool           `json:"live" doc:"false: reserved; it can be subscribed to and tested, but is not emitted yet"`
 }
 
-// eventCatalogue is the list of event types, encoded once.
+// eventCatalogue is the encoded list of event types.
 type eventCatalogue struct{ fixed *fixed }
 
-// Schema is the list's.
+// Schema returns the schema of the list.
 func (eventCatalogue) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[list[eventType]](), true, "")
 }
 
-// AppendJSON writes the list.
+// AppendJSON appends the list.
 func (e eventCatalogue) AppendJSON(to []byte) []byte {
 	return append(to, bytes.TrimSuffix(e.fixed.plain(), []byte{'\n'})...)
 }
@@ -137,13 +142,13 @@ type eventTypesOut struct {
 	Body eventCatalogue
 }
 
-// keepEventTypes returns the catalogue's answer.
+// keepEventTypes returns the cached response with the catalogue.
 func keepEventTypes() *eventTypesOut {
 	var plain bytes.Buffer
 	all := eventTypes()
 	tag, err := digest(all)
 	if err = errors.Join(err, marshal(&plain, all)); err != nil {
-		panic(fmt.Errorf("encode the event types: %w", err)) // they are code, as their samples
+		panic(fmt.Errorf("encode the event types: %w", err)) // event types and samples are code
 	}
 	return &eventTypesOut{Tagged: tag, Body: eventCatalogue{keep(plain.Bytes)}}
 }
@@ -153,7 +158,7 @@ func eventTypes() list[eventType] {
 	for _, t := range events.Catalogue() {
 		sample, err := t.Example()
 		if err != nil {
-			panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue is code; its test would fail first
+			panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue's test fails first
 		}
 		l.Data = append(l.Data, eventType{t.Name, t.Description, t.Schema(), shownEvent{sample}, t.Live})
 	}

@@ -12,34 +12,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Route is one mounted operation, as tests walk them.
+// Route is one mounted operation, for tests.
 type Route struct {
 	Method, Path string
-	Role         auth.Role // "" is public
+	Role         auth.Role // "" for public
 	NoKeys       bool
 	Status       int
 	Writes       []string
 	JSON         bool // takes a JSON body
-	Part         Part // what the install must have
-	Secret       bool // the answer bears a secret
+	Part         Part // required part
+	Secret       bool // the response contains a secret
 }
 
-// Routes are all mounted operations.
+// Routes returns all mounted operations.
 func (a *App) Routes() []Route {
 	var all []Route
 	for _, o := range a.ops {
-		all = append(all, Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part, o.Secret})
+		all = append(all,
+			Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part, o.Secret})
 	}
 	return all
 }
 
-// Negotiate returns the coding that an Accept-Encoding header likes best, and whether it refuses a body without one.
+// Negotiate is negotiate, for tests.
 var Negotiate = negotiate
 
 // NewWithThings is New with the routes of things_test.go.
 func NewWithThings(d Deps) *App { return build(d, mountThings) }
 
-// NewWithHosted is New with a hosted page that says whose it is.
+// NewWithHosted is New with a hosted page that shows its org.
 func NewWithHosted(d Deps) *App {
 	return build(d, func(a *App) {
 		type whose struct {
@@ -47,7 +48,11 @@ func NewWithHosted(d Deps) *App {
 				Org id.ID `json:"org"`
 			}
 		}
-		route(a, op{Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: public, Tag: "Test", Title: "A hosted page", May: []int{http.StatusMisdirectedRequest}},
+		route(a,
+			op{
+				Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: public, Tag: "Test", Title: "A hosted page",
+				May: []int{http.StatusMisdirectedRequest},
+			},
 			func(ctx context.Context, _ *struct{}) (*whose, error) {
 				org, err := a.tenant(ctx)
 				out := &whose{}
@@ -57,20 +62,20 @@ func NewWithHosted(d Deps) *App {
 	})
 }
 
-// ScanJSON is the strict scanner.
+// ScanJSON calls the strict scanner.
 func ScanJSON(b []byte) error { return scanJSON(b) }
 
-// Pointer is how a dotted location of huma's becomes a JSON pointer.
+// Pointer converts huma's dotted location to a JSON pointer.
 func Pointer(path string, body []byte) string {
 	var at any
 	_ = json.Unmarshal(body, &at)
 	return pointer(path, at)
 }
 
-// Block is what an address counts as.
+// Block returns the unit by which an address is limited.
 func Block(ip netip.Addr) string { return block(ip) }
 
-// BrandsOf is the resolver that New would make.
+// BrandsOf returns the resolver that New would create.
 func BrandsOf(d Deps) *branding.Resolver {
 	return branding.NewResolver(d.DB, branding.ByPlan(plans.NewService(d.DB, nil).Of))
 }

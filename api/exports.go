@@ -18,37 +18,46 @@ import (
 
 const exportsPath = contactsPath + "/exports"
 
-// mountExports comes before mountContacts, as mountImports does. What is asked for changes nothing of the org's, so that
-// an org whose trial has ended can take its contacts along.
+// mountExports must run before mountContacts, like mountImports. An export changes no data of the org, so an org may
+// still export its contacts after its trial.
 func (a *App) mountExports() {
 	const tag = "Exports"
 	route(a, op{
-		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file", Secret: true, Status: http.StatusAccepted, Open: true,
+		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file",
+		Secret: true, Status: http.StatusAccepted, Open: true,
 		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
 	}, a.startExport)
-	route(a, op{Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first", Secret: true}, a.listExports)
-	route(a, op{Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export", Secret: true}, a.getExport)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first",
+			Secret: true,
+		}, a.listExports)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export",
+			Secret: true,
+		}, a.getExport)
 }
 
 type exportIn struct {
 	Body struct {
 		Format   string   `json:"format" enum:"csv,ndjson"`
 		Filter   anything `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
-		Archived flag     `json:"archived" required:"false" doc:"The archived contacts instead of the live ones"`
-		Fields   []string `json:"fields,omitempty" nullable:"false" maxItems:"300" doc:"The columns, in order: fields of a contact, attributes.KEY for custom ones; NDJSON also has attributes as a whole. If absent: all that an import takes, the score and the times"`
+		Archived flag     `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
+		Fields   []string `json:"fields,omitempty" nullable:"false" maxItems:"300" doc:"Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has attributes as a whole. Default: all fields an import accepts, the score and the times"`
 	}
 }
 
-// shownExport is an export as it is shown.
+// shownExport is the public form of an export.
 type shownExport struct {
 	exports.Export
-	Filter asAsked `json:"filter" doc:"As it was asked for; null: all contacts"`
+	Filter asAsked `json:"filter" doc:"As requested; null: all contacts"`
 }
 
-// asAsked is a member of an answer that was sent by the caller once; null where it was not.
+// asAsked is a JSON value returned as the caller sent it; null if absent.
 type asAsked json.RawMessage
 
-// MarshalJSON writes it as it was sent.
+// MarshalJSON returns the value as sent.
 func (f asAsked) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		return []byte("null"), nil
@@ -56,16 +65,16 @@ func (f asAsked) MarshalJSON() ([]byte, error) {
 	return f, nil
 }
 
-// UnmarshalJSON reads back what was written, for a stored answer.
+// UnmarshalJSON decodes a value from a stored response.
 func (f *asAsked) UnmarshalJSON(b []byte) error { *f = append((*f)[:0], b...); return nil }
 
-// Schema is that of a filter, or null.
+// Schema returns the schema of a filter or null.
 func (asAsked) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
 }
 
 type exportStarted struct {
-	Location string `header:"Location" doc:"Where the progress is"`
+	Location string `header:"Location" doc:"Address of the progress"`
 	Body     shownExport
 }
 
@@ -74,11 +83,14 @@ type exportAnswer struct {
 	Body shownExport
 }
 
-// showExport puts the hour into the tag, because the link is another after a while.
+// showExport includes the hour in the tag, since the download link changes over time.
 func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
 	now := time.Now()
 	e.Show(a.PublicURL+filesPath, who(ctx).Org, now)
-	return &exportAnswer{Tagged: etag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)), Body: shownExport{e, asAsked(e.Filter)}}
+	return &exportAnswer{
+		Tagged: etag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)),
+		Body:   shownExport{e, asAsked(e.Filter)},
+	}
 }
 
 func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, error) {
@@ -86,11 +98,16 @@ func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, er
 		return nil, err
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*exportStarted, error) {
-		e, err := exports.Start(ctx, tx, exports.Wanted{Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter), Archived: in.Body.Archived.Value, Fields: in.Body.Fields})
+		e, err := exports.Start(ctx, tx,
+			exports.Wanted{
+				Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter),
+				Archived: in.Body.Archived.Value, Fields: in.Body.Fields,
+			})
 		if err != nil {
 			return nil, filterInBody(err)
 		}
-		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: shownExport{e, asAsked(e.Filter)}}, contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
+		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: shownExport{e, asAsked(e.Filter)}},
+			contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
 	})
 }
 
@@ -109,7 +126,9 @@ func (a *App) listExports(ctx context.Context, in *pageIn) (*exportList, error) 
 			return nil, err
 		}
 		out := &exportList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(e exports.Export) shownExport { return a.showExport(ctx, e).Body }, func(e exports.Export) id.ID { return e.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(e exports.Export) shownExport {
+			return a.showExport(ctx, e).Body
+		}, func(e exports.Export) id.ID { return e.ID })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, exports.Count)
 		}
@@ -117,7 +136,7 @@ func (a *App) listExports(ctx context.Context, in *pageIn) (*exportList, error) 
 	})
 }
 
-// ExportID is the path of one export.
+// ExportID is the path parameter of one export.
 type ExportID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -132,7 +151,7 @@ func (a *App) getExport(ctx context.Context, in *ExportID) (*exportAnswer, error
 	})
 }
 
-// filterInBody is err; what is wrong with the filter points into the body.
+// filterInBody returns err with the pointers of a filter fault relative to the body.
 func filterInBody(err error) error {
 	if wrong, ok := errors.AsType[*filter.Error](err); ok {
 		return wrong.InBody("#/filter")

@@ -7,11 +7,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// mostComplaints is how many wrong parts one problem names. What is wrong in so many places is told by the first.
+// mostComplaints is the maximum number of field errors in one problem.
 const mostComplaints = 100
 
-// complaint is one complaint about the body, parsed, with the pointer that huma's dotted location stands for. shape is
-// what the document says of the body.
+// complaint converts one validation message about the parsed body to a field error. It converts huma's dotted location
+// to a JSON pointer. shape is the document's description of the body.
 func complaint(location, message string, body any, shape shape) fault.Field {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
 	said := wordingOf(message)
@@ -19,7 +19,10 @@ func complaint(location, message string, body any, shape shape) fault.Field {
 		return fault.Field{Pointer: pointer(at, body), Code: said.code, Detail: said.text}
 	}
 	if name, ok := requiredName(message); ok {
-		return fault.Field{Pointer: pointer(path, body) + "/" + escape(name), Code: said.code, Detail: "This field is required."}
+		return fault.Field{
+			Pointer: pointer(path, body) + "/" + escape(name), Code: said.code,
+			Detail: "This field is required.",
+		}
 	}
 	at := pointer(path, body)
 	if said.code == "unknown_field" {
@@ -28,15 +31,15 @@ func complaint(location, message string, body any, shape shape) fault.Field {
 	return fault.Field{Pointer: at, Code: said.code, Detail: said.text}
 }
 
-// requiredName returns the member that a message about a missing one names.
+// requiredName returns the member named by a message about a missing member.
 func requiredName(message string) (string, bool) {
 	before, after, _ := strings.Cut(requiredMember, "%s")
 	name, ok := strings.CutPrefix(message, before)
 	return strings.TrimSuffix(name, after), ok
 }
 
-// pointer turns "friends[0].name" into "#/friends/0/name". Members whose names hold dots or brackets are told
-// by looking them up in the body.
+// pointer converts "friends[0].name" to "#/friends/0/name". It resolves names that contain dots or brackets by looking
+// them up in the body.
 func pointer(path string, at any) string {
 	var out strings.Builder
 	out.WriteByte('#')
@@ -61,7 +64,8 @@ func pointer(path string, at any) string {
 	return out.String()
 }
 
-// memberName takes the longest name of v that path begins with, or what ends at the next dot or bracket.
+// memberName returns the longest member name of v that path begins with. If there is none, it returns path up to the
+// next dot or bracket.
 func memberName(path string, v map[string]any) (name, rest string) {
 	for k := range v {
 		tail, ok := strings.CutPrefix(path, k)
@@ -75,7 +79,7 @@ func memberName(path string, v map[string]any) (name, rest string) {
 	return element(path)
 }
 
-// element takes "[0]" or a plain name off path.
+// element splits the leading "[0]" or plain name off path.
 func element(path string) (name, rest string) {
 	if strings.HasPrefix(path, "[") {
 		name, rest, _ = strings.Cut(path[1:], "]")
@@ -87,7 +91,7 @@ func element(path string) (name, rest string) {
 	return path, ""
 }
 
-// escape is RFC 6901's, with the percent-encoding that a URI fragment needs.
+// escape escapes name as RFC 6901 requires, with the percent-encoding of a URI fragment.
 func escape(name string) string {
 	name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	var out strings.Builder

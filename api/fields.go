@@ -12,14 +12,33 @@ import (
 const fieldsPath = "/api/v1/crm/fields"
 
 func (a *App) mountFields() {
-	route(a, op{Method: http.MethodGet, Path: fieldsPath, Need: viewer, Tag: "Custom fields", Title: "List custom fields"}, a.listFields)
-	route(a, op{Method: http.MethodPost, Path: fieldsPath, Need: admin, Tag: "Custom fields", Title: "Define a custom field", Status: http.StatusCreated}, a.defineField)
-	route(a, op{Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: viewer, Tag: "Custom fields", Title: "Get a custom field"}, a.getField)
-	route(a, op{Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Change a custom field's label"}, a.patchField)
-	route(a, op{Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields", Title: "Archive a custom field and take its values out of all contacts", Status: http.StatusNoContent}, a.archiveField)
+	route(a,
+		op{Method: http.MethodGet, Path: fieldsPath, Need: viewer, Tag: "Custom fields", Title: "List custom fields"},
+		a.listFields)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: fieldsPath, Need: admin, Tag: "Custom fields",
+			Title: "Define a custom field", Status: http.StatusCreated,
+		}, a.defineField)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: viewer, Tag: "Custom fields",
+			Title: "Get a custom field",
+		}, a.getField)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
+			Title: "Change a custom field's label",
+		}, a.patchField)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
+			Title: "Archive a custom field and remove its values from all contacts", Status: http.StatusNoContent,
+		},
+		a.archiveField)
 }
 
-// FieldKey is the path of one custom field.
+// FieldKey is the path parameter of one custom field.
 type FieldKey struct {
 	Key string `path:"key"`
 }
@@ -52,7 +71,9 @@ func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
 			return nil, err
 		}
 		out := &fieldList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(f contacts.CustomField) contacts.CustomField { return f }, func(f contacts.CustomField) string { return f.Key })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
+			return f
+		}, func(f contacts.CustomField) string { return f.Key })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, contacts.CountFields)
 		}
@@ -69,7 +90,7 @@ type fieldCreated struct {
 func (a *App) defineField(ctx context.Context, in *struct {
 	Body struct {
 		Key   string `json:"key" doc:"1 to 64 printable characters, no slash, not . or .."`
-		Label string `json:"label,omitempty" doc:"For people; the key if absent"`
+		Label string `json:"label,omitempty" doc:"Display name; default: the key"`
 		Type  string `json:"type" enum:"string,number,boolean,date"`
 
 		CreatedAt optional[string] `json:"created_at" required:"false" readOnly:"true"`
@@ -117,7 +138,11 @@ func (a *App) patchField(ctx context.Context, in *struct {
 		if err := in.check(int64(f.Edit)); err != nil {
 			return err
 		}
-		return kept(f, map[string]optional[string]{"key": b.Key, "type": b.Type, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt})
+		return kept(f,
+			map[string]optional[string]{
+				"key": b.Key, "type": b.Type, "created_at": b.CreatedAt,
+				"updated_at": b.UpdatedAt,
+			})
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.Relabel(ctx, tx, in.Key, allow, b.Label.Field)

@@ -20,7 +20,8 @@ func TestCustomFields(t *testing.T) {
 	ada.do(http.MethodPost, path, `{"key":"a/b","type":"string"}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPost, path, `{"key":"x","type":"list"}`).want(t, 422, "validation_failed")
 	c := ada.contact("ada@acme.example", `,"attributes":{"seat count":3,"plan":"gold"}`)
-	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"attributes":{"seat count":"three"}}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"attributes":{"seat count":"three"}}`).
+		want(t, 422, "validation_failed")
 	var l struct {
 		Data []struct{ Key, Label, Type string } `json:"data"`
 	}
@@ -28,15 +29,19 @@ func TestCustomFields(t *testing.T) {
 	if len(l.Data) != 2 || l.Data[0].Key != "plan" || l.Data[0].Type != "string" || l.Data[1].Label != "Seats" {
 		t.Errorf("%+v", l)
 	}
-	if got := ada.do(http.MethodPatch, path+"/plan", `{"label":"The plan","key":"plan","type":"string"}`, "If-Match", `"1.0"`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` {
+	if got := ada.do(http.MethodPatch, path+"/plan", `{"label":"The plan","key":"plan","type":"string"}`, "If-Match",
+		`"1.0"`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` {
 		t.Errorf("%v", got.Header)
 	}
 	ada.do(http.MethodPatch, path+"/plan", `{"type":"number"}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPatch, path+"/plan", `{"label":"x"}`, "If-Match", `"1.0"`).want(t, 412, "")
-	ada.do(http.MethodPatch, path+"/plan", `{"updated_at":"2020-01-01T00:00:00.000000Z"}`).want(t, 422, "validation_failed")
-	ada.do(http.MethodPost, path, `{"key":"x","type":"string","created_at":"2020-01-01T00:00:00.000000Z"}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPatch, path+"/plan", `{"updated_at":"2020-01-01T00:00:00.000000Z"}`).
+		want(t, 422, "validation_failed")
+	ada.do(http.MethodPost, path, `{"key":"x","type":"string","created_at":"2020-01-01T00:00:00.000000Z"}`).
+		want(t, 422, "validation_failed")
 	read := ada.do(http.MethodGet, path+"/plan", nil).want(t, 200, "")
-	if back := ada.do(http.MethodPatch, path+"/plan", string(read.Body)).want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != `"2.0"` {
+	if back := ada.do(http.MethodPatch, path+"/plan", string(read.Body)).
+		want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != `"2.0"` {
 		t.Errorf("sending back %s changed it: %s", read.Body, back.Body)
 	}
 	ada.do(http.MethodDelete, path+"/plan", nil, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
@@ -48,7 +53,8 @@ func TestCustomFields(t *testing.T) {
 	var after contact
 	got := ada.do(http.MethodGet, contactsPath+"/"+c.ID, nil).want(t, 200, "")
 	got.into(t, &after)
-	if diff := cmp.Diff(map[string]any{"plan": "gold"}, after.Attributes); diff != "" || got.Header.Get("ETag") != `"2.0"` {
+	if diff := cmp.Diff(map[string]any{"plan": "gold"}, after.Attributes); diff != "" ||
+		got.Header.Get("ETag") != `"2.0"` {
 		t.Errorf("%v %s", got.Header, diff)
 	}
 	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"attributes":{"seat count":"three"}}`).want(t, 200, "")

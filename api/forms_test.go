@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// forms is a body with a member for each way in which huma may refuse one.
+// forms is a body with a member for each kind of validation error of huma.
 type forms struct {
 	Needed      string         `json:"needed"`
 	Moment      string         `json:"moment,omitempty" format:"date-time"`
@@ -68,7 +68,7 @@ type forms struct {
 
 type notBoolean struct{}
 
-// Schema refuses true and false.
+// Schema returns a schema that refuses true and false.
 func (notBoolean) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Not: &huma.Schema{Type: huma.TypeBoolean}}
 }
@@ -83,7 +83,7 @@ type formsIn struct {
 	Body   forms
 }
 
-// NewWithForms is New with an operation whose input has every form.
+// NewWithForms is New with an operation that has every kind of input.
 func NewWithForms(d Deps) *App {
 	return build(d, func(a *App) {
 		route(a, op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: public, Tag: "test", Title: "Forms"},
@@ -91,7 +91,7 @@ func NewWithForms(d Deps) *App {
 	})
 }
 
-// ValidationTexts returns our texts for huma's validation messages, each beside the variable that it replaces.
+// ValidationTexts returns our texts for huma's validation messages, by huma's variables.
 func ValidationTexts() map[*string]string {
 	hookHuma()
 	texts := map[*string]string{}
@@ -101,7 +101,7 @@ func ValidationTexts() map[*string]string {
 	return texts
 }
 
-// Unmarshal is how bodies are decoded, and its error as a person reads it.
+// Unmarshal decodes a body and returns its error as shown to the caller.
 func Unmarshal(b []byte, v any) string {
 	err := unmarshal(b, v)
 	if err == nil {
@@ -110,10 +110,10 @@ func Unmarshal(b []byte, v any) string {
 	return complaint("body", err.Error(), nil, shape{}).Detail
 }
 
-// WordingOf returns our text for a message of huma's.
+// WordingOf returns our text for huma's message.
 func WordingOf(message string) string { return wordingOf(message).text }
 
-// Refused is what huma's errors become.
+// Refused converts huma's errors to a fault.
 func Refused(status int, message string, errs ...error) *fault.Fault {
 	return refusal(status, message, nil, errs, shape{})
 }

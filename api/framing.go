@@ -15,15 +15,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/framing"
 )
 
-// headLimits are those of the public listener.
+// headLimits are the header limits of the public listener.
 var headLimits = framing.Limits{Bytes: headerBytes, Time: readTimeout}
 
-// isRefusal reports whether a request stands in for a refused one; nearly all targets begin with a slash and are none.
+// isRefusal reports whether the request is a placeholder for one refused for its framing. Nearly every target begins
+// with a slash and is checked without further work.
 func isRefusal(target []byte) bool {
 	return len(target) > 0 && target[0] != '/' && framing.IsRefusal(string(target))
 }
 
-// answerRefusal is the public listener's answer to a request that was refused for its framing.
+// answerRefusal responds to a request which the public listener refused for its framing.
 func (a *App) answerRefusal(rc *fasthttp.RequestCtx) {
 	c := a.fiber.AcquireCtx(rc)
 	defer a.fiber.ReleaseCtx(c)
@@ -31,10 +32,10 @@ func (a *App) answerRefusal(rc *fasthttp.RequestCtx) {
 	if f := refusalOf(c); f != nil {
 		err = f
 	}
-	_ = a.refuse(c, err) // it never fails
+	_ = a.refuse(c, err) // never fails
 }
 
-// refusalOf returns why the connection's request was refused, or nil.
+// refusalOf returns the reason why the connection's request was refused, or nil.
 func refusalOf(c *fiber.Ctx) *fault.Fault {
 	if l, ok := c.Context().Conn().(*conn); ok {
 		return l.Refusal()
@@ -44,7 +45,7 @@ func refusalOf(c *fiber.Ctx) *fault.Fault {
 
 const unreadable = "This is not a request that we can read."
 
-// bodyFault is what is told of a body that could not be read to its end.
+// bodyFault returns the fault for a body that could not be read to its end.
 func bodyFault(err error, refusal *fault.Fault) error {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return fault.New(fault.RequestTimeout, "The request took too long to arrive.")
@@ -52,10 +53,10 @@ func bodyFault(err error, refusal *fault.Fault) error {
 	if refusal != nil {
 		return refusal
 	}
-	return fault.New(fault.MalformedRequest, "The body ended early or is badly framed.").Because(err)
+	return fault.New(fault.MalformedRequest, "The body ended early or has invalid framing.").Because(err)
 }
 
-// serveStrictly has srv answer on ln, as srv.Serve does, and refuses what is badly framed.
+// serveStrictly serves srv on ln like srv.Serve, but refuses requests with invalid framing.
 func serveStrictly(srv *http.Server, ln net.Listener) error {
 	next := srv.Handler
 	srv.ConnContext = framing.WithConn
@@ -79,7 +80,7 @@ func serveStrictly(srv *http.Server, ln net.Listener) error {
 	return srv.Serve(framing.Listen(ln, framing.Limits{Bytes: srv.MaxHeaderBytes, Time: srv.ReadHeaderTimeout}))
 }
 
-// strictBody remembers a fault in the framing of a body.
+// strictBody records a framing error of the body.
 type strictBody struct {
 	io.ReadCloser
 	ctx     context.Context //nolint:containedctx // its request's
@@ -94,7 +95,7 @@ func (b *strictBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// strictWriter answers with the fault of the body instead of what the handler makes of it.
+// strictWriter replaces the handler's response with the body's framing error, if there is one.
 type strictWriter struct {
 	http.ResponseWriter
 	request *http.Request
@@ -103,7 +104,7 @@ type strictWriter struct {
 	refused bool
 }
 
-// WriteHeader is http.ResponseWriter's.
+// WriteHeader implements http.ResponseWriter.
 func (w *strictWriter) WriteHeader(status int) {
 	if w.refused = w.body.refusal != nil && !w.begun; w.refused {
 		clear(w.Header())
@@ -115,7 +116,7 @@ func (w *strictWriter) WriteHeader(status int) {
 	w.begun = true
 }
 
-// Write is http.ResponseWriter's.
+// Write implements http.ResponseWriter.
 func (w *strictWriter) Write(p []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
@@ -126,10 +127,10 @@ func (w *strictWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// writeProblem answers a request of a net/http server with f.
+// writeProblem writes f as the response of a net/http handler.
 func writeProblem(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
 	rid := requestID(r.Header.Get("X-Request-Id"))
 	p := problemOf(f, &request{id: rid})

@@ -19,7 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 )
 
-// listeners are every kind of listener there is, by name, and a path of each that takes a POST.
+// listeners returns every kind of listener by name, each with a path that accepts a POST.
 func listeners(t *testing.T) map[string]struct{ addr, path string } {
 	t.Helper()
 	s := startThings(t, unlimited)
@@ -29,7 +29,7 @@ func listeners(t *testing.T) map[string]struct{ addr, path string } {
 	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return ops.Serve(ctx, ln) })
 	meanwhile := func(h http.Handler) string {
 		return serving(t, func(ctx context.Context, ln net.Listener) error {
-			return api.Meanwhile(ctx, ln, h, func(ctx context.Context) error { <-ctx.Done(); return nil })
+			return api.ServeUntil(ctx, ln, h, func(ctx context.Context) error { <-ctx.Done(); return nil })
 		})
 	}
 	return map[string]struct{ addr, path string }{
@@ -60,7 +60,7 @@ func serving(t *testing.T, serve func(context.Context, net.Listener) error) stri
 	return ln.Addr().String()
 }
 
-// said is one answer of a listener.
+// said is one response of a listener.
 type said struct {
 	Status  int
 	Close   bool
@@ -71,7 +71,7 @@ type said struct {
 	}
 }
 
-// exchange sends the parts one after the other, and returns all answers until the listener closes.
+// exchange sends the parts one after the other and returns all responses until the listener closes.
 func exchange(t *testing.T, addr string, parts ...string) []said {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -98,7 +98,7 @@ func exchange(t *testing.T, addr string, parts ...string) []said {
 	}
 }
 
-// nextAnswer reads one answer, and those before it that only say to go on.
+// nextAnswer reads one response, with the 100 Continue responses before it.
 func nextAnswer(r *bufio.Reader) (one said, err error) {
 	res, err := http.ReadResponse(r, nil)
 	if err != nil {
@@ -122,12 +122,12 @@ func TestBadFramingIsAProblemOnEveryListenerAndEndsTheConnection(t *testing.T) {
 		for code, requests := range framingtest.Refused(post, first) {
 			for name, text := range requests {
 				if code == fault.HeaderTooLarge || name == "the head ends early" || name == "a long trailer" {
-					continue // they are about limits, ends, and more than one read
+					continue // they test limits, early ends and several reads
 				}
 				t.Run(listener+"/"+name, func(t *testing.T) {
 					t.Parallel()
 					got := exchange(t, at.addr, first+text)
-					good := 1 // requests before the refused one
+					good := 1 // number of requests before the refused one
 					if name == "data behind the body" || name == "a body behind a GET" {
 						good = 2
 					}
@@ -169,7 +169,9 @@ func TestABadChunkIsAProblemHoweverLateItComes(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 		r := bufio.NewReader(conn)
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n", at.path)
+		_, err = fmt.Fprintf(conn,
+			"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: "+
+				"100-continue\r\nTransfer-Encoding: chunked\r\n\r\n", at.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +219,8 @@ func TestWellFramedRequestsAreAnsweredOneByOneOnEveryListener(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: answer %d: %v", name, i, err)
 					}
-					if got.Close && (name == "gets" || name == "minor") || got.Status == http.StatusHTTPVersionNotSupported || got.Problem.Code == "malformed_request" {
+					if got.Close && (name == "gets" || name == "minor") ||
+						got.Status == http.StatusHTTPVersionNotSupported || got.Problem.Code == "malformed_request" {
 						t.Errorf("%s: answer %d is %+v", name, i, got)
 					}
 					if got.Close {

@@ -17,8 +17,8 @@ import (
 
 var mixed = flag.Int("mixed", 6000, "requests of many clients at once over all routes")
 
-// TestNoMixOfClientsMakesUsFail has 64 clients of eight orgs ask any route at any time, with good and with spoiled
-// requests: the answer is no 5xx, and the harness holds it to the document. What each of them does is told by its number.
+// TestNoMixOfClientsMakesUsFail lets 64 clients of eight orgs call random routes with valid and malformed requests. No
+// response may be a 5xx, and the harness validates each against the API document. A client's number is its random seed.
 func TestNoMixOfClientsMakesUsFail(t *testing.T) {
 	t.Parallel()
 	const orgs, clients = 8, 64
@@ -38,7 +38,10 @@ func TestNoMixOfClientsMakesUsFail(t *testing.T) {
 		if i < 2 {
 			s.furnish(callers[i])
 		}
-		ids[i] = &known{any: append(s.harvest(callers[i].Org), "00000000-0000-7000-8000-000000000000"), of: map[string][]string{}}
+		ids[i] = &known{
+			any: append(s.harvest(callers[i].Org), "00000000-0000-7000-8000-000000000000"),
+			of:  map[string][]string{},
+		}
 	}
 	statuses := make([]map[int]int, clients)
 	began := time.Now()
@@ -87,7 +90,7 @@ func TestNoMixOfClientsMakesUsFail(t *testing.T) {
 func endsCaller(r api.Route) bool {
 	switch {
 	case strings.HasPrefix(r.Path, "/api/v1/auth/") && (r.Role != "" || r.Path == "/api/v1/auth/signup"):
-		return true // signup hashes a password, and little else would be asked
+		return true // signup hashes a password, which would dominate the run
 	case strings.HasPrefix(r.Path, "/api/v1/members/"):
 		return r.Method != "GET"
 	}
@@ -96,7 +99,7 @@ func endsCaller(r api.Route) bool {
 
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// anyRequest is a request to the route, spoiled one time in three.
+// anyRequest returns a request to the route, malformed one time in three.
 func (s *service) anyRequest(route api.Route, ids *known, r *rand.Rand) (path string, body any) {
 	spoiled := r.IntN(3) == 0
 	path = route.Path
@@ -120,10 +123,10 @@ func (s *service) anyRequest(route api.Route, ids *known, r *rand.Rand) (path st
 type known struct {
 	any []string
 	mu  sync.Mutex
-	of  map[string][]string // the newest of each list, by its path with a slash at the end
+	of  map[string][]string // newest ids of each list, by path with trailing slash
 }
 
-// note keeps the id at the end of a Location.
+// note stores the id at the end of a Location.
 func (k *known) note(location string) {
 	cut := strings.LastIndexByte(location, '/') + 1
 	if cut == 0 || cut == len(location) {
@@ -136,7 +139,7 @@ func (k *known) note(location string) {
 	k.of[of] = k.of[of][max(0, len(k.of[of])-50):]
 }
 
-// pick returns an id of the list, mostly, or any other.
+// pick returns mostly an id of the list, otherwise any id.
 func (k *known) pick(list string, r *rand.Rand) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

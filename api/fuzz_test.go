@@ -15,19 +15,26 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// nasty are values that some field, somewhere, will not like.
+// nasty are values that are invalid for some field.
 var nasty = []string{
-	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `1e400`, `-0`, `9223372036854775808`, `123456789012345678901234567890`, `1000.0`, `1e3`, `1E+2`, `1e19`, `9007199254740993`,
-	`""`, `" "`, `"x"`, `"\u0000"`, `"\ud800"`, `"a\u0000b"`, `"😀"`, `"'; DROP TABLE org; --"`, `"%00"`, `"\\"`, `"../../etc/passwd"`,
-	`"2026-13-45T99:99:99Z"`, `"0000-01-01T00:00:00Z"`, `"9999-12-31T23:59:59.999999999Z"`, `"292277026596-12-04T15:30:07Z"`, `"1-1-1"`,
-	`"00000000-0000-0000-0000-000000000000"`, `"not-a-uuid"`, `"a@b"`, `"a@b.test"`, `"https://93.184.216.34/"`, `"http://localhost"`, `"*"`, `"a,b"`,
-	`[]`, `[null]`, `[""]`, `["a","a"]`, `[1]`, `[[[[]]]]`, `{}`, `{"a":1}`, `{"":""}`, `{"a":{"b":{"c":[]}}}`, `{"a":null}`,
-	`{"all":[]}`, `{"any":[{"all":[]}]}`, `{"not":{"any":[]}}`, `{"field":"tag","op":"in","value":[]}`, `{"field":"lead_score","op":"gt","value":1e3}`, `{"field":"attributes.","op":"exists","value":true}`,
-	`"` + strings.Repeat("a", 300) + `"`, `"` + strings.Repeat("ä", 5000) + `"`, `[` + strings.Repeat(`"a",`, 500) + `"b"]`,
+	`null`, `true`, `0`, `-1`, `1.5`, `1e308`, `1e400`, `-0`, `9223372036854775808`, `123456789012345678901234567890`,
+	`1000.0`, `1e3`, `1E+2`, `1e19`, `9007199254740993`,
+	`""`, `" "`, `"x"`, `"\u0000"`, `"\ud800"`, `"a\u0000b"`, `"😀"`, `"'; DROP TABLE org; --"`, `"%00"`, `"\\"`,
+	`"../../etc/passwd"`,
+	`"2026-13-45T99:99:99Z"`, `"0000-01-01T00:00:00Z"`, `"9999-12-31T23:59:59.999999999Z"`,
+	`"292277026596-12-04T15:30:07Z"`, `"1-1-1"`,
+	`"00000000-0000-0000-0000-000000000000"`, `"not-a-uuid"`, `"a@b"`, `"a@b.test"`, `"https://93.184.216.34/"`,
+	`"http://localhost"`, `"*"`, `"a,b"`,
+	`[]`, `[null]`, `[""]`, `["a","a"]`, `[1]`, `[[[[]]]]`, `{}`, `{"a":1}`, `{"":""}`, `{"a":{"b":{"c":[]}}}`,
+	`{"a":null}`,
+	`{"all":[]}`, `{"any":[{"all":[]}]}`, `{"not":{"any":[]}}`, `{"field":"tag","op":"in","value":[]}`,
+	`{"field":"lead_score","op":"gt","value":1e3}`, `{"field":"attributes.","op":"exists","value":true}`,
+	`"` + strings.Repeat("a", 300) + `"`, `"` + strings.Repeat("ä", 5000) + `"`,
+	`[` + strings.Repeat(`"a",`, 500) + `"b"]`,
 }
 
-// TestNoRequestMakesUsFail asks every route, with good bodies that are spoiled in one or two places and with
-// spoiled parameters and addresses: whatever comes, the answer is no 5xx, and the harness holds it to the document.
+// TestNoRequestMakesUsFail sends every route valid bodies altered in one or two places, and malformed parameters and
+// paths. No response may be a 5xx, and the harness validates each against the API document.
 func TestNoRequestMakesUsFail(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
@@ -38,7 +45,7 @@ func TestNoRequestMakesUsFail(t *testing.T) {
 	s.furnish(c)
 	mine := s.harvest(c.Org)
 	asked, taken, rounds := 0, 0, 60
-	if testing.Short() { // under the race detector
+	if testing.Short() { // as with the race detector
 		rounds = 12
 	}
 	r := rand.New(rand.NewPCG(3, 9))
@@ -75,7 +82,8 @@ func TestNoRequestMakesUsFail(t *testing.T) {
 		}
 		ask(route, route.Path, strings.Repeat("[", 10_000))
 		ask(route, place.ReplaceAllString(route.Path, "%00"), nil)
-		ask(route, place.ReplaceAllString(route.Path, id.New().String()), `{"a":1e400}`, "If-Match", `W/"`, "Idempotency-Key", "k", "If-None-Match", `"`)
+		ask(route, place.ReplaceAllString(route.Path, id.New().String()), `{"a":1e400}`, "If-Match", `W/"`,
+			"Idempotency-Key", "k", "If-None-Match", `"`)
 	}
 	t.Logf("%d requests, %d of them taken", asked, taken)
 	if taken == 0 || taken == asked {
@@ -83,7 +91,7 @@ func TestNoRequestMakesUsFail(t *testing.T) {
 	}
 }
 
-// word is a nasty value as text.
+// word returns a nasty value as text.
 func word(r *rand.Rand) string {
 	v := nasty[r.IntN(len(nasty))]
 	var text string
@@ -106,7 +114,7 @@ func (s *service) spoiledQuery(route api.Route, r *rand.Rand) string {
 	return q.Encode()
 }
 
-// spoiledBody is a good body with one or two members spoiled, as raw JSON.
+// spoiledBody returns a valid body with one or two members altered, as raw JSON.
 func (s *service) spoiledBody(route api.Route, n int, r *rand.Rand) any {
 	op := s.operation(route)
 	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
@@ -120,7 +128,7 @@ func (s *service) spoiledBody(route api.Route, n int, r *rand.Rand) any {
 	if !ok || n%10 == 9 {
 		return nasty[r.IntN(len(nasty))]
 	}
-	for name := range schema.Properties { // what the sample left out may be spoiled as well
+	for name := range schema.Properties { // also alter members which the sample omits
 		if _, there := good[name]; !there && r.IntN(20) == 0 {
 			good[name] = nil
 		}
@@ -132,7 +140,7 @@ func (s *service) spoiledBody(route api.Route, n int, r *rand.Rand) any {
 	return written(body)
 }
 
-// spoil replaces something of v, at whatever depth, by a nasty value, which is JSON already.
+// spoil replaces a part of v, at any depth, with a nasty value, which is raw JSON.
 func spoil(v any, r *rand.Rand) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -161,7 +169,7 @@ func spoilOrEnter(v any, r *rand.Rand) any {
 	return json.RawMessage(nasty[r.IntN(len(nasty))])
 }
 
-// written is v as JSON whose nasty parts are not looked at: 1e400 is none to encoding/json.
+// written encodes v as JSON without checking the nasty parts; encoding/json rejects 1e400.
 func written(v any) string {
 	var out strings.Builder
 	switch v := v.(type) {

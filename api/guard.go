@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// guard answers what the router did not find: such a request counts like any other when its token is valid.
-// What the router finds is guarded by admit, which knows what the operation needs.
+// guard authenticates and rate limits requests which no route matched, if they carry a credential. For matched routes,
+// admit does so with the operation's requirements.
 func (a *App) guard(c *fiber.Ctx) error {
 	err := c.Next()
 	if err == nil {
@@ -29,8 +29,8 @@ func (a *App) guard(c *fiber.Ctx) error {
 	return err
 }
 
-// admit lets a request through to its handler, or says why not: credential, rate, rights, address, headers
-// and body, in this order. It answers the body.
+// admit checks a request before its handler, in this order: credential, rate limit, rights, path and query, headers,
+// body. It returns the body.
 func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 	r.ip = a.clientIP(c)
 	if strings.HasPrefix(r.op.Path, authPath) {
@@ -84,8 +84,8 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 	return body, nil
 }
 
-// authenticate finds out who asks. A credential that does not count is remembered in r.refused and is no
-// error here: only an operation that needs one cares.
+// authenticate identifies the caller. It stores the error of an invalid credential in r.refused and returns nil, since
+// only operations that need a credential must fail.
 func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 	scheme, token, ok := strings.Cut(c.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
@@ -101,14 +101,16 @@ func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 	}
 	r.who = w
 	kind, ident := w.Actor()
-	c.SetUserContext(events.WithOrigin(c.UserContext(), events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
+	c.SetUserContext(events.WithOrigin(c.UserContext(),
+		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
 	return nil
 }
 
-// mayWrite refuses to change an org that is only read from: its trial has ended, or its agency has paused it. What was
-// remembered of it is asked again before it is refused, so that whoever has just paid is not.
+// mayWrite refuses to change a read-only org: its trial has ended, or its agency has paused it. Before it refuses, it
+// reads the org's state again without the cache, so that an org that has just paid may write at once.
 func (a *App) mayWrite(c *fiber.Ctx, r *request) error {
-	if r.who.Closed == auth.Open || r.op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead || strings.HasPrefix(r.op.Path, "/billing/") {
+	if r.who.Closed == auth.Open || r.op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead ||
+		strings.HasPrefix(r.op.Path, "/billing/") {
 		return nil
 	}
 	_, token, _ := strings.Cut(c.Get("Authorization"), " ")
@@ -119,17 +121,19 @@ func (a *App) mayWrite(c *fiber.Ctx, r *request) error {
 	switch r.who = w; w.Closed {
 	case auth.TrialEnded:
 		return &fault.Fault{
-			Code: fault.TrialEnded, Detail: "The trial has ended. Everything can be read and exported; choose a plan to go on writing.",
-			More: map[string]any{"upgrade_to": a.Plans.Next()},
+			Code:   fault.TrialEnded,
+			Detail: "The trial has ended. Everything can be read and exported; choose a plan to go on writing.",
+			More:   map[string]any{"upgrade_to": a.Plans.Next()},
 		}
 	case auth.Paused:
-		return fault.New(fault.OrgPaused, "The agency has paused this organization. Everything can be read; nothing can be changed.")
+		return fault.New(fault.OrgPaused,
+			"The agency has paused this organization. Everything can be read; nothing can be changed.")
 	default:
 		return nil
 	}
 }
 
-// check holds the principal to what the operation needs.
+// check returns an error unless the principal meets the operation's requirements.
 func (need access) check(r *request) error {
 	switch {
 	case r.who.Org.IsZero() && r.refused != nil:
@@ -137,9 +141,10 @@ func (need access) check(r *request) error {
 	case r.who.Org.IsZero():
 		return fault.New(fault.Unauthorized, "This needs an access token or an API key: Authorization: Bearer <token>.")
 	case need.noKeys && r.who.IsKey():
-		return fault.New(fault.Forbidden, "API keys have no rights over this. A person with the role can do it.")
+		return fault.New(fault.Forbidden, "API keys may not do this. A user with the role can.")
 	case need.noStaff && !r.who.Staff.IsZero():
-		return fault.New(fault.Forbidden, "An agency's staff has no rights over this. The organization's own people can do it.")
+		return fault.New(fault.Forbidden,
+			"An agency's staff may not do this. The organization's own users can.")
 	case !r.who.Role.Includes(need.role):
 		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.role)
 	}

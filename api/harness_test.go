@@ -47,34 +47,34 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
 
-// service is a whole API on a TCP listener, over servers of the test's own. Every answer that its callers get
-// is held to the OpenAPI document.
+// service is a complete API on a TCP listener, with the test's own servers. Every response to its callers is validated
+// against the OpenAPI document.
 type service struct {
 	testing.TB
 	App  *api.App
 	Deps api.Deps
 	DB   *testkit.Database
 	URL  string
-	// Stripe stands in for the payment processor; its events are signed with StripeSecret, and tests carry them.
+	// Stripe replaces the payment processor. Its events are signed with StripeSecret; tests deliver them.
 	Stripe        *stripe.Sandbox
 	StripeSecret  string
-	ConnectSecret string // of the events of connected accounts
-	// Model stands in for the provider of language models.
+	ConnectSecret string // for events of connected accounts
+	// Model replaces the provider of language models.
 	Model *model.Sandbox
-	// OAuth stands in for the social networks and ad platforms.
+	// OAuth replaces the social networks and ad platforms.
 	OAuth *oauth.Sandbox
 
 	reading
 	seen *tally
 }
 
-// tally counts the bodies that were held to their schema, by operation and status.
+// tally counts the bodies validated against their schema, by operation and status.
 type tally struct {
 	sync.Mutex
 	bodies map[string]int
 }
 
-// start runs the API; change adjusts what it gets. Rate limits are on unless change takes them away.
+// start runs the API. change adjusts its Deps. Rate limits are on unless change removes them.
 func start(t testing.TB, change ...func(*api.Deps)) *service { return startWith(t, api.New, change...) }
 
 // startThings is start with the resource of things_test.go.
@@ -86,7 +86,7 @@ func startThings(t testing.TB, change ...func(*api.Deps)) *service {
 	return s
 }
 
-// unlimited is for tests that ask more than an org may.
+// unlimited switches rate limits off, for tests that exceed them.
 func unlimited(d *api.Deps) { d.Limits = nil }
 
 func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.Deps)) *service {
@@ -102,19 +102,27 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	limiter := limits.New(limits.Options{Redis: client, Log: log})
 	t.Cleanup(limiter.Close)
 	s.Deps = api.Deps{
-		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test", Hooks: &webhooks.Service{Box: box},
-		Auth: auth.New(auth.Options{System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test", Redis: client, Log: log, Unlimited: true}),
+		DB: s.DB.App, System: s.DB.System, Log: log, Box: box, Limits: limiter, PublicURL: "http://api.test",
+		Hooks: &webhooks.Service{Box: box},
+		Auth: auth.New(auth.Options{
+			System: s.DB.System, App: s.DB.App, Box: box, Issuer: "http://api.test",
+			Redis: client, Log: log, Unlimited: true,
+		}),
 	}
 	s.Model = &model.Sandbox{}
 	t.Cleanup(s.Model.Close)
-	s.Deps.AI = ai.Open(ai.Options{Key: "k", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Model.Transport()}})
+	s.Deps.AI = ai.Open(ai.Options{
+		Key: "k", URL: model.URL, Model: model.Name,
+		HTTP: &http.Client{Transport: s.Model.Transport()},
+	})
 	s.Deps.Tokens = limits.NewTokens(client, log)
 	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log, PageURL: "http://ops.test" + stripe.Path})
 	t.Cleanup(s.Stripe.Close)
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)
 	}
-	if s.ConnectSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/connect-webhook", true); err != nil {
+	if s.ConnectSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/connect-webhook",
+		true); err != nil {
 		t.Fatal(err)
 	}
 	s.Deps.Billing = billing.New(billing.Options{
@@ -127,8 +135,12 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		Audit: func(ctx context.Context, tx *postgres.Tx, act billing.Act) {
 			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 		},
-		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret, ConnectSecret: s.ConnectSecret, Log: log,
-		Account: billing.Account{Key: "sk_test_api", URL: "http://stripe.test", HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log},
+		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret,
+		ConnectSecret: s.ConnectSecret, Log: log,
+		Account: billing.Account{
+			Key: "sk_test_api", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: s.Stripe.Transport()}, Log: log,
+		},
 	})
 	s.Deps.Domains = domains(s.DB.System)
 	s.OAuth = oauth.New(oauth.Options{Log: log})
@@ -143,15 +155,24 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 	return s
 }
 
-// connections is the service of accounts on the sandbox, with the jobs and the log that it asks for.
-func connections(sandbox *oauth.Sandbox, box *secret.Box, publicURL string) *social.Service {
+// connections returns the account service on the sandbox, with its jobs and audit log.
+func connections(sandbox *oauth.Sandbox, box *secret.Sealer, publicURL string) *social.Service {
+	return connectionsBy(sandbox.Transport(), box, publicURL)
+}
+
+// connectionsBy is connections with a custom transport for requests to the platforms.
+func connectionsBy(carrier http.RoundTripper, box *secret.Sealer, publicURL string) *social.Service {
 	apps := map[string]provider.App{}
 	for _, family := range provider.Families() {
 		client, password := oauth.Client(family)
-		apps[family] = provider.App{ClientID: client, ClientSecret: provider.Secret(password), DeveloperToken: "sandbox", Base: "http://oauth.test" + oauth.Path}
+		apps[family] = provider.App{
+			ClientID: client, ClientSecret: provider.Secret(password),
+			DeveloperToken: "sandbox", Base: "http://oauth.test" + oauth.Path,
+		}
 	}
 	return social.New(social.Options{
-		Providers: provider.New(provider.Options{Apps: apps, HTTP: &http.Client{Transport: sandbox.Transport()}}), Box: box, PublicURL: publicURL,
+		Providers: provider.New(provider.Options{Apps: apps, HTTP: &http.Client{Transport: carrier}}),
+		Box:       box, PublicURL: publicURL,
 		Revoke: func(ctx context.Context, tx *postgres.Tx, pending id.ID, at time.Time) error {
 			return tokenrevoke.Kind.Add(ctx, tx, tokenrevoke.Args{Pending: pending}, queue.At(at))
 		},
@@ -183,21 +204,21 @@ func (s *service) serve() {
 	})
 }
 
-// reading is what a stranger reads in the API document.
+// reading is the parsed API document.
 type reading struct {
 	spec   *openapi3.T
 	find   routers.Router
 	strict *schemas
 }
 
-// readings keeps what was read, since reading takes longer than most tests: the document differs between tests by the
-// operations that some add.
+// readings caches parsed documents, since parsing takes longer than most tests. The document differs between tests that
+// add operations.
 var readings = struct {
 	sync.Mutex
 	of map[string]reading
 }{of: map[string]reading{}}
 
-// document reads the API document as a stranger would.
+// document fetches and parses the API document without a credential.
 func (s *service) document() {
 	s.Helper()
 	readings.Lock()
@@ -210,6 +231,9 @@ func (s *service) document() {
 			s.Fatalf("read the API document: %v", err)
 		}
 		r.spec.Servers = nil
+		for _, schema := range r.spec.Components.Schemas {
+			nameTypes(schema)
+		}
 		if r.find, err = gorillamux.NewRouter(r.spec); err != nil {
 			s.Fatalf("read the API document: %v", err)
 		}
@@ -221,17 +245,34 @@ func (s *service) document() {
 	s.reading = r
 }
 
-// caller is a principal of one org; one without a token is a stranger.
+// nameTypes gives each schema without a type all types by name. They mean the same in JSON Schema, but kin-openapi lets
+// no null pass a schema without a type. The strict reader validates the same bodies by JSON Schema.
+func nameTypes(ref *openapi3.SchemaRef) {
+	if ref == nil || ref.Ref != "" || ref.Value == nil {
+		return
+	}
+	v := ref.Value
+	if v.Type == nil && len(v.OneOf)+len(v.AnyOf)+len(v.AllOf) == 0 {
+		v.Type = &openapi3.Types{"null", "boolean", "number", "string", "array", "object"}
+	}
+	for _, property := range v.Properties {
+		nameTypes(property)
+	}
+	nameTypes(v.Items)
+	nameTypes(v.AdditionalProperties.Schema)
+}
+
+// caller is a principal of one org, or anonymous without a token.
 type caller struct {
 	*service
 	Org, User id.ID
 	Token     string
 }
 
-// stranger has no credential.
+// stranger returns a caller without a credential.
 func (s *service) stranger() *caller { return &caller{service: s} }
 
-// signup makes an org and answers its owner.
+// signup creates an org and returns its owner.
 func (s *service) signup() *caller {
 	s.Helper()
 	c := &caller{service: s, Org: id.New()}
@@ -242,7 +283,7 @@ func (s *service) signup() *caller {
 	return c.as(auth.Owner)
 }
 
-// as is another person of the caller's org.
+// as returns another user of the caller's org.
 func (c *caller) as(role auth.Role) *caller {
 	c.Helper()
 	user := id.New()
@@ -256,12 +297,13 @@ func (c *caller) as(role auth.Role) *caller {
 	return &caller{service: c.service, Org: c.Org, User: user, Token: login.AccessToken}
 }
 
-// key is an API key of the caller's org.
+// key returns a new API key of the caller's org.
 func (c *caller) key(role auth.Role) *caller {
 	c.Helper()
 	text, hash := auth.NewAPIKey(c.Org)
 	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
-		_, err := org.AddKey(c.Context(), tx, org.NewKey{Name: "test", Role: string(role), Hash: hash, CreatedBy: c.User})
+		_, err := org.AddKey(c.Context(), tx,
+			org.NewKey{Name: "test", Role: string(role), Hash: hash, CreatedBy: c.User})
 		return err
 	})
 	if err != nil {
@@ -277,15 +319,15 @@ func (s *service) system(org id.ID, fn func(*postgres.Tx) error) {
 	}
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// do sends body, as it is when it is a string or bytes, else as JSON, with headers in pairs, and checks the
-// answer against the document.
+// do sends a request and validates the response against the document. It sends body as is if it is a string or bytes,
+// otherwise as JSON. headers are pairs.
 func (c *caller) do(method, path string, body any, headers ...string) answer {
 	c.Helper()
 	got, err := c.try(method, path, body, headers...)
@@ -295,7 +337,7 @@ func (c *caller) do(method, path string, body any, headers ...string) answer {
 	return got
 }
 
-// try is do for callers that expect the connection to break.
+// try is do for requests that may break the connection.
 func (c *caller) try(method, path string, body any, headers ...string) (answer, error) {
 	c.Helper()
 	var raw []byte
@@ -342,13 +384,13 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 	return got, nil
 }
 
-// keepAlive keeps as many connections as any test has clients at once, where the default client would keep two.
+// keepAlive keeps as many idle connections as any test has concurrent clients; the default client keeps two.
 var keepAlive = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 30 * time.Second}}
 
-// hold checks one answer: a problem with a listed code unless it went well, and what the document promises.
-// Every body is held to its schema by an independent reader of JSON Schema. kin-openapi compiles the schema anew for each body, which
-// is most of what these tests cost: so a test holds the first of each operation and status to it, and -short, and so the race
-// detector's run, holds statuses alone.
+// hold validates one response: an error must be a problem with a known code, and the response must match the document.
+// An independent JSON Schema validator checks the body. kin-openapi compiles the schema for each body, which dominates
+// the cost of these tests, so a test checks only the first bodies of each operation and status. With -short, as in the
+// race detector's run, it checks only the status.
 func (s *service) hold(req *http.Request, got answer) {
 	s.Helper()
 	what := req.Method + " " + req.URL.RequestURI()
@@ -367,7 +409,10 @@ func (s *service) hold(req *http.Request, got answer) {
 	in := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
 		Status:                 got.Status, Header: got.Header,
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true, ExcludeResponseBody: text || testing.Short() || !s.fresh(route, got.Status)},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true, MultiError: true,
+			ExcludeResponseBody: text || testing.Short() || !s.fresh(route, got.Status),
+		},
 	}
 	in.SetBodyBytes(got.Body)
 	if err := openapi3filter.ValidateResponse(s.Context(), in); err != nil {
@@ -378,10 +423,10 @@ func (s *service) hold(req *http.Request, got answer) {
 	}
 }
 
-// enough is how many bodies of one operation and status a test holds to their schema.
+// enough is the number of bodies of one operation and status which a test validates.
 const enough = 40
 
-// fresh tells whether enough of these have been seen.
+// fresh reports whether a body of this operation and status should still be validated.
 func (s *service) fresh(route *routers.Route, status int) bool {
 	s.seen.Lock()
 	defer s.seen.Unlock()
@@ -406,7 +451,8 @@ func (s *service) problem(what string, got answer) {
 		s.Errorf("%s: %v", what, err)
 	}
 	rid := got.Header.Get("X-Request-Id")
-	if !slices.Contains(fault.Codes(), fault.Code(p.Code)) || p.Status != got.Status || p.Type == "" || p.Title == "" || p.Detail == "" || p.RequestID != rid || p.Instance != "urn:uuid:"+rid {
+	if !slices.Contains(fault.Codes(), fault.Code(p.Code)) || p.Status != got.Status || p.Type == "" ||
+		p.Title == "" || p.Detail == "" || p.RequestID != rid || p.Instance != "urn:uuid:"+rid {
 		s.Errorf("%s: badly formed problem: %s", what, got.Body)
 	}
 	for _, f := range p.Errors {
@@ -421,7 +467,7 @@ func (s *service) problem(what string, got answer) {
 	}
 }
 
-// into reads the body, or a part of it: "data" or "errors".
+// into decodes the body, or a part of it: "data" or "errors".
 func (got answer) into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal(got.Body, v); err != nil {
@@ -429,14 +475,14 @@ func (got answer) into(t testing.TB, v any) {
 	}
 }
 
-// code is the problem's.
+// code returns the problem's code.
 func (got answer) code() string {
 	var p struct{ Code string }
 	_ = json.Unmarshal(got.Body, &p)
 	return p.Code
 }
 
-// want fails unless the answer has this status and, for a problem, this code.
+// want fails unless the response has this status and, for a problem, this code.
 func (got answer) want(t testing.TB, status int, code string) answer {
 	t.Helper()
 	if got.Status != status || code != "" && got.code() != code {
@@ -445,7 +491,7 @@ func (got answer) want(t testing.TB, status int, code string) answer {
 	return got
 }
 
-// field is the place of the problem's first field error.
+// field returns the location of the problem's first field error.
 func (got answer) field() string {
 	var p struct{ Errors []fault.Field }
 	_ = json.Unmarshal(got.Body, &p)

@@ -14,21 +14,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// What the Host of a request decides:
+// How the Host of a request is used:
 //
-//   - Hosted pages, which show an org's brand to its customers, ask tenant whose pages they are: the platform's own under
-//     its own names, the org's under a custom domain that is served, and nobody's under any other name, which is a 421
-//     without a redirect. So a name that somebody merely points at this service shows nothing, and after a domain has
-//     gone from one org to another it shows the other's pages or none.
-//   - What has a credential is answered by the credential, under any name: it is the same org's data wherever it is asked
-//     for, and services are called by addresses, container names and those of load balancers. With one exception: under
-//     a custom domain the credential must be of the org whose domain it is, of one of its clients, or of its staff. A
-//     token that a browser kept from the time when the domain was another org's is a 421 there.
+// Hosted pages, which show an org's brand to its customers, call tenant for the org of the host. The platform's own
+// names show the platform's pages, and a custom domain that is served shows its org's pages. Any other name is a 421
+// without a redirect. A name that merely points at this service therefore shows nothing. A domain that has moved to
+// another org shows that org's pages or none.
 //
-// The name is that of the request line and the Host header alone. X-Forwarded-Host is never read: anybody can send it,
-// and a TLS server in front passes the Host on.
+// A request with a credential may use any name. The credential selects the org, and services are called by addresses,
+// container names and names of load balancers. There is one exception: under a custom domain, the credential must
+// belong to the domain's org, one of its clients, or its staff. A token which a browser kept from the time before the
+// domain moved is a 421 there.
+//
+// Only the request line and the Host header name the host. X-Forwarded-Host is never read: any client can send it, and
+// a TLS server in front passes the Host on.
 
-// tenant is the org whose pages the request's host shows: zero for the platform's own. Every hosted page asks it.
+// tenant returns the org to which the request's host belongs, and the zero ID for the platform's own hosts. Every
+// hosted page must call it.
 func (a *App) tenant(ctx context.Context) (id.ID, error) {
 	if org, known := a.homeOf(requestOf(ctx).host); known {
 		return org, nil
@@ -36,7 +38,7 @@ func (a *App) tenant(ctx context.Context) (id.ID, error) {
 	return id.ID{}, fault.New(fault.Misdirected, "Nothing is shown under this name.")
 }
 
-// homeOf is the org whose pages a host shows, zero for the platform's own; known is false for a host that shows none.
+// homeOf returns the org to which a host belongs, zero for the platform's own hosts. known is false for any other host.
 func (a *App) homeOf(host string) (org id.ID, known bool) {
 	if a.Hosts != nil {
 		if org, known = a.Hosts.Org(host); known {
@@ -46,8 +48,8 @@ func (a *App) homeOf(host string) (org id.ID, known bool) {
 	return id.ID{}, a.ownHost(host)
 }
 
-// ownHost takes the name of PublicURL and those below it, and what is no name of the public DNS: addresses, localhost, and
-// names of one label, as containers have.
+// ownHost reports whether host belongs to the platform: the host of PublicURL and its subdomains, and any name outside
+// the public DNS, which is an IP address, localhost, or a name with one label, as containers have.
 func (a *App) ownHost(host string) bool {
 	if !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -63,7 +65,7 @@ func (a *App) ownHost(host string) bool {
 	return host == own || own != "" && strings.HasSuffix(host, "."+own)
 }
 
-// hostOf is the name that a request was sent to, in lower case, without port and without the dot at its end.
+// hostOf returns the host of the request in lower case, without port and trailing dot.
 func hostOf(c *fiber.Ctx) string { return bareHost(string(c.Request().Host())) }
 
 func bareHost(host string) string {
@@ -73,7 +75,7 @@ func bareHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// atHome refuses a credential under the custom domain of an org that it has nothing to do with.
+// atHome refuses a credential under the custom domain of an unrelated org.
 func (a *App) atHome(ctx context.Context, r *request) error {
 	if a.Hosts == nil || r.who.Org.IsZero() {
 		return nil
@@ -83,10 +85,12 @@ func (a *App) atHome(ctx context.Context, r *request) error {
 		return nil
 	}
 	var agency id.ID
-	err := a.DB.Point(ctx, r.who.Org, `SELECT coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`, []any{r.who.Org},
+	err := a.DB.BatchedGet(ctx, r.who.Org,
+		`SELECT coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`,
+		[]any{r.who.Org},
 		func(row pgx.CollectableRow) error { return row.Scan(&agency) })
 	if err != nil || agency == org {
 		return err
 	}
-	return fault.New(fault.Misdirected, "This credential is of another organization than the one whose domain this is.")
+	return fault.New(fault.Misdirected, "This credential belongs to another organization than this domain.")
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// hookHuma sets huma's package variables, which is the only way to its errors: they become problems in our words,
-// and names of members are compared exactly.
+// hookHuma sets huma's package variables, since huma offers no other way to replace its errors. Errors become problems
+// with our texts, and member names are compared case-sensitively.
 var hookHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
@@ -40,7 +40,7 @@ var hookHuma = sync.OnceFunc(func() {
 	}
 })
 
-// humaConfig has one format, no default pages and no additions to answers.
+// humaConfig returns a configuration with JSON only, without default pages and without additions to responses.
 func humaConfig() huma.Config {
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
@@ -51,7 +51,7 @@ func humaConfig() huma.Config {
 	return cfg
 }
 
-// marshal is json.Marshal that leaves <, > and & as they are: no answer is ever part of a page.
+// marshal is json.Marshal without escaping <, > and &, since no response is embedded in a page.
 func marshal(w io.Writer, v any) error {
 	if a, ok := v.(appended); ok {
 		_, err := w.Write(append(a.AppendJSON(make([]byte, 0, 2<<10)), '\n'))
@@ -62,7 +62,7 @@ func marshal(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// unmarshal is json.Unmarshal whose type errors say where without naming Go types.
+// unmarshal is json.Unmarshal, but its type errors name the member's path and no Go types.
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -71,13 +71,16 @@ func unmarshal(b []byte, v any) error {
 	return err
 }
 
-// membersOf is encoding/json's path of a field without the names of embedded Go types, the only ones with capitals.
+// membersOf returns the path of a field as encoding/json reports it, without the names of embedded Go types, which are
+// the only capitalized elements.
 func membersOf(path string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool {
+		return name != "" && name[0] >= 'A' && name[0] <= 'Z'
+	}), ".")
 }
 
-// refusal is what huma has against a request as a fault: a path that cannot be is a 404, a parameter a 400, a
-// member of the body a 422. of is what the document says of the body.
+// refusal converts huma's errors to a fault: 404 for an impossible path, 400 for a parameter, 422 for a member of the
+// body. of is the API document's description of the body.
 func refusal(status int, msg string, body []byte, errs []error, of shape) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	var parsed any
@@ -103,7 +106,7 @@ func refusal(status int, msg string, body []byte, errs []error, of shape) *fault
 			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: said.code, Detail: said.text})
 		default:
 			if parsed == nil {
-				_ = json.Unmarshal(body, &parsed) // what is no JSON has no places to point at
+				_ = json.Unmarshal(body, &parsed) // invalid JSON leaves it nil
 			}
 			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, parsed, of))
 		}
@@ -113,7 +116,7 @@ func refusal(status int, msg string, body []byte, errs []error, of shape) *fault
 	}
 	switch {
 	case status >= http.StatusInternalServerError:
-		return fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find it.")
+		return fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 	case status == http.StatusBadRequest:
 		return fault.New(fault.BadRequest, wordingOf(msg).text)
 	}

@@ -19,7 +19,7 @@ import (
 
 const keyHeader = "Idempotency-Key"
 
-// idempotencyKey takes the key of a request that may have one.
+// idempotencyKey reads the idempotency key, if the operation allows one.
 func idempotencyKey(c *fiber.Ctx, r *request) error {
 	if !r.op.Keyed() {
 		return nil
@@ -34,20 +34,22 @@ func idempotencyKey(c *fiber.Ctx, r *request) error {
 		ok = ok && key[i] > 0x20 && key[i] < 0x7f
 	}
 	if !ok {
-		return fault.Parameter(keyHeader, "invalid_format", "A key is given once and has 1 to 255 visible ASCII characters.")
+		return fault.Parameter(keyHeader, "invalid_format",
+			"A key is given once and has 1 to 255 visible ASCII characters.")
 	}
 	r.key = key
 	return nil
 }
 
-// fingerprint ties the key to who asked for what.
+// fingerprint computes the hash that ties the key to the caller and the request.
 func fingerprint(c *fiber.Ctx, r *request, body []byte) {
 	if r.key == "" {
 		return
 	}
 	kind, ident := r.who.Actor()
 	h := sha256.New()
-	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.op.Method), c.Request().URI().RequestURI(), body} {
+	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.op.Method), c.Request().URI().
+		RequestURI(), body} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
 		h.Write(n[:])
@@ -56,19 +58,20 @@ func fingerprint(c *fiber.Ctx, r *request, body []byte) {
 	h.Sum(r.fingerprint[:0])
 }
 
-// A key is busy while the lock of its hash is held; the lock ends with the transaction, whatever its end. The
-// record is read by a statement of its own, so that it sees what a holder of the lock has just committed.
+// A key is in flight while a transaction holds the advisory lock on its hash. The lock ends with the transaction. A
+// separate statement reads the record after the lock is taken, so that it sees what the previous holder committed.
 const (
-	lockKeySQL  = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || $1::text || ' ' || $2::text, 0))`
-	recallSQL   = `SELECT fingerprint, answer FROM idempotency_key WHERE org_id = $1 AND key = $2 AND created_at > now() - interval '24 hours'`
+	lockKeySQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || $1::text || ' ' || $2::text, 0))`
+	recallSQL  = `SELECT fingerprint, answer FROM idempotency_key WHERE org_id = $1 AND key = $2
+		AND created_at > now() - interval '24 hours'`
 	rememberSQL = `
 INSERT INTO idempotency_key (org_id, key, fingerprint, answer) VALUES ($1, $2, $3, $4)
 ON CONFLICT (org_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()
 WHERE idempotency_key.created_at <= now() - interval '24 hours'`
 )
 
-// once is write for a request with a key: the first to bring it runs fn and leaves the answer in the same
-// transaction, later ones get that answer. An error leaves nothing, so the request may be tried again.
+// once is write for a request with an idempotency key. The first request runs fn and stores the response in the same
+// transaction; later requests get the stored response. An error stores nothing, so the request may be retried.
 func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
 	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
@@ -91,7 +94,7 @@ func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) 
 	return out, nil
 }
 
-// remember stores the answer to the request's key in tx.
+// remember stores the response under the request's key in tx.
 func remember[O any](tx *postgres.Tx, a *App, r *request, out *O) error {
 	answer, err := a.encode(r, out)
 	if err != nil {
@@ -106,7 +109,7 @@ func remember[O any](tx *postgres.Tx, a *App, r *request, out *O) error {
 	return nil
 }
 
-// recall answers the stored answer, nil for a new key.
+// recall returns the stored response, or nil for a new key.
 func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
 	tx.Queue(lockKeySQL, tx.Org().String(), r.key).QueryRow(func(row pgx.Row) error {
 		var got bool
@@ -126,19 +129,24 @@ func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("recall idempotency key: %w", err)
 	case string(seen) != string(r.fingerprint[:]):
-		return nil, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key came with another request. Take a new key for a new request.")
+		return nil,
+			fault.New(fault.IdempotencyMismatch,
+				"This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
 	return answer, nil
 }
 
 func inFlight() error {
-	return &fault.Fault{Code: fault.IdempotencyInFlight, Detail: "A request with this Idempotency-Key is being worked on.", RetryAfter: time.Second}
+	return &fault.Fault{
+		Code:   fault.IdempotencyInFlight,
+		Detail: "A request with this Idempotency-Key is being worked on.", RetryAfter: time.Second,
+	}
 }
 
 func (a *App) encode(r *request, out any) ([]byte, error) {
 	b, err := json.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
+		return nil, fmt.Errorf("encode response: %w", err)
 	}
 	if r.op.Secret {
 		return a.Box.Seal(b, keptAs(r))
@@ -147,13 +155,14 @@ func (a *App) encode(r *request, out any) ([]byte, error) {
 }
 
 func (a *App) decode(r *request, stored []byte, out any) (err error) {
-	if r.op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) { // an answer is plain where the operation was marked after it
+	// Responses stored before the operation was marked Secret are plain.
+	if r.op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) {
 		if stored, err = a.Box.Open(stored, keptAs(r)); err != nil {
 			return err
 		}
 	}
 	if err := json.Unmarshal(stored, out); err != nil {
-		return fmt.Errorf("decode stored answer: %w", err)
+		return fmt.Errorf("decode stored response: %w", err)
 	}
 	return nil
 }

@@ -21,10 +21,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// count is how many rows the superuser sees.
+// count returns the number of rows visible to the superuser.
 func (s *service) count(sql string, args ...any) (n int) {
 	s.Helper()
-	if err := testkit.Pgx(s, s.DB.URL).QueryRow(s.Context(), "SELECT count(*) FROM "+sql, args...).Scan(&n); err != nil {
+	if err := testkit.Pgx(s, s.DB.URL).QueryRow(s.Context(), "SELECT count(*) FROM "+sql, args...).
+		Scan(&n); err != nil {
 		s.Fatal(err)
 	}
 	return n
@@ -43,7 +44,8 @@ func TestAStoredAnswerIsGivenAgain(t *testing.T) {
 	body := map[string]any{"name": "a", "note": "<b>"}
 	first := c.do("POST", things, body, "Idempotency-Key", "k1").want(t, 201, "")
 	again := c.do("POST", things, body, "Idempotency-Key", "k1").want(t, 201, "")
-	if !bytes.Equal(first.Body, again.Body) || first.Header.Get("Location") != again.Header.Get("Location") || first.Header.Get("ETag") != again.Header.Get("ETag") {
+	if !bytes.Equal(first.Body, again.Body) || first.Header.Get("Location") != again.Header.Get("Location") ||
+		first.Header.Get("ETag") != again.Header.Get("ETag") {
 		t.Errorf("the answers differ:\n%s %v\n%s %v", first.Body, first.Header, again.Body, again.Header)
 	}
 	if first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
@@ -54,7 +56,8 @@ func TestAStoredAnswerIsGivenAgain(t *testing.T) {
 	at := first.Header.Get("Location")
 	c.do("PATCH", at, body, "Idempotency-Key", "k1").want(t, 422, "idempotency_mismatch")
 	c.do("PATCH", at, map[string]any{"note": nil}, "Idempotency-Key", "k2").want(t, 200, "")
-	c.do("PATCH", at, map[string]any{"note": nil}, "Idempotency-Key", "k2", "Content-Type", "application/merge-patch+json").want(t, 200, "")
+	c.do("PATCH", at, map[string]any{"note": nil}, "Idempotency-Key", "k2", "Content-Type",
+		"application/merge-patch+json").want(t, 200, "")
 	if n := c.count("thing WHERE edit = 2"); n != 1 {
 		t.Errorf("the patch was applied %d times", n-1)
 	}
@@ -80,7 +83,8 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 	c.sql("UPDATE idempotency_key SET created_at = now() - interval '23 hours 59 minutes'")
 	c.do("POST", things, map[string]any{"name": "b"}, "Idempotency-Key", "k").want(t, 422, "idempotency_mismatch")
 	c.sql("UPDATE idempotency_key SET created_at = now() - interval '24 hours 1 second'")
-	if got := c.do("POST", things, map[string]any{"name": "b"}, "Idempotency-Key", "k").want(t, 201, ""); got.Header.Get("Idempotent-Replayed") != "" {
+	if got := c.do("POST", things, map[string]any{"name": "b"}, "Idempotency-Key", "k").
+		want(t, 201, ""); got.Header.Get("Idempotent-Replayed") != "" {
 		t.Error("an answer of yesterday was given again")
 	}
 	got := c.do("POST", things, map[string]any{"name": "b"}, "Idempotency-Key", "k").want(t, 201, "")
@@ -96,7 +100,8 @@ func TestAKeyHasAForm(t *testing.T) {
 		c.do("POST", things, map[string]any{"name": fmt.Sprint(n)}, "Idempotency-Key", key).want(t, 201, "")
 	}
 	for _, key := range []string{" ", "a b", "ä", strings.Repeat("k", 256)} {
-		got := c.do("POST", things, map[string]any{"name": "x"}, "Idempotency-Key", key).want(t, 400, "invalid_parameter")
+		got := c.do("POST", things, map[string]any{"name": "x"}, "Idempotency-Key", key).
+			want(t, 400, "invalid_parameter")
 		if got.field() != "Idempotency-Key invalid_format" {
 			t.Errorf("%q: %s", key, got.Body)
 		}
@@ -135,7 +140,8 @@ func TestFiftyParallelRequestsWithOneKeyMakeOneRow(t *testing.T) {
 	}
 	wg.Wait()
 	t.Log(got)
-	if n := c.count("thing"); n != 1 || got["201"] != 1 || got["201"]+got["201true"]+got["409idempotency_in_flight"] != 50 {
+	if n := c.count("thing"); n != 1 || got["201"] != 1 ||
+		got["201"]+got["201true"]+got["409idempotency_in_flight"] != 50 {
 		t.Errorf("%d rows from %v", n, got)
 	}
 }
@@ -155,7 +161,8 @@ func TestAProcessKilledInTheMiddleMakesOneRowInTheEnd(t *testing.T) {
 		d.Auth = auth.New(auth.Options{System: d.System, App: d.DB, Box: box, Issuer: d.PublicURL, Unlimited: true})
 	})
 	c := s.signup()
-	s.sql(`CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF new.name = 'slow' THEN PERFORM pg_sleep(1); END IF; RETURN new; END $$;
+	s.sql(`CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF new.name = 'slow' THEN PERFORM
+		pg_sleep(1); END IF; RETURN new; END $$;
 		CREATE TRIGGER dawdle BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION dawdle()`)
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeForAnotherProcess$", "-test.v")
 	child.Env = append(os.Environ(), "FUNNELWORK_TEST_SERVE="+s.DB.URL, "FUNNELWORK_TEST_KEYSET="+text)
@@ -219,7 +226,10 @@ func TestServeForAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := api.Deps{DB: testkit.Open(t, url, postgres.App), System: testkit.Open(t, url, postgres.System), Log: testkit.Log(t), Box: box, PublicURL: "http://api.test"}
+	d := api.Deps{
+		DB: testkit.Open(t, url, postgres.App), System: testkit.Open(t, url, postgres.System),
+		Log: testkit.Log(t), Box: box, PublicURL: "http://api.test",
+	}
 	d.Auth = auth.New(auth.Options{System: d.System, App: d.DB, Box: box, Issuer: d.PublicURL, Unlimited: true})
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -260,7 +270,10 @@ func TestOneTagLetsOneOfAHundredPatchesPass(t *testing.T) {
 	if now != `"2.7"` {
 		t.Fatalf("ETag is %q", now)
 	}
-	for value, status := range map[string]int{now: 304, "W/" + now: 304, `"9.9", ` + now: 304, "*": 304, `"2.6"`: 200, `"2"`: 200} {
+	for value, status := range map[string]int{
+		now: 304, "W/" + now: 304, `"9.9", ` + now: 304, "*": 304, `"2.6"`: 200,
+		`"2"`: 200,
+	} {
 		if a := c.do("GET", at, nil, "If-None-Match", value).want(t, status, ""); status == 304 && len(a.Body) > 0 {
 			t.Error("a 304 has a body")
 		}
@@ -269,7 +282,17 @@ func TestOneTagLetsOneOfAHundredPatchesPass(t *testing.T) {
 	for _, tc := range []struct {
 		value  string
 		status int
-	}{{`"2.0"`, 200}, {`"3.99"`, 200}, {"*", 200}, {`"1.0", "5.1"`, 200}, {`"1.7"`, 412}, {`W/"6.0"`, 412}, {"nonsense", 412}, {`""`, 412}, {`6.0`, 412}} {
+	}{
+		{`"2.0"`, 200},
+		{`"3.99"`, 200},
+		{"*", 200},
+		{`"1.0", "5.1"`, 200},
+		{`"1.7"`, 412},
+		{`W/"6.0"`, 412},
+		{"nonsense", 412},
+		{`""`, 412},
+		{`6.0`, 412},
+	} {
 		c.do("PATCH", at, map[string]any{"note": tc.value}, "If-Match", tc.value).want(t, tc.status, "")
 		if tc.status == 200 {
 			edit++

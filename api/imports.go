@@ -19,22 +19,32 @@ const (
 	importBytes = 512 << 20
 )
 
-// mountImports comes before mountContacts, whose GET of one contact would take "imports" for an id.
+// mountImports must run before mountContacts, which would match "imports" as the id of a contact.
 func (a *App) mountImports() {
 	const tag = "Imports"
 	route(a, op{
-		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file", Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
+		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file",
+		Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
 		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
 	}, a.startImport)
-	route(a, op{Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first", Secret: true}, a.listImports)
-	route(a, op{Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import", Secret: true}, a.getImport)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first",
+			Secret: true,
+		}, a.listImports)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import",
+			Secret: true,
+		}, a.getImport)
 	route(a, op{
-		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo an import, for 30 days", Secret: true, Status: http.StatusAccepted,
+		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag,
+		Title: "Undo an import within 30 days", Secret: true, Status: http.StatusAccepted,
 		Writes: []string{contactundo.Kind.Name()},
 	}, a.undoImport)
 }
 
-// importForm is the body of an import, for the document; form reads it.
+// importForm returns the schema of an import's body for the API document. form parses the body.
 func importForm() *huma.Schema {
 	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 	flag := func(doc string) *huma.Schema {
@@ -42,23 +52,28 @@ func importForm() *huma.Schema {
 	}
 	file := text("A CSV with a header, in UTF-8, separated by commas, semicolons or tabs; at most 512 MiB")
 	file.Format = "binary"
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-		"file": file,
-		"mapping": text("A JSON object that gives columns, by their names in the header, a field of the contact, attributes.KEY for a custom field, or null: ignored. " +
-			"Columns that it does not name go by their own names; one that no field is called like becomes a custom field"),
-		"dry_run":         flag("Works everything and writes nothing"),
-		"suppress_events": flag("Contacts are changed without events of their own"),
-	}}
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"file"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{
+			"file": file,
+			"mapping": text("A JSON object that gives columns, by their names in the header, a field of the " +
+				"contact, attributes.KEY for a custom field, or null: ignored. " +
+				"Columns that it does not name go by their own names; one that no field is called like becomes a " +
+				"custom field"),
+			"dry_run":         flag("Works everything and writes nothing"),
+			"suppress_events": flag("Contacts are changed without events of their own"),
+		},
+	}
 }
 
-// shownImport is an import as it is shown.
+// shownImport is the public form of an import.
 type shownImport struct {
 	imports.Import
-	Undo maybe[imports.Undo] `json:"undo" doc:"null until it is asked for"`
+	Undo maybe[imports.Undo] `json:"undo" doc:"null until requested"`
 }
 
 type importStarted struct {
-	Location string `header:"Location" doc:"Where the progress is"`
+	Location string `header:"Location" doc:"Address of the progress"`
 	Body     shownImport
 }
 
@@ -67,15 +82,19 @@ type importAnswer struct {
 	Body shownImport
 }
 
-// showImport puts the hour into the tag, because the link to the failed rows is another after a while.
+// showImport includes the hour in the tag, since the link to the failed rows changes over time.
 func (a *App) showImport(ctx context.Context, i imports.Import) *importAnswer {
 	now := time.Now()
 	i.Show(a.PublicURL+filesPath, who(ctx).Org, now)
-	return &importAnswer{Tagged: etag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)), Body: shownImport{i, maybe[imports.Undo]{i.Undo}}}
+	return &importAnswer{
+		Tagged: etag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)),
+		Body:   shownImport{i, maybe[imports.Undo]{i.Undo}},
+	}
 }
 
-// startImport keeps the file as it comes, in transactions of their own, and then makes an import of it in one with the
-// job and the answer to the key. A key is looked at when all has come: it belongs to the bytes.
+// startImport stores the file as it arrives, in separate transactions. It then creates the import, its job and the
+// stored response in one transaction. It checks the idempotency key after the upload, since the fingerprint covers the
+// bytes.
 func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, error) {
 	r := requestOf(ctx)
 	done, err := a.uploads.begin(r.who.Org)
@@ -92,7 +111,8 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 		if err != nil {
 			return nil, err
 		}
-		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: shownImport{Import: i}}, contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
+		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: shownImport{Import: i}},
+			contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
 	})
 	if err != nil || r.replayed {
 		staged.Drop(ctx, a.DB, r.who.Org)
@@ -115,7 +135,9 @@ func (a *App) listImports(ctx context.Context, in *pageIn) (*importList, error) 
 			return nil, err
 		}
 		out := &importList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(i imports.Import) shownImport { return a.showImport(ctx, i).Body }, func(i imports.Import) id.ID { return i.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(i imports.Import) shownImport {
+			return a.showImport(ctx, i).Body
+		}, func(i imports.Import) id.ID { return i.ID })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, imports.Count)
 		}
@@ -123,7 +145,7 @@ func (a *App) listImports(ctx context.Context, in *pageIn) (*importList, error) 
 	})
 }
 
-// ImportID is the path of one import.
+// ImportID is the path parameter of one import.
 type ImportID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }

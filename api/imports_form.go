@@ -16,11 +16,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/form"
 )
 
-// mappingBytes is how long a mapping, or another part that is no file, may be.
+// mappingBytes is the size limit of a mapping, and of any other part that is not a file.
 const mappingBytes = 256 << 10
 
-// form reads the parts of an import in whatever order they come. The file is kept as it is read; after an error it is not.
-// The request's fingerprint becomes that of its parts, since their boundary is another whenever it is sent.
+// form reads the parts of an import in any order. It stores the file while reading it, and discards it on an error. The
+// request's fingerprint becomes that of its parts, since the multipart boundary differs each time a client sends them.
 func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c imports.Choices, err error) {
 	defer func() {
 		if err != nil && staged != nil {
@@ -69,7 +69,7 @@ func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c i
 	return staged, c, nil
 }
 
-// choice reads a part that is no file.
+// choice reads a part that is not a file.
 func choice(name string, in io.Reader, c *imports.Choices) error {
 	b, err := io.ReadAll(io.LimitReader(in, mappingBytes+1))
 	if err != nil {
@@ -89,7 +89,8 @@ func choice(name string, in io.Reader, c *imports.Choices) error {
 	switch name {
 	case "mapping":
 		if err := scanJSON(b); err != nil {
-			return fault.Invalid(name, "invalid_type", "The mapping is a JSON object of columns, each with a field's name or null.").Because(err)
+			return fault.Invalid(name, "invalid_type",
+				"The mapping is a JSON object of columns, each with a field's name or null.").Because(err)
 		}
 		c.Mapping = b
 		return nil
@@ -98,27 +99,29 @@ func choice(name string, in io.Reader, c *imports.Choices) error {
 	case "suppress_events":
 		return flag(&c.SuppressEvents)
 	}
-	return fault.Invalid(name, "unknown_field", fault.Choices("An import has no such part.", name, []string{"file", "mapping", "dry_run", "suppress_events"}))
+	return fault.Invalid(name, "unknown_field",
+		fault.Choices("An import has no such part.", name, []string{"file", "mapping", "dry_run", "suppress_events"}))
 }
 
-// badForm is the fault for an error in reading parts.
+// badForm returns the fault for an error in reading parts.
 func badForm(err error) error {
 	if f := fault.Of(err); f != nil {
 		return f
 	}
-	return fault.New(fault.BadRequest, "The body ended early, or is no multipart/form-data.").Because(err)
+	return fault.New(fault.BadRequest, "The body ended early, or is not multipart/form-data.").Because(err)
 }
 
-// fileName is the last part of a name as it was sent; "" where it is no text.
+// fileName returns the last element of the file name as sent, or "" if it is not valid text.
 func fileName(sent string) string {
 	name := path.Base(strings.ReplaceAll(sent, `\`, "/"))
-	if name == "." || name == "/" || len(name) > 255 || strings.ToValidUTF8(name, "") != name || strings.ContainsFunc(name, form.NotInLine) {
+	if name == "." || name == "/" || len(name) > 255 || strings.ToValidUTF8(name, "") != name ||
+		strings.ContainsFunc(name, form.NotInLine) {
 		return ""
 	}
 	return name
 }
 
-// summed adds what is read to a sum.
+// summed is a reader that adds what it reads to a hash.
 type summed struct {
 	from io.Reader
 	sum  hash.Hash
@@ -132,7 +135,7 @@ func (s *summed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end closes the sum of a part: its length and its name.
+// end completes a part's hash with the part's length and name.
 func (s *summed) end(name string) {
 	s.sum.Write(binary.BigEndian.AppendUint64(nil, s.n))
 	s.sum.Write(binary.BigEndian.AppendUint64([]byte(name), uint64(len(name))))

@@ -24,7 +24,8 @@ import (
 
 const importsPath, exportsPath = "/api/v1/crm/contacts/imports", "/api/v1/crm/contacts/exports"
 
-// form is a multipart body of parts in pairs of name and content, and its Content-Type. A part named file has a file's name.
+// form returns a multipart body and its Content-Type. parts are pairs of name and content; a part called file has a
+// file name.
 func form(t testing.TB, parts ...string) (body []byte, kind string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -50,21 +51,25 @@ func form(t testing.TB, parts ...string) (body []byte, kind string) {
 	return b.Bytes(), w.FormDataContentType()
 }
 
-// send sends an import of parts.
+// send sends an import with these parts.
 func (c *caller) send(headers []string, parts ...string) answer {
 	c.Helper()
 	body, kind := form(c, parts...)
 	return c.do("POST", importsPath, body, append([]string{"Content-Type", kind}, headers...)...)
 }
 
-// workFiles runs the jobs of files until there are none.
+// workFiles runs file jobs until none are left.
 func (s *service) workFiles() {
 	s.Helper()
-	handlers := append(contactimport.Job{Plans: plans.Standard(), Model: s.App.Scores.In, Log: testkit.Log(s)}.Handlers(), contactexport.Job{Log: testkit.Log(s)}.Handler())
+	handlers := append(contactimport.Job{
+		Plans: plans.Standard(), Model: s.App.Scores.In,
+		Log: testkit.Log(s),
+	}.Handlers(), contactexport.Job{Log: testkit.Log(s)}.Handler())
 	for ran := true; ran; {
 		ran = false
 		for _, h := range handlers {
-			rows, _ := testkit.Pgx(s, s.DB.URL).Query(s.Context(), `DELETE FROM job WHERE kind = $1 RETURNING id, org_id, kind, args`, h.Kind)
+			rows, _ := testkit.Pgx(s, s.DB.URL).Query(s.Context(),
+				`DELETE FROM job WHERE kind = $1 RETURNING id, org_id, kind, args`, h.Kind)
 			all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c queue.Claimed, err error) {
 				c.Attempt, c.MaxAttempts = 1, 8
 				return c, row.Scan(&c.ID, &c.Org, &c.Kind, &c.Raw)
@@ -72,7 +77,9 @@ func (s *service) workFiles() {
 			for i := range all {
 				ran = true
 				if err == nil {
-					err = s.DB.App.Tx(s.Context(), all[i].Org, func(tx *postgres.Tx) error { return h.Tx(s.Context(), tx, &all[i]) })
+					err = s.DB.App.Tx(s.Context(), all[i].Org, func(tx *postgres.Tx) error {
+						return h.Tx(s.Context(), tx, &all[i])
+					})
 				}
 			}
 			if err != nil {
@@ -94,7 +101,7 @@ type importBody struct {
 	Undo       *struct{ Status string }
 }
 
-// download follows a link as a stranger.
+// download requests a link without a credential.
 func (s *service) download(link *string) answer {
 	s.Helper()
 	if link == nil {
@@ -106,22 +113,26 @@ func (s *service) download(link *string) answer {
 func TestAnImportIsTakenWorkedAndUndone(t *testing.T) {
 	t.Parallel()
 	c := start(t, unlimited).signup()
-	got := c.send(nil, "file", "Mail,First name,Last name,Shoe\na@x.test,A,B,42\nnone,A,B,43\n", "mapping", `{"Mail":"email","Shoe":"attributes.size"}`).want(t, 202, "")
+	got := c.send(nil, "file", "Mail,First name,Last name,Shoe\na@x.test,A,B,42\nnone,A,B,43\n", "mapping",
+		`{"Mail":"email","Shoe":"attributes.size"}`).want(t, 202, "")
 	var i importBody
 	got.into(t, &i)
 	at := got.Header.Get("Location")
-	if at != importsPath+"/"+i.ID || i.Status != "queued" || i.Total != 2 || *i.FileName != "people.csv" || *i.Mapping["Shoe"] != "attributes.size" {
+	if at != importsPath+"/"+i.ID || i.Status != "queued" || i.Total != 2 || *i.FileName != "people.csv" ||
+		*i.Mapping["Shoe"] != "attributes.size" {
 		t.Errorf("%s %s", at, got.Body)
 	}
 	queued := c.do("GET", at, nil).want(t, 200, "")
 	c.workFiles()
 	done := c.do("GET", at, nil).want(t, 200, "")
 	done.into(t, &i)
-	if i.Status != "completed" || i.Created != 1 || i.Failed != 1 || queued.Header.Get("ETag") == done.Header.Get("ETag") {
+	if i.Status != "completed" || i.Created != 1 || i.Failed != 1 ||
+		queued.Header.Get("ETag") == done.Header.Get("ETag") {
 		t.Errorf("%s %s", done.Header.Get("ETag"), done.Body)
 	}
 	file := c.download(i.ErrorsURL).want(t, 200, "")
-	if want := "row,code,detail,Mail,First name,Last name,Shoe\n3,invalid_email,email: This is not an email address.,none,A,B,43\n"; string(file.Body) != want {
+	if want := "row,code,detail,Mail,First name,Last name,Shoe\n3,invalid_email,email: This is not an email " +
+		"address.,none,A,B,43\n"; string(file.Body) != want {
 		t.Errorf("%s", file.Body)
 	}
 	if got := file.Header.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="failed-rows-`) {
@@ -155,19 +166,55 @@ func TestWhatIsNoImportIsRefusedAndNothingIsKept(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"no file":          {[]string{"dry_run", "true"}, 422, "validation_failed", "#/file required"},
-		"empty file":       {[]string{"file", ""}, 422, "validation_failed", "#/file required"},
-		"twice":            {[]string{"file", file, "file", file}, 422, "validation_failed", "#/file duplicate"},
-		"unknown part":     {[]string{"file", file, "x", "y"}, 422, "validation_failed", "#/x unknown_field"},
-		"dry_run":          {[]string{"file", file, "dry_run", "yes"}, 422, "validation_failed", "#/dry_run invalid_type"},
-		"mapping no JSON":  {[]string{"file", file, "mapping", "{"}, 422, "validation_failed", "#/mapping invalid_type"},
-		"mapping no map":   {[]string{"file", file, "mapping", "[]"}, 422, "validation_failed", "#/mapping invalid_type"},
-		"unknown column":   {[]string{"mapping", `{"x":"email"}`, "file", file}, 422, "validation_failed", "#/mapping/x unknown_column"},
-		"unknown field":    {[]string{"file", file, "mapping", `{"a/b":"lead_score"}`}, 422, "validation_failed", "#/mapping/a~1b unknown_field"},
-		"same field":       {[]string{"file", file, "mapping", `{"a/b":"email","email":"email"}`}, 422, "validation_failed", "#/mapping/a~1b duplicate_field"},
-		"no email":         {[]string{"file", file, "mapping", `{"email":null}`}, 422, "validation_failed", "#/mapping required"},
-		"never closed":     {[]string{"file", "email\n\"" + strings.Repeat("x", 3<<20)}, 422, "validation_failed", "#/file record_too_long"},
-		"mapping too long": {[]string{"file", file, "mapping", strings.Repeat(" ", 300<<10)}, 422, "validation_failed", "#/mapping too_long"},
+		"no file":      {[]string{"dry_run", "true"}, 422, "validation_failed", "#/file required"},
+		"empty file":   {[]string{"file", ""}, 422, "validation_failed", "#/file required"},
+		"twice":        {[]string{"file", file, "file", file}, 422, "validation_failed", "#/file duplicate"},
+		"unknown part": {[]string{"file", file, "x", "y"}, 422, "validation_failed", "#/x unknown_field"},
+		"dry_run": {
+			[]string{"file", file, "dry_run", "yes"},
+			422, "validation_failed",
+			"#/dry_run invalid_type",
+		},
+		"mapping no JSON": {
+			[]string{"file", file, "mapping", "{"},
+			422, "validation_failed",
+			"#/mapping invalid_type",
+		},
+		"mapping no map": {
+			[]string{"file", file, "mapping", "[]"},
+			422, "validation_failed",
+			"#/mapping invalid_type",
+		},
+		"unknown column": {
+			[]string{"mapping", `{"x":"email"}`, "file", file},
+			422, "validation_failed",
+			"#/mapping/x unknown_column",
+		},
+		"unknown field": {
+			[]string{"file", file, "mapping", `{"a/b":"lead_score"}`},
+			422, "validation_failed",
+			"#/mapping/a~1b unknown_field",
+		},
+		"same field": {
+			[]string{"file", file, "mapping", `{"a/b":"email","email":"email"}`},
+			422,
+			"validation_failed", "#/mapping/a~1b duplicate_field",
+		},
+		"no email": {
+			[]string{"file", file, "mapping", `{"email":null}`},
+			422, "validation_failed",
+			"#/mapping required",
+		},
+		"never closed": {
+			[]string{"file", "email\n\"" + strings.Repeat("x", 3<<20)},
+			422, "validation_failed",
+			"#/file record_too_long",
+		},
+		"mapping too long": {
+			[]string{"file", file, "mapping", strings.Repeat(" ", 300<<10)},
+			422,
+			"validation_failed", "#/mapping too_long",
+		},
 	} {
 		if got := c.send(nil, x.parts...).want(t, x.status, x.code); got.field() != x.field {
 			t.Errorf("%s: %s", name, got.Body)
@@ -176,7 +223,8 @@ func TestWhatIsNoImportIsRefusedAndNothingIsKept(t *testing.T) {
 	c.do("POST", importsPath, "{}").want(t, 415, "unsupported_media_type")
 	c.do("POST", importsPath, "x", "Content-Type", "multipart/form-data").want(t, 415, "unsupported_media_type")
 	body, kind := form(t, "file", file)
-	c.do("POST", importsPath, body, "Content-Type", kind, "Content-Encoding", "gzip").want(t, 415, "unsupported_media_type")
+	c.do("POST", importsPath, body, "Content-Type", kind, "Content-Encoding", "gzip").
+		want(t, 415, "unsupported_media_type")
 	c.do("POST", importsPath, body[:len(body)-10], "Content-Type", kind).want(t, 400, "bad_request")
 	c.as(auth.Viewer).do("POST", importsPath, body, "Content-Type", kind).want(t, 403, "forbidden")
 	for _, table := range []string{"contact_import", "contact_import_block", "job"} {
@@ -186,7 +234,7 @@ func TestWhatIsNoImportIsRefusedAndNothingIsKept(t *testing.T) {
 	}
 }
 
-// A body that says that it is too long is refused before it comes; one that breaks off leaves nothing.
+// A body with a too large Content-Length is refused before it arrives. An aborted one leaves nothing.
 func TestAnUploadIsHeldToItsLimitAndLeavesNothingWhenItBreaks(t *testing.T) {
 	t.Parallel()
 	c := start(t, unlimited).signup()
@@ -200,7 +248,9 @@ func TestAnUploadIsHeldToItsLimitAndLeavesNothingWhenItBreaks(t *testing.T) {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 		req.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 		go func() {
-			_, _ = io.WriteString(w, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.csv\"\r\n\r\nemail,first_name\n"+strings.Repeat("a@x.test,b\n", 5000))
+			_, _ = io.WriteString(w,
+				"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.csv\"\r\n\r\nemail,first_name\n"+
+					strings.Repeat("a@x.test,b\n", 5000))
 			if length == 4<<20 {
 				w.CloseWithError(io.ErrUnexpectedEOF)
 			}
@@ -232,7 +282,8 @@ func TestAnUploadWithAKeyActsOnce(t *testing.T) {
 	const file = "email,first_name,last_name\na@x.test,A,B\n"
 	first := c.send(key, "file", file).want(t, 202, "")
 	again := c.send(key, "file", file).want(t, 202, "") // with another boundary
-	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Location") != again.Header.Get("Location") {
+	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
+		first.Header.Get("Location") != again.Header.Get("Location") {
 		t.Errorf("%s\n%s", first.Body, again.Body)
 	}
 	c.send(key, "file", file+"b@x.test,A,B\n").want(t, 422, "idempotency_mismatch")
@@ -254,7 +305,9 @@ func TestAnExportIsMadeAndFetchedByItsLink(t *testing.T) {
 		Link       *string `json:"download_url"`
 	}
 	where := map[string]any{"field": "stage", "op": "eq", "value": "customer"}
-	got := c.as(auth.Viewer).do("POST", exportsPath, map[string]any{"format": "csv", "filter": where, "fields": []string{"email", "stage"}}, "Idempotency-Key", "k").want(t, 202, "")
+	got := c.as(auth.Viewer).do("POST", exportsPath,
+		map[string]any{"format": "csv", "filter": where, "fields": []string{"email", "stage"}}, "Idempotency-Key",
+		"k").want(t, 202, "")
 	got.into(t, &e)
 	if e.Status != "queued" || e.Link != nil || fmt.Sprint(e.Filter) != fmt.Sprint(where) {
 		t.Errorf("%s", got.Body)
@@ -264,14 +317,16 @@ func TestAnExportIsMadeAndFetchedByItsLink(t *testing.T) {
 	done := c.do("GET", at, nil).want(t, 200, "")
 	done.into(t, &e)
 	file := c.download(e.Link).want(t, 200, "")
-	if e.Rows != 1 || string(file.Body) != "email,stage\nb@x.test,customer\n" || file.Header.Get("Content-Length") != fmt.Sprint(len(file.Body)) {
+	if e.Rows != 1 || string(file.Body) != "email,stage\nb@x.test,customer\n" ||
+		file.Header.Get("Content-Length") != fmt.Sprint(len(file.Body)) {
 		t.Errorf("%s: %s %v", done.Body, file.Body, file.Header)
 	}
 	head := c.stranger().do("HEAD", strings.TrimPrefix(*e.Link, c.Deps.PublicURL), nil).want(t, 200, "")
 	if head.Header.Get("Content-Length") != fmt.Sprint(len(file.Body)) {
 		t.Errorf("%v", head.Header)
 	}
-	// Another file's token, another kind of file, and one bit more or less are no link; neither is that of a file that is gone.
+	// Another file's token, another kind of file, and a changed bit are invalid links, as is the link of a deleted
+	// file.
 	token := []byte((*e.Link)[strings.LastIndex(*e.Link, "/")+1:])
 	for n := range token {
 		other := bytes.Clone(token)
@@ -288,10 +343,12 @@ func TestAnExportIsMadeAndFetchedByItsLink(t *testing.T) {
 		ID   string
 		Link *string `json:"download_url"`
 	}
-	at = c.do("POST", exportsPath, map[string]any{"format": "ndjson", "fields": []string{"email", "tag"}}).want(t, 202, "").Header.Get("Location")
+	at = c.do("POST", exportsPath, map[string]any{"format": "ndjson", "fields": []string{"email", "tag"}}).
+		want(t, 202, "").Header.Get("Location")
 	c.workFiles()
 	c.do("GET", at, nil).into(t, &nd)
-	if file := c.download(nd.Link); string(file.Body) != "{\"email\":\"a@x.test\",\"tag\":[]}\n{\"email\":\"b@x.test\",\"tag\":[]}\n" {
+	if file := c.download(nd.Link); string(file.Body) !=
+		"{\"email\":\"a@x.test\",\"tag\":[]}\n{\"email\":\"b@x.test\",\"tag\":[]}\n" {
 		t.Errorf("%s", file.Body)
 	}
 	for _, x := range []struct {
@@ -301,11 +358,27 @@ func TestAnExportIsMadeAndFetchedByItsLink(t *testing.T) {
 		field  string
 	}{
 		{map[string]any{"format": "xml"}, 422, "validation_failed", "#/format not_allowed"},
-		{map[string]any{"format": "csv", "fields": []string{"attributes"}}, 422, "validation_failed", "#/fields/0 unknown_field"},
-		{map[string]any{"format": "csv", "fields": []string{"email", "email"}}, 422, "validation_failed", "#/fields/1 duplicate"},
-		{map[string]any{"format": "csv", "filter": map[string]any{"all": []any{map[string]any{"field": "shoe", "op": "eq", "value": 1}}}}, 400, "invalid_filter", "#/filter/all/0/field unknown_field"},
+		{
+			map[string]any{"format": "csv", "fields": []string{"attributes"}},
+			422, "validation_failed",
+			"#/fields/0 unknown_field",
+		},
+		{
+			map[string]any{"format": "csv", "fields": []string{"email", "email"}},
+			422, "validation_failed",
+			"#/fields/1 duplicate",
+		},
+		{
+			map[string]any{
+				"format": "csv",
+				"filter": map[string]any{"all": []any{map[string]any{"field": "shoe", "op": "eq", "value": 1}}},
+			},
+			400,
+			"invalid_filter", "#/filter/all/0/field unknown_field",
+		},
 	} {
-		if got := c.do("POST", exportsPath, x.body).want(t, x.status, x.code); !strings.HasPrefix(got.field(), strings.Fields(x.field)[0]) {
+		if got := c.do("POST", exportsPath, x.body).
+			want(t, x.status, x.code); !strings.HasPrefix(got.field(), strings.Fields(x.field)[0]) {
 			t.Errorf("%v: %s", x.body, got.Body)
 		}
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// prefetched is how much of a body the server has taken from the connection before any of our code runs.
+// prefetched is how many bytes of a body the server reads from the connection before the middleware runs.
 const prefetched = 8 << 10
 
-// body reads and checks the body as far as the operation takes one. JSON has passed the strict scanner.
+// body reads and checks the request body, if the operation has one. JSON has passed the strict scanner.
 func body(c *fiber.Ctx, r *request) ([]byte, error) {
 	o := r.op
 	if o.Form != nil {
@@ -48,13 +48,14 @@ func body(c *fiber.Ctx, r *request) ([]byte, error) {
 	return b, scanJSON(b)
 }
 
-// mute tells whether the operation changes something and takes no body.
+// mute reports whether the operation is a POST or PUT without a body.
 func (o *op) mute() bool {
-	return !o.json && o.Takes == nil && o.Form == nil && !o.Signed && (o.Method == http.MethodPost || o.Method == http.MethodPut)
+	return !o.json && o.Takes == nil && o.Form == nil && !o.Signed &&
+		(o.Method == http.MethodPost || o.Method == http.MethodPut)
 }
 
-// nothingIn holds the body of an operation that takes none to what it can be: absent, or an empty object, which some
-// clients always send. Whoever says more, such as dry_run, would else believe that it was heard.
+// nothingIn checks the body of an operation without one: it may be absent or an empty object, which some clients always
+// send. Other members, such as dry_run, are an error, so that the client does not believe that they took effect.
 func nothingIn(c *fiber.Ctx, b []byte) error {
 	if err := contentType(c, false); err != nil {
 		return err
@@ -69,7 +70,11 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 		return f
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + escape(name), Code: "unknown_field", Detail: "There is no such field: this takes no body."})
+		f.Fields = append(f.Fields,
+			fault.Field{
+				Pointer: "#/" + escape(name), Code: "unknown_field",
+				Detail: "There is no such field: this takes no body.",
+			})
 	}
 	if f.Fields != nil {
 		return f
@@ -77,13 +82,13 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 	return nil
 }
 
-// has tells whether a body follows the headers.
+// has reports whether the request has a body.
 func has(c *fiber.Ctx) bool {
 	n := c.Request().Header.ContentLength()
 	return n > 0 || n == -1
 }
 
-// contentType lets JSON pass, in UTF-8 and not compressed.
+// contentType accepts only uncompressed JSON in UTF-8.
 func contentType(c *fiber.Ctx, merge bool) error {
 	if enc := c.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the body without Content-Encoding.")
@@ -97,16 +102,17 @@ func contentType(c *fiber.Ctx, merge bool) error {
 	switch {
 	case err != nil, kind != "application/json" && (kind != "application/merge-patch+json" || !merge):
 		if merge {
-			return fault.New(fault.UnsupportedMedia, "Send Content-Type: application/merge-patch+json or application/json.")
+			return fault.New(fault.UnsupportedMedia,
+				"Send Content-Type: application/merge-patch+json or application/json.")
 		}
 		return fault.New(fault.UnsupportedMedia, "Send Content-Type: application/json.")
 	case named && !strings.EqualFold(charset, "utf-8"):
-		return fault.New(fault.UnsupportedMedia, "JSON is sent in UTF-8.")
+		return fault.New(fault.UnsupportedMedia, "Send JSON in UTF-8.")
 	}
 	return nil
 }
 
-// readBody takes at most limit bytes; a longer body is refused as soon as that shows.
+// readBody reads at most limit bytes. It refuses a longer body as soon as the length is known.
 func readBody(c *fiber.Ctx, r *request, limit int64) ([]byte, error) {
 	if !has(c) {
 		return nil, nil
@@ -137,30 +143,30 @@ func tooLarge(limit int64) *fault.Fault {
 	return fault.Newf(fault.BodyTooLarge, "The body may have %d MiB.", limit>>20)
 }
 
-// unreadBody tells whether part of the body is still on its way.
+// unreadBody reports whether part of the body has not been read from the connection.
 func unreadBody(c *fiber.Ctx, r *request) bool {
 	n := c.Request().Header.ContentLength()
 	return (n > prefetched || n == -1) && !r.bodyRead
 }
 
-// humaContext lets admitted have a method of the same name.
+// humaContext is an alias, so that admitted can embed huma.Context and have a method named Context.
 type humaContext = huma.Context
 
-// admitted is a request whose body has been read: huma gets it from memory, and sets no deadlines of its own.
+// admitted is a request with its body in memory. huma reads the body from there and sets no deadlines.
 type admitted struct {
 	humaContext
 	body []byte
 	ctx  context.Context //nolint:containedctx // it is huma's way to hand a context to the handler
 }
 
-// Unwrap is for humafiber.Unwrap.
+// Unwrap supports humafiber.Unwrap.
 func (a *admitted) Unwrap() huma.Context { return a.humaContext }
 
-// Context is the handler's.
+// Context returns the context for the handler.
 func (a *admitted) Context() context.Context { return a.ctx }
 
-// Header is huma's way to learn the body's format. What passed contentType is JSON, however it was spelled; a body that
-// is none is the handler's.
+// Header returns the body's format to huma. A body that passed contentType is JSON, whatever the exact media type. A
+// handler that takes another format sees the original header.
 func (a *admitted) Header(name string) string {
 	if name == "Content-Type" && requestOf(a.ctx).op.Takes == nil && requestOf(a.ctx).op.Form == nil {
 		return "application/json"
@@ -168,8 +174,8 @@ func (a *admitted) Header(name string) string {
 	return a.humaContext.Header(name)
 }
 
-// BodyReader reads the body from memory.
+// BodyReader returns a reader of the body in memory.
 func (a *admitted) BodyReader() io.Reader { return bytes.NewReader(a.body) }
 
-// SetReadDeadline does nothing: the body is here.
+// SetReadDeadline does nothing, since the body is in memory.
 func (a *admitted) SetReadDeadline(time.Time) error { return nil }

@@ -17,14 +17,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// invitedBody is the answer to an invitation.
+// invitedBody is the response to an invitation.
 type invitedBody struct {
 	ID   id.ID
 	Role string
 	Mail string
 }
 
-// asks sends one invitation and returns its status with what it says.
+// asks sends one invitation and returns the status and the decoded body.
 func (c *caller) asks(email, role string) (int, invitedBody) {
 	c.Helper()
 	var b invitedBody
@@ -35,7 +35,7 @@ func (c *caller) asks(email, role string) (int, invitedBody) {
 	return got.Status, b
 }
 
-// daysPass moves what the limits of invitations count into the past.
+// daysPass moves the mails counted by invitation limits into the past.
 func (s *service) daysPass() {
 	s.Helper()
 	conn := testkit.Pgx(s, s.DB.URL)
@@ -70,9 +70,10 @@ func TestAnAddressGetsThreeInvitationsADayAndTheInvitationStaysTheSame(t *testin
 	if n := s.count("system_mail WHERE lower(recipient) = 'bob@example.com'"); n != 3 {
 		t.Errorf("%d mails, want 3", n)
 	}
-	// The link that was mailed last still lets its holder in, though the person was invited again without a mail.
+	// The last mailed link still works after the person was invited again without a mail.
 	var joined tokens
-	s.stranger().do(http.MethodPost, "/api/v1/auth/accept-invite", map[string]any{"token": s.link("bob@example.com"), "password": goodPassword}).want(t, 200, "").into(t, &joined)
+	s.stranger().do(http.MethodPost, "/api/v1/auth/accept-invite",
+		map[string]any{"token": s.link("bob@example.com"), "password": goodPassword}).want(t, 200, "").into(t, &joined)
 	if joined.Role != "viewer" {
 		t.Errorf("joined as %s", joined.Role)
 	}
@@ -93,7 +94,8 @@ func TestTheMailsToOneAddressAreCountedOverAllOrgsAndOwnersOfClients(t *testing.
 		t.Errorf("the fourth: %d %+v, want 201 withheld", status, b)
 	}
 	var client struct{ Mail string }
-	ada.do(http.MethodPost, clientsPath, `{"name":"Shop 2","owner_email":"bob@example.com"}`).want(t, 201, "").into(t, &client)
+	ada.do(http.MethodPost, clientsPath, `{"name":"Shop 2","owner_email":"bob@example.com"}`).want(t, 201, "").
+		into(t, &client)
 	if client.Mail != "withheld" {
 		t.Errorf("a client's owner: mail %q, want withheld", client.Mail)
 	}
@@ -123,7 +125,8 @@ func TestAnOrgInvitesFiftyTimesADay(t *testing.T) {
 	)
 	for i := range status {
 		wg.Go(func() {
-			got, err := ada.try(http.MethodPost, members, map[string]any{"email": fmt.Sprintf("p%d@example.com", i), "role": "viewer"})
+			got, err := ada.try(http.MethodPost, members,
+				map[string]any{"email": fmt.Sprintf("p%d@example.com", i), "role": "viewer"})
 			if status[i] = got.Status; err != nil || got.Status == 429 && got.code() != "invitation_limit" {
 				t.Errorf("%d %s, %v", got.Status, got.code(), err)
 			}
@@ -144,15 +147,17 @@ func TestAnOrgInvitesFiftyTimesADay(t *testing.T) {
 	if n := s.count("system_mail WHERE recipient LIKE 'p%'"); n != made {
 		t.Errorf("%d mails of %d invitations", n, made)
 	}
-	refused := ada.do(http.MethodPost, members, map[string]any{"email": "late@example.com", "role": "viewer"}).want(t, 429, "invitation_limit")
+	refused := ada.do(http.MethodPost, members, map[string]any{"email": "late@example.com", "role": "viewer"}).
+		want(t, 429, "invitation_limit")
 	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 23*3600 || wait > 24*3600 {
 		t.Errorf("Retry-After %q, want most of a day", refused.Header.Get("Retry-After"))
 	}
-	ada.do(http.MethodPost, clientsPath, `{"name":"Shop","owner_email":"late@example.com"}`).want(t, 429, "invitation_limit")
+	ada.do(http.MethodPost, clientsPath, `{"name":"Shop","owner_email":"late@example.com"}`).
+		want(t, 429, "invitation_limit")
 	if n := s.count("org WHERE parent_org_id = $1", ada.Org); n != clients {
 		t.Errorf("%d clients, want %d: the refused one must not be made", n, clients)
 	}
-	// A refusal uses up nothing of the address.
+	// A refusal does not count against the address.
 	for i := range 3 {
 		if status, b := s.signup().asks("late@example.com", "member"); status != 201 || b.Mail != "sent" {
 			t.Errorf("another org's invitation %d: %d %+v", i+1, status, b)
@@ -174,7 +179,8 @@ func TestInvitationsOfOneAddressAtOnceSendThreeMails(t *testing.T) {
 		}
 		for range 2 {
 			wg.Go(func() {
-				got, err := c.try(http.MethodPost, members, map[string]any{"email": "bob@example.com", "role": "viewer"})
+				got, err := c.try(http.MethodPost, members,
+					map[string]any{"email": "bob@example.com", "role": "viewer"})
 				if err != nil || got.Status != 200 && got.Status != 201 {
 					t.Errorf("%d %s, %v", got.Status, got.Body, err)
 				}
@@ -189,12 +195,15 @@ func TestInvitationsOfOneAddressAtOnceSendThreeMails(t *testing.T) {
 
 func TestAStrangerWhoAsksForResetsSilencesNobody(t *testing.T) {
 	t.Parallel()
-	s := start(t, unlimited, func(d *api.Deps) { d.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	s := start(t, unlimited, func(d *api.Deps) {
+		d.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
 	c := s.stranger()
 	c.tokens("signup", map[string]any{"org_name": "A", "email": "ada@example.com", "password": goodPassword}, 201)
 	forgot := func(ip string) {
 		t.Helper()
-		c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "ada@example.com"}, "X-Forwarded-For", ip).want(t, 202, "")
+		c.do(http.MethodPost, "/api/v1/auth/forgot-password", map[string]any{"email": "ada@example.com"},
+			"X-Forwarded-For", ip).want(t, 202, "")
 	}
 	resets := func() int { return s.count("system_mail WHERE subject LIKE 'Reset%'") }
 	forgot("198.51.100.7")
@@ -209,8 +218,9 @@ func TestAStrangerWhoAsksForResetsSilencesNobody(t *testing.T) {
 	if n := resets(); n != 7 {
 		t.Errorf("%d mails after the victim's second call, want 7", n)
 	}
-	// The first link counts although thirteen calls came after it.
-	c.do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": own, "password": "quite another password"}).want(t, 204, "")
+	// The first link still works after thirteen further requests.
+	c.do(http.MethodPost, "/api/v1/auth/reset-password",
+		map[string]any{"token": own, "password": "quite another password"}).want(t, 204, "")
 	for i := range 40 {
 		forgot(fmt.Sprintf("192.0.2.%d", i))
 	}
@@ -219,7 +229,7 @@ func TestAStrangerWhoAsksForResetsSilencesNobody(t *testing.T) {
 	}
 }
 
-// TestANameOfMoreThanOneLineIsRefused walks every field for a name, label or address that is one line.
+// TestANameOfMoreThanOneLineIsRefused tests every field for a name, label or address of one line.
 func TestANameOfMoreThanOneLineIsRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -229,26 +239,42 @@ func TestANameOfMoreThanOneLineIsRefused(t *testing.T) {
 	boss.invite("bob@example.com", "member")
 	invite := s.link("bob@example.com")
 	var hook struct{ ID string }
-	boss.do("POST", "/api/v1/webhooks", map[string]any{"url": "https://example.com/x", "events": []string{"*"}}).want(t, 201, "").into(t, &hook)
+	boss.do("POST", "/api/v1/webhooks", map[string]any{"url": "https://example.com/x", "events": []string{"*"}}).
+		want(t, 201, "").into(t, &hook)
 	signup := func(field string, v string) map[string]any {
 		m := map[string]any{"org_name": "A", "email": "new@example.com", "password": goodPassword}
 		m[field] = v
 		return m
 	}
-	for _, bad := range []string{"a\r\nBcc: b@example.com", "a\nb", "a\rb", "a\tb", "a\x1bb", "a\x7fb", "a\u0085b", "a\u2028b", "a\u2029b"} {
+	for _, bad := range []string{
+		"a\r\nBcc: b@example.com", "a\nb", "a\rb", "a\tb", "a\x1bb", "a\x7fb", "a\u0085b",
+		"a\u2028b", "a\u2029b",
+	} {
 		for _, tc := range []struct {
 			method, path string
 			body         any
 			field        string
 		}{
 			{"PATCH", "/api/v1/org", map[string]any{"name": bad}, "#/name"},
-			{"PATCH", "/api/v1/org", map[string]any{"settings": map[string]any{"stages": []string{"lead", bad}}}, "#/settings/stages/1"},
+			{
+				"PATCH", "/api/v1/org",
+				map[string]any{"settings": map[string]any{"stages": []string{"lead", bad}}},
+				"#/settings/stages/1",
+			},
 			{"POST", "/api/v1/auth/signup", signup("org_name", bad), "#/org_name"},
 			{"POST", "/api/v1/auth/signup", signup("first_name", bad), "#/first_name"},
 			{"POST", "/api/v1/auth/signup", signup("last_name", bad), "#/last_name"},
 			{"POST", "/api/v1/auth/signup", signup("email", bad+"@example.com"), "#/email"},
-			{"POST", "/api/v1/auth/accept-invite", map[string]any{"token": invite, "password": goodPassword, "first_name": bad}, "#/first_name"},
-			{"POST", "/api/v1/auth/accept-invite", map[string]any{"token": invite, "password": goodPassword, "last_name": bad}, "#/last_name"},
+			{
+				"POST", "/api/v1/auth/accept-invite",
+				map[string]any{"token": invite, "password": goodPassword, "first_name": bad},
+				"#/first_name",
+			},
+			{
+				"POST", "/api/v1/auth/accept-invite",
+				map[string]any{"token": invite, "password": goodPassword, "last_name": bad},
+				"#/last_name",
+			},
 			{"PATCH", mePath, map[string]any{"first_name": bad}, "#/first_name"},
 			{"PATCH", mePath, map[string]any{"last_name": bad}, "#/last_name"},
 			{"POST", members, map[string]any{"email": bad + "@example.com", "role": "viewer"}, "#/email"},
@@ -256,7 +282,11 @@ func TestANameOfMoreThanOneLineIsRefused(t *testing.T) {
 			{"POST", clientsPath, map[string]any{"name": bad}, "#/name"},
 			{"POST", clientsPath, map[string]any{"name": "B", "owner_email": bad + "@example.com"}, "#/owner_email"},
 			{"PATCH", clientsPath + "/" + shop.ID, map[string]any{"name": bad}, "#/name"},
-			{"POST", "/api/v1/webhooks", map[string]any{"url": "https://example.com/y", "events": []string{"*"}, "description": bad}, "#/description"},
+			{
+				"POST", "/api/v1/webhooks",
+				map[string]any{"url": "https://example.com/y", "events": []string{"*"}, "description": bad},
+				"#/description",
+			},
 			{"PATCH", "/api/v1/webhooks/" + hook.ID, map[string]any{"description": bad}, "#/description"},
 			{"PATCH", "/white-label", map[string]any{"brand_name": bad}, "#/brand_name"},
 			{"PATCH", "/white-label", map[string]any{"support_email": bad + "@example.com"}, "#/support_email"},
@@ -274,7 +304,8 @@ func TestANameOfMoreThanOneLineIsRefused(t *testing.T) {
 		} {
 			got := boss.do(tc.method, tc.path, tc.body)
 			if got.Status != 422 || got.code() != "validation_failed" {
-				t.Errorf("%s %s %s with %q: %d %s, want 422 validation_failed", tc.method, tc.path, tc.field, bad, got.Status, got.Body)
+				t.Errorf("%s %s %s with %q: %d %s, want 422 validation_failed", tc.method, tc.path, tc.field, bad,
+					got.Status, got.Body)
 				continue
 			}
 			if have, _, _ := strings.Cut(got.field(), " "); have != tc.field {
@@ -289,7 +320,8 @@ func TestASignupUnderATakenAddressHashesNoPassword(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := start(t, unlimited, func(d *api.Deps) {
 		d.Auth = auth.New(auth.Options{
-			System: d.System, App: d.DB, Box: d.Box, Issuer: "http://api.test", Unlimited: true, Metrics: auth.NewMetrics(reg),
+			System: d.System, App: d.DB, Box: d.Box, Issuer: "http://api.test", Unlimited: true,
+			Metrics: auth.NewMetrics(reg),
 		})
 	})
 	hashes := func() (n float64) {
@@ -308,7 +340,8 @@ func TestASignupUnderATakenAddressHashesNoPassword(t *testing.T) {
 	s.stranger().tokens("signup", body, 201)
 	before := hashes()
 	s.stranger().do(http.MethodPost, "/api/v1/auth/signup", body).want(t, 409, "email_taken")
-	s.stranger().do(http.MethodPost, "/api/v1/auth/reset-password", map[string]any{"token": "fl_" + strings.Repeat("A", 64), "password": goodPassword}).want(t, 422, "link_expired")
+	s.stranger().do(http.MethodPost, "/api/v1/auth/reset-password",
+		map[string]any{"token": "fl_" + strings.Repeat("A", 64), "password": goodPassword}).want(t, 422, "link_expired")
 	if n := hashes() - before; n != 0 {
 		t.Errorf("%v passwords were hashed for requests that cannot succeed", n)
 	}

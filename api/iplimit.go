@@ -11,11 +11,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 )
 
-// perAddress is what one address may ask of each route that needs no credential: 300 requests a minute, 600 in
-// 30 s. It keeps one host from using up the service; what guards passwords and mail addresses is in auth.
+// perAddress limits one address on each route without a credential: 300 requests a minute, 600 in 30 s. It protects
+// against one client using up the service. Limits that protect passwords and email addresses are in package auth.
 var perAddress = limits.PerMinute(300)
 
-// limitAddress counts a request without a credential against the address that it comes from.
+// limitAddress counts a request without a credential against its client address.
 func (a *App) limitAddress(c *fiber.Ctx, r *request) error {
 	if a.Limits == nil {
 		return nil
@@ -24,10 +24,14 @@ func (a *App) limitAddress(c *fiber.Ctx, r *request) error {
 	if d.Allowed {
 		return nil
 	}
-	return &fault.Fault{Code: fault.RateLimited, Detail: "Too many requests from this address. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter()}
+	return &fault.Fault{
+		Code:   fault.RateLimited,
+		Detail: "Too many requests from this address. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter(),
+	}
 }
 
-// block is what one customer of a provider holds: an IPv4 address, or the /64 of an IPv6 one.
+// block returns the unit that is rate limited: an IPv4 address, or the /64 of an IPv6 address, which one customer of a
+// provider holds.
 func block(ip netip.Addr) string {
 	if ip.Is6() {
 		if p, err := ip.Prefix(64); err == nil {
@@ -37,8 +41,8 @@ func block(ip netip.Addr) string {
 	return ip.String()
 }
 
-// clientIP is the peer, or, where the peer is a trusted proxy, the last address of X-Forwarded-For that is
-// not one. Each proxy appends what it saw, so nothing to the left of that can be believed.
+// clientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
+// that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
 func (a *App) clientIP(c *fiber.Ctx) netip.Addr {
 	peer := netip.Addr{}
 	if tcp, ok := c.Context().RemoteAddr().(*net.TCPAddr); ok {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestCountersEqualTheTruthWhateverHappensAtOnce lets several callers create, batch, archive, restore and purge
-// contacts of one org, while its limit comes, moves and goes. No counter may differ from the rows, and while a limit
-// stood still nobody may have passed it.
+// contacts of one org while its limit is set, changed and removed. No counter may differ from the rows, and no request
+// may exceed the limit while it is constant.
 func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -43,7 +43,9 @@ func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 	truth := func(when string) {
 		t.Helper()
 		var used, rows, most int64
-		err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT used, quota_truth(org_id, 'contacts'), cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`, ada.Org).Scan(&used, &rows, &most)
+		err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(),
+			`SELECT used, quota_truth(org_id, 'contacts'), cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`,
+			ada.Org).Scan(&used, &rows, &most)
 		if err != nil || used != rows || rows == 0 {
 			t.Errorf("%s: counted %d, there are %d, %v", when, used, rows, err)
 		}
@@ -57,7 +59,8 @@ func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 	set := func(plan string) {
 		err := s.DB.App.Tx(t.Context(), ada.Org, func(tx *postgres.Tx) error {
 			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1`, ada.Org)
-			_, err := plans.Standard().Set(t.Context(), tx, plans.State{Plan: plan, Interval: "month", Status: plans.Active, Quantity: 1})
+			_, err := plans.Standard().Set(t.Context(), tx,
+				plans.State{Plan: plan, Interval: "month", Status: plans.Active, Quantity: 1})
 			return err
 		})
 		if err != nil {
@@ -65,7 +68,7 @@ func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 		}
 	}
 	race(acts, func(r *rand.Rand) {
-		for range 40 { // counted, not counted, counted again from the rows
+		for range 40 { // counted, then not, then counted from the rows
 			set([]string{"solo_starter", "white_label_enterprise"}[r.IntN(2)])
 		}
 	})
@@ -75,7 +78,7 @@ func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 	truth("after all of it")
 }
 
-// actOn does one thing with the contacts that the worker made, and answers which it has then.
+// actOn performs one action on the worker's contacts and returns those it has afterwards.
 func (c *caller) actOn(r *rand.Rand, mine []string) []string {
 	fresh := func() string {
 		return fmt.Sprintf(`{"email":"p%d@acme.example","first_name":"P","last_name":"P"}`, r.IntN(60))

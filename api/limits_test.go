@@ -10,12 +10,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// allow sets limits of the caller's org that its plan does not have, as an operator's override does.
+// allow sets limits beyond the plan's, like an operator's override.
 func (c *caller) allow(limits map[string]int) {
 	c.Helper()
 	sql := testkit.Pgx(c, c.DB.URL)
 	for feature, n := range limits {
-		if _, err := sql.Exec(c.Context(), `INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, $2, to_json($3::int), 'override')
+		if _, err := sql.Exec(c.Context(),
+			`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, $2, to_json($3::int), 'override')
 			ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value`, c.Org, feature, n); err != nil {
 			c.Fatal(err)
 		}
@@ -23,7 +24,7 @@ func (c *caller) allow(limits map[string]int) {
 	c.settle()
 }
 
-// full fails unless the answer is the refusal at a limit.
+// full fails unless the response is the refusal at a limit.
 func (got answer) full(t testing.TB, feature string, limit int64) {
 	t.Helper()
 	var p struct {
@@ -54,9 +55,9 @@ func TestEveryLimitHolds(t *testing.T) {
 	ada.do("POST", contactsPath, person(9)).full(t, "contacts", 3)
 	ada.do("POST", contactsPath, person(9), "Idempotency-Key", "k").full(t, "contacts", 3)
 	ada.do("DELETE", contactsPath+"/"+ann.ID, nil).want(t, 204, "")
-	ada.do("POST", contactsPath, person(9), "Idempotency-Key", "k").want(t, 201, "") // a refusal is not remembered
+	ada.do("POST", contactsPath, person(9), "Idempotency-Key", "k").want(t, 201, "") // refusals are not stored
 	ada.do("POST", contactsPath+"/"+ann.ID+"/restore", nil).full(t, "contacts", 3)
-	ada.do("POST", contactsPath+"/"+ann.ID+"/purge", nil).want(t, 204, "") // archived: it did not count
+	ada.do("POST", contactsPath+"/"+ann.ID+"/purge", nil).want(t, 204, "") // it was archived, so it did not count
 
 	hook := func(n int) string { return fmt.Sprintf(`{"url":"https://93.184.216.34/%d","events":["*"]}`, n) }
 	made := ada.do("POST", "/api/v1/webhooks", hook(1)).want(t, 201, "").Header.Get("Location")
@@ -69,7 +70,7 @@ func TestEveryLimitHolds(t *testing.T) {
 		return ada.do("POST", "/api/v1/members", `{"email":"`+name+`@acme.example","role":"viewer"}`)
 	}
 	invited := invite("bob").want(t, 201, "").Header.Get("Location")
-	invite("bob").want(t, 200, "") // again: no further seat
+	invite("bob").want(t, 200, "") // a repeated invitation takes no further seat
 	invite("cyd").full(t, "members", 2)
 	ada.do("DELETE", invited, nil).want(t, 204, "")
 	invite("cyd").want(t, 201, "")
@@ -83,12 +84,14 @@ func TestEveryLimitHolds(t *testing.T) {
 	ada.login("ads", "meta_ads", "Ada Lovelace")
 
 	for feature, f := range ada.rights().Features {
-		if f.Used != nil && feature != "client_orgs" && feature != "ai_tokens_month" && (*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
+		if f.Used != nil && feature != "client_orgs" && feature != "ai_tokens_month" &&
+			(*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
 			t.Errorf("%s: %+v, %d used", feature, f, *f.Used)
 		}
 	}
-	for kind, n := range map[string]int{"contacts": 2, "webhooks": 2, "members": 2} { // 80 % of few is all or nothing
-		if got := s.count("job WHERE org_id = $1 AND kind = 'quota.announce' AND args->>'kind' = $2", ada.Org, kind); got < 1 || got > n {
+	for kind, n := range map[string]int{"contacts": 2, "webhooks": 2, "members": 2} { // of a few, 80 % may be all
+		if got := s.count("job WHERE org_id = $1 AND kind = 'quota.announce' AND args->>'kind' = $2", ada.Org,
+			kind); got < 1 || got > n {
 			t.Errorf("%s: %d crossings", kind, got)
 		}
 	}
@@ -110,14 +113,17 @@ func TestABatchFillsWhatRoomThereIs(t *testing.T) {
 			}
 		}
 	}
-	body := `{"contacts":[` + person(0) + `,` + person(1) + `,{"email":"nobody","first_name":"N","last_name":"N"},` + person(2) + `,` + person(3) + `,` + person(1) + `,` + person(4) + `]}`
+	body := `{"contacts":[` + person(0) + `,` + person(1) + `,{"email":"nobody","first_name":"N","last_name":"N"},` +
+		person(2) + `,` + person(3) + `,` + person(1) + `,` + person(4) + `]}`
 	ada.do("POST", contactsPath+"/batch", body).want(t, 200, "").into(t, &out)
 	want := []string{"updated", "created", "error", "created", "error", "unchanged", "error"}
 	for i, row := range out.Data {
 		if row.Result != want[i] {
 			t.Errorf("row %d: %+v, want %s", i, row, want[i])
 		}
-		if i == 4 && (row.Error == nil || row.Error.Code != "plan_limit_reached" || row.Error.Limit != 3 || row.Error.UpgradeTo != "solo_pro") {
+		if i == 4 &&
+			(row.Error == nil || row.Error.Code != "plan_limit_reached" || row.Error.Limit != 3 ||
+				row.Error.UpgradeTo != "solo_pro") {
 			t.Errorf("row %d: %+v", i, row.Error)
 		}
 	}
@@ -131,7 +137,8 @@ func TestAfterTheTrialOrgsAreReadAndNotWritten(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	c, key, viewer := ada.contact("ann@acme.example"), ada.key(auth.Member), ada.as(auth.Viewer)
-	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(), `UPDATE subscription SET trial_ends_at = now() - interval '1 second' WHERE org_id = $1`, ada.Org); err != nil {
+	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(),
+		`UPDATE subscription SET trial_ends_at = now() - interval '1 second' WHERE org_id = $1`, ada.Org); err != nil {
 		t.Fatal(err)
 	}
 	ada.settle()
@@ -148,9 +155,9 @@ func TestAfterTheTrialOrgsAreReadAndNotWritten(t *testing.T) {
 			t.Errorf("rights: %+v", r)
 		}
 	}
-	viewer.do("POST", contactsPath, person(1)).want(t, 403, "forbidden") // what one may never do comes first
+	viewer.do("POST", contactsPath, person(1)).want(t, 403, "forbidden") // missing rights come before limits
 	ada.subscribe("solo_starter")
-	for _, who := range []*caller{ada, key} { // at once, whatever was remembered
+	for _, who := range []*caller{ada, key} { // immediately, despite caches
 		who.do("PATCH", contactsPath+"/"+c.ID, `{"first_name":"Anne"}`).want(t, 200, "")
 	}
 }
@@ -165,7 +172,8 @@ func TestTheRateFollowsThePlan(t *testing.T) {
 	ada.subscribe("agency_growth")
 	s.eventually(func() bool {
 		got := ada.do("GET", "/api/v1/org", nil)
-		return got.Header.Get("X-RateLimit-Limit") == "600" && got.Header.Get("RateLimit-Policy") == `"burst";q=600;w=30, "default";q=300;w=60`
+		return got.Header.Get("X-RateLimit-Limit") == "600" &&
+			got.Header.Get("RateLimit-Policy") == `"burst";q=600;w=30, "default";q=300;w=60`
 	})
 }
 
@@ -173,8 +181,11 @@ func TestSigningUpGivesTheTrialAnEndWhereSomebodyCanPay(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int]int{0: 0, 14: 1} {
 		s := start(t, unlimited, func(d *api.Deps) { d.TrialDays = days })
-		s.stranger().do("POST", "/api/v1/auth/signup", `{"org_name":"Shop","email":"sam@shop.example","password":"correct horse battery"}`).want(t, 201, "")
-		if n := s.count("org WHERE writes_until BETWEEN now() + interval '13 days' AND now() + interval '14 days' AND plan = $1", "trial"); n != want {
+		s.stranger().do("POST", "/api/v1/auth/signup",
+			`{"org_name":"Shop","email":"sam@shop.example","password":"correct horse battery"}`).want(t, 201, "")
+		if n := s.count(
+			"org WHERE writes_until BETWEEN now() + interval '13 days' AND now() + interval '14 days' AND plan = $1",
+			"trial"); n != want {
 			t.Errorf("%d days: %d orgs' writes end", days, n)
 		}
 		if n := s.count("quota WHERE feature = $1 AND used = 1 AND cap = 25", "members"); n != 1 {

@@ -11,15 +11,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// me is who asks, as the service sees them.
+// me describes the caller as the service sees it.
 type me struct {
-	User   *auth.User `json:"user,omitempty" doc:"Left out for an API key"`
-	APIKey *keyName   `json:"api_key,omitempty" doc:"Left out for a person"`
+	User   *auth.User `json:"user,omitempty" doc:"Absent for an API key"`
+	APIKey *keyName   `json:"api_key,omitempty" doc:"Absent for a user"`
 	Org    orgName    `json:"org"`
 	Role   auth.Role  `json:"role" enum:"viewer,member,admin,owner"`
-	Plan   string     `json:"plan" doc:"the plan's key; client for an org that an agency keeps"`
+	Plan   string     `json:"plan" doc:"The plan's key; client for an agency's client org"`
 
-	StaffOf *id.ID `json:"staff_of,omitempty" format:"uuid" doc:"The agency on whose behalf one acts in its client's org"`
+	StaffOf *id.ID `json:"staff_of,omitempty" format:"uuid" doc:"The agency of the staff acting in this client org"`
 }
 
 type keyName struct {
@@ -37,9 +37,10 @@ type mePatchIn struct {
 }
 
 func (a *App) mountMe() {
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Who one is"}, a.me)
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Get the caller"}, a.me)
 	route(a, op{
-		Method: http.MethodPatch, Path: authPath + "me", Need: persons(auth.Viewer), Tag: authTag, Title: "Change one's own names", Open: true,
+		Method: http.MethodPatch, Path: authPath + "me", Need: persons(auth.Viewer), Tag: authTag,
+		Title: "Change your own names", Open: true,
 	}, a.patchMe)
 }
 
@@ -77,15 +78,15 @@ func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 	})
 }
 
-// refuseGone is err, or the refusal of a principal that has gone since the request was let in.
+// refuseGone returns err, or an error with code if the principal was removed after the request was admitted.
 func refuseGone(err error, code fault.Code) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.New(code, "The caller has no place in this organization any more.")
+		return fault.New(code, "The caller no longer has access to this organization.")
 	}
 	return err
 }
 
-// patchMe changes the caller's names, which they have in all their orgs.
+// patchMe changes the caller's names, which are the same in all the caller's orgs.
 func (a *App) patchMe(ctx context.Context, in *mePatchIn) (*meOut, error) {
 	first, last := in.Body.FirstName, in.Body.LastName
 	if first.Null {

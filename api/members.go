@@ -27,7 +27,7 @@ type memberOut struct {
 
 type membersOut struct{ Body list[org.Member] }
 
-// invitedOut is an invitation as its writer sees it.
+// invitedOut is an invitation as shown to its sender.
 type invitedOut struct {
 	Status   int
 	Location string `header:"Location"`
@@ -37,8 +37,8 @@ type invitedOut struct {
 
 type invitedMember struct {
 	org.Member
-	Mail      string `json:"mail" enum:"sent,withheld,not_configured" doc:"withheld: this address got all the mails that it gets in 24 hours. An earlier link still counts. not_configured: this install sends no mail"`
-	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Where the invitation is accepted, to hand on yourself: only on an install that sends no mail. Whoever has it may join"`
+	Mail      string `json:"mail" enum:"sent,withheld,not_configured" doc:"withheld: the limit of mails per address in 24 hours was reached. An earlier link remains valid. not_configured: this install sends no mail"`
+	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Link to accept the invitation, to pass on yourself; only on an install without mail. Anyone with the link may join"`
 }
 
 type inviteIn struct {
@@ -48,9 +48,10 @@ type inviteIn struct {
 	}
 }
 
-// MemberID is the path of a member or an invitation; huma sees only embedded types with such a name.
+// MemberID is the path parameter of a member or an invitation. It is exported because huma ignores unexported embedded
+// types.
 type MemberID struct {
-	ID id.ID `path:"id" format:"uuid" doc:"The member's or the invitation's id"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the member or the invitation"`
 }
 
 type memberPatchIn struct {
@@ -72,26 +73,41 @@ type memberPatchIn struct {
 type memberDeleteIn struct {
 	MemberID
 	IfMatch
-	KeepKeys bool `query:"keep_keys" doc:"Keep the API keys that the member made; else they are revoked"`
+	KeepKeys bool `query:"keep_keys" doc:"Keep the member's API keys; otherwise they are revoked"`
 }
 
 func (a *App) mountMembers() {
-	route(a, op{Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag, Title: "List members and open invitations"}, a.listMembers)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag,
+			Title: "List members and open invitations",
+		}, a.listMembers)
 	route(a, op{
-		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag, Title: "Invite somebody by mail, or invite them again",
-		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag,
+		Title:  "Invite a person by mail, or repeat an invitation",
+		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
+		Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
-	route(a, op{Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag, Title: "Read a member"}, a.readMember)
-	route(a, op{Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag, Title: "Change a member's role"}, a.patchMember)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag,
+			Title: "Get a member",
+		}, a.readMember)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
+			Title: "Change a member's role",
+		}, a.patchMember)
 	route(a, op{
 		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
-		Title: "Remove a member or take an invitation back", Status: http.StatusNoContent, Writes: []string{"user.removed"},
+		Title: "Remove a member or revoke an invitation", Status: http.StatusNoContent,
+		Writes: []string{"user.removed"},
 	}, a.removeMember)
 }
 
 func showMember(m *org.Member) *memberOut { return &memberOut{Tagged: etag(m.Edit, 0), Body: *m} }
 
-// acting is what the rules about owners ask of the caller.
+// acting returns the caller in the form that the rules about owners need.
 func acting(w auth.Who) org.Acting {
 	return org.Acting{User: w.User, IsOwner: w.Role.Includes(auth.Owner)}
 }
@@ -106,7 +122,9 @@ func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) 
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID { return m.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
+			return m.ID
+		})
 		if err == nil {
 			err = in.add(ctx, tx, &l.Total, org.CountMembers)
 		}
@@ -144,9 +162,11 @@ func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
 	})
 }
 
-// inviteTo writes an invitation to tx's org, whose name is name, and mails it unless the mail is withheld. Where no mail
-// is configured the answer holds the link.
-func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name string, in org.Invitation) (*invitedOut, error) {
+// inviteTo creates an invitation to tx's org, which is called name, and enqueues its mail unless the mail is withheld.
+// Without configured mail, the response contains the link.
+func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name string,
+	in org.Invitation,
+) (*invitedOut, error) {
 	token, hash := auth.NewInvitation(tx.Org())
 	in.Folded, in.TokenHash, in.Unmailed = auth.FoldEmail(in.Email), hash, !a.has(PartMail)
 	m, err := org.Invite(ctx, tx, by, in)

@@ -72,14 +72,16 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	}
 	c, token := s.stranger(), s.link("bob@example.com")
 	accept := func(token, password string) answer {
-		return c.do(http.MethodPost, "/api/v1/auth/accept-invite", map[string]any{"token": token, "first_name": "Bob", "last_name": "B", "password": password})
+		return c.do(http.MethodPost, "/api/v1/auth/accept-invite",
+			map[string]any{"token": token, "first_name": "Bob", "last_name": "B", "password": password})
 	}
 	accept(older, goodPassword).want(t, 422, "link_expired")
 	accept("fi_x", goodPassword).want(t, 422, "link_expired")
 	accept(token, "short").want(t, 422, "validation_failed")
 	var joined tokens
 	accept(token, goodPassword).want(t, 200, "").into(t, &joined)
-	if joined.User.ID != invited.ID || joined.User.FirstName != "Bob" || joined.Org.ID != boss.Org || joined.Role != "admin" {
+	if joined.User.ID != invited.ID || joined.User.FirstName != "Bob" || joined.Org.ID != boss.Org ||
+		joined.Role != "admin" {
 		t.Errorf("%+v", joined)
 	}
 	accept(token, goodPassword).want(t, 422, "link_expired")
@@ -87,12 +89,13 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	if got := bob.list()["bob@example.com"]; got.Status != "active" || got.ID != joined.User.ID {
 		t.Errorf("%+v", got)
 	}
-	got := boss.do(http.MethodPost, members, map[string]any{"email": "BOB@example.com", "role": "viewer"}).want(t, 409, "conflict")
+	got := boss.do(http.MethodPost, members, map[string]any{"email": "BOB@example.com", "role": "viewer"}).
+		want(t, 409, "conflict")
 	if !strings.Contains(string(got.Body), `"existing_id":"`+joined.User.ID.String()+`"`) {
 		t.Errorf("%s", got.Body)
 	}
 
-	// Somebody who has an account joins with its password, and their earlier name stays.
+	// A user with an account joins with its password and keeps the earlier name.
 	other := s.signup()
 	second := other.invite("bob@example.com", "viewer")
 	token = s.link("bob@example.com")
@@ -101,7 +104,8 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	if joined.User.ID != invited.ID || joined.Org.ID != other.Org || joined.Role != "viewer" {
 		t.Errorf("%+v", joined)
 	}
-	if next := c.tokens("login", map[string]any{"email": "bob@example.com", "password": goodPassword}, 200); next.Org.ID != other.Org {
+	if next := c.tokens("login", map[string]any{"email": "bob@example.com", "password": goodPassword},
+		200); next.Org.ID != other.Org {
 		t.Errorf("the next login lands in %s, not in the org last used", next.Org.ID)
 	}
 	other.do(http.MethodGet, members+"/"+second.ID.String(), nil).want(t, 200, "")
@@ -142,7 +146,8 @@ func TestAnInvitationIsTakenBack(t *testing.T) {
 	boss.do(http.MethodPatch, path, map[string]any{"role": "viewer"}).want(t, 200, "")
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
-	s.stranger().do(http.MethodPost, "/api/v1/auth/accept-invite", map[string]any{"token": s.link("bob@example.com"), "password": goodPassword}).want(t, 422, "link_expired")
+	s.stranger().do(http.MethodPost, "/api/v1/auth/accept-invite",
+		map[string]any{"token": s.link("bob@example.com"), "password": goodPassword}).want(t, 422, "link_expired")
 	if got := boss.invite("bob@example.com", "member"); got.Status != "invited" {
 		t.Errorf("%+v", got)
 	}
@@ -156,7 +161,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	boss.do(http.MethodDelete, path, nil).want(t, 409, "last_owner")
 	boss.do(http.MethodPatch, path, map[string]any{"role": "admin"}).want(t, 409, "last_owner")
 	second := boss.as(auth.Owner)
-	// Two owners who remove each other at once: one of them stays.
+	// Of two owners who remove each other concurrently, one stays.
 	var (
 		wg  sync.WaitGroup
 		got [2]answer
@@ -165,7 +170,9 @@ func TestTheLastOwnerStays(t *testing.T) {
 	wg.Go(func() { got[1] = second.do(http.MethodDelete, path, nil) })
 	wg.Wait()
 	var owners int
-	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT count(*) FROM member WHERE role = 'owner' AND removed_at IS NULL`).Scan(&owners); err != nil || owners != 1 {
+	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(),
+		`SELECT count(*) FROM member WHERE role = 'owner' AND removed_at IS NULL`).Scan(&owners); err != nil ||
+		owners != 1 {
 		t.Errorf("%d owners (%v) after %d and %d, want 1", owners, err, got[0].Status, got[1].Status)
 	}
 }
@@ -175,18 +182,22 @@ func TestOnlyAnOwnerMakesOrUnmakesOwners(t *testing.T) {
 	s := start(t)
 	boss := s.signup()
 	chief, bob, second := boss.as(auth.Admin), boss.as(auth.Member), boss.as(auth.Owner)
-	chief.do(http.MethodPost, members, map[string]any{"email": "x@example.com", "role": "owner"}).want(t, 403, "forbidden")
+	chief.do(http.MethodPost, members, map[string]any{"email": "x@example.com", "role": "owner"}).
+		want(t, 403, "forbidden")
 	chief.do(http.MethodPatch, members+"/"+bob.User.String(), map[string]any{"role": "owner"}).want(t, 403, "forbidden")
-	chief.do(http.MethodPatch, members+"/"+second.User.String(), map[string]any{"role": "viewer"}).want(t, 403, "forbidden")
+	chief.do(http.MethodPatch, members+"/"+second.User.String(), map[string]any{"role": "viewer"}).
+		want(t, 403, "forbidden")
 	chief.do(http.MethodDelete, members+"/"+second.User.String(), nil).want(t, 403, "forbidden")
-	chief.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "k", "role": "owner"}).want(t, 403, "forbidden")
+	chief.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "k", "role": "owner"}).
+		want(t, 403, "forbidden")
 	heir := boss.invite("heir@example.com", "owner")
-	chief.do(http.MethodPost, members, map[string]any{"email": "Heir@example.com", "role": "member"}).want(t, 403, "forbidden")
+	chief.do(http.MethodPost, members, map[string]any{"email": "Heir@example.com", "role": "member"}).
+		want(t, 403, "forbidden")
 	if got := boss.list()["heir@example.com"]; got.ID != heir.ID || got.Role != "owner" {
 		t.Errorf("the invitation became %+v", got)
 	}
 	chief.do(http.MethodPatch, members+"/"+bob.User.String(), map[string]any{"role": "admin"}).want(t, 200, "")
-	bob.do(http.MethodGet, "/api/v1/audit-log", nil).want(t, 200, "") // acts at once in this process
+	bob.do(http.MethodGet, "/api/v1/audit-log", nil).want(t, 200, "") // immediate in this process
 	boss.do(http.MethodPatch, members+"/"+bob.User.String(), map[string]any{"role": "owner"}).want(t, 200, "")
 	boss.do(http.MethodDelete, members+"/"+second.User.String(), nil).want(t, 204, "")
 }
@@ -198,17 +209,20 @@ func TestAMemberIsPatchedByItsTag(t *testing.T) {
 	path := members + "/" + boss.as(auth.Member).User.String()
 	first := boss.do(http.MethodGet, path, nil).want(t, 200, "")
 	boss.do(http.MethodGet, path, nil, "If-None-Match", first.Header.Get("ETag")).want(t, 304, "")
-	// The whole object, as read, may be sent back.
+	// The whole object may be sent back as read.
 	var whole map[string]any
 	first.into(t, &whole)
 	whole["role"] = "viewer"
 	second := boss.do(http.MethodPatch, path, whole, "If-Match", first.Header.Get("ETag")).want(t, 200, "")
-	boss.do(http.MethodPatch, path, map[string]any{"role": "admin"}, "If-Match", first.Header.Get("ETag")).want(t, 412, "precondition_failed")
+	boss.do(http.MethodPatch, path, map[string]any{"role": "admin"}, "If-Match", first.Header.Get("ETag")).
+		want(t, 412, "precondition_failed")
 	boss.do(http.MethodDelete, path, nil, "If-Match", first.Header.Get("ETag")).want(t, 412, "precondition_failed")
 	for body, field := range map[string]string{
-		`{"email":"new@example.com"}`: "#/email read_only", `{"role":null}`: "#/role not_nullable", `{"role":"king"}`: "", `{"nickname":"x"}`: "",
+		`{"email":"new@example.com"}`: "#/email read_only", `{"role":null}`: "#/role not_nullable",
+		`{"role":"king"}`: "", `{"nickname":"x"}`: "",
 	} {
-		if got := boss.do(http.MethodPatch, path, body).want(t, 422, "validation_failed"); field != "" && got.field() != field {
+		if got := boss.do(http.MethodPatch, path, body).want(t, 422, "validation_failed"); field != "" &&
+			got.field() != field {
 			t.Errorf("%s: %s", body, got.field())
 		}
 	}
@@ -227,13 +241,16 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 		Key, Name string
 		Role      string
 	}
-	got := boss.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "CI", "role": "viewer"}, "Idempotency-Key", "once").want(t, 201, "")
+	got := boss.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "CI", "role": "viewer"},
+		"Idempotency-Key", "once").want(t, 201, "")
 	got.into(t, &made)
 	path := "/api/v1/api-keys/" + made.ID.String()
-	if !strings.HasPrefix(made.Key, "fw_") || made.Name != "CI" || made.Role != "viewer" || got.Header.Get("Location") != path {
+	if !strings.HasPrefix(made.Key, "fw_") || made.Name != "CI" || made.Role != "viewer" ||
+		got.Header.Get("Location") != path {
 		t.Errorf("%s", got.Body)
 	}
-	again := boss.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "CI", "role": "viewer"}, "Idempotency-Key", "once").want(t, 201, "")
+	again := boss.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "CI", "role": "viewer"},
+		"Idempotency-Key", "once").want(t, 201, "")
 	if again.Header.Get("Idempotent-Replayed") != "true" || string(again.Body) != string(got.Body) {
 		t.Errorf("replayed %s", again.Body)
 	}
@@ -252,7 +269,8 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 	if list.into(t, &counted); counted.Total != 1 {
 		t.Errorf("%d keys in all, want 1", counted.Total)
 	}
-	if strings.Contains(string(list.Body), made.Key) || strings.Contains(string(boss.do(http.MethodGet, path, nil).want(t, 200, "").Body), made.Key) {
+	if strings.Contains(string(list.Body), made.Key) ||
+		strings.Contains(string(boss.do(http.MethodGet, path, nil).want(t, 200, "").Body), made.Key) {
 		t.Error("the key is shown a second time")
 	}
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
@@ -278,7 +296,8 @@ func TestTheOrgIsPatchedMemberByMember(t *testing.T) {
 	first.into(t, &whole)
 	whole["name"] = "New name"
 	second := boss.do(http.MethodPatch, path, whole, "If-Match", first.Header.Get("ETag")).want(t, 200, "")
-	boss.do(http.MethodPatch, path, map[string]any{"name": "x"}, "If-Match", first.Header.Get("ETag")).want(t, 412, "precondition_failed")
+	boss.do(http.MethodPatch, path, map[string]any{"name": "x"}, "If-Match", first.Header.Get("ETag")).
+		want(t, 412, "precondition_failed")
 	same := boss.do(http.MethodPatch, path, map[string]any{}).want(t, 200, "")
 	if same.Header.Get("ETag") != second.Header.Get("ETag") || string(same.Body) != string(second.Body) {
 		t.Errorf("an empty patch changed %s to %s", second.Body, same.Body)
@@ -288,9 +307,13 @@ func TestTheOrgIsPatchedMemberByMember(t *testing.T) {
 		Plan     string
 		Settings map[string]any
 	}
-	boss.do(http.MethodPatch, path, `{"settings":{"time_zone":"Europe/Berlin","a":{"b":1,"c":2},"stages":["lead","won"]}}`).want(t, 200, "")
+	boss.do(http.MethodPatch, path,
+		`{"settings":{"time_zone":"Europe/Berlin","a":{"b":1,"c":2},"stages":["lead","won"]}}`).want(t, 200, "")
 	boss.do(http.MethodPatch, path, `{"settings":{"a":{"b":null,"d":[1]}}}`).want(t, 200, "").into(t, &o)
-	want := map[string]any{"time_zone": "Europe/Berlin", "a": map[string]any{"c": 2.0, "d": []any{1.0}}, "stages": []any{"lead", "won"}}
+	want := map[string]any{
+		"time_zone": "Europe/Berlin", "a": map[string]any{"c": 2.0, "d": []any{1.0}},
+		"stages": []any{"lead", "won"},
+	}
 	if diff := cmp.Diff(want, o.Settings); diff != "" || o.Name != "New name" || o.Plan != "trial" {
 		t.Errorf("%s %+v", diff, o)
 	}
@@ -307,11 +330,14 @@ func TestTheOrgIsPatchedMemberByMember(t *testing.T) {
 		`{"plan":"agency_scale"}`:                "#/plan read_only",
 		large:                                    "#/settings too_long",
 	} {
-		if got := boss.do(http.MethodPatch, path, body).want(t, 422, "validation_failed"); field != "" && got.field() != field {
+		if got := boss.do(http.MethodPatch, path, body).want(t, 422, "validation_failed"); field != "" &&
+			got.field() != field {
 			t.Errorf("%.60s: %s", body, got.field())
 		}
 	}
-	if got := boss.eventsOf(); len(got) != 3 || slices.ContainsFunc(got, func(n string) bool { return n != "organization.updated" }) {
+	if got := boss.eventsOf(); len(got) != 3 || slices.ContainsFunc(got, func(n string) bool {
+		return n != "organization.updated"
+	}) {
 		t.Errorf("events %v, want three updates", got)
 	}
 }
@@ -328,10 +354,14 @@ func TestWhoMayDoWhatToPeopleAndKeys(t *testing.T) {
 	for _, tc := range []struct {
 		method, path string
 		body         any
-		may          string // who is let through to the handler
+		may          string // callers that reach the handler
 	}{
 		{"GET", "/api/v1/auth/me", nil, "viewer member admin owner viewer-key owner-key"},
-		{"POST", "/api/v1/auth/change-password", map[string]any{"old_password": "x", "new_password": "x"}, "viewer member admin owner"},
+		{
+			"POST", "/api/v1/auth/change-password",
+			map[string]any{"old_password": "x", "new_password": "x"},
+			"viewer member admin owner",
+		},
 		{"GET", "/api/v1/org", nil, "viewer member admin owner viewer-key owner-key"},
 		{"PATCH", "/api/v1/org", map[string]any{}, "admin owner owner-key"},
 		{"GET", members, nil, "viewer member admin owner"},
@@ -392,7 +422,9 @@ func TestTheAuditLogIsPagedNewestFirst(t *testing.T) {
 		}
 		cursor = "&cursor=" + *l.NextCursor
 	}
-	if len(seen) != 5 || !slices.IsSortedFunc(seen, func(a, b id.ID) int { return strings.Compare(b.String(), a.String()) }) {
+	if len(seen) != 5 || !slices.IsSortedFunc(seen, func(a, b id.ID) int {
+		return strings.Compare(b.String(), a.String())
+	}) {
 		t.Errorf("%v", seen)
 	}
 }

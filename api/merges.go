@@ -20,13 +20,28 @@ const mergesPath = "/api/v1/crm/merges"
 
 func (a *App) mountMerges() {
 	const tag = "Merges"
-	route(a, op{Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: member, Tag: tag, Title: "Fold other contacts into this one", Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"}}, a.mergeContacts)
-	route(a, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"}, a.listMerges)
-	route(a, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"}, a.getMerge)
-	route(a, op{Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: member, Tag: tag, Title: "Undo a merge, within 30 days", Writes: []string{"contact.restored", "contact.updated", "contact.tagged", "lead.score", quotaannounce.Kind.Name()}}, a.undoMerge)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: member, Tag: tag,
+			Title:  "Merge other contacts into this one",
+			Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"},
+		}, a.mergeContacts)
+	route(a, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"},
+		a.listMerges)
+	route(a, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"},
+		a.getMerge)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: member, Tag: tag,
+			Title: "Undo a merge within 30 days",
+			Writes: []string{
+				"contact.restored", "contact.updated", "contact.tagged", "lead.score",
+				quotaannounce.Kind.Name(),
+			},
+		}, a.undoMerge)
 }
 
-// nouns are what hangs on contacts and goes with them.
+// nouns returns the record types that belong to contacts and move with them in a merge.
 func nouns() []merge.Noun {
 	return []merge.Noun{
 		{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
@@ -34,10 +49,10 @@ func nouns() []merge.Noun {
 	}
 }
 
-// mergeBody is a merge with the contact that the others were folded into.
+// mergeBody is a merge with its surviving contact.
 type mergeBody struct {
 	merge.Merge
-	Contact contacts.Contact `json:"contact" doc:"The survivor"`
+	Contact contacts.Contact `json:"contact" doc:"The surviving contact"`
 }
 
 type mergeAnswer struct{ Body mergeBody }
@@ -45,7 +60,7 @@ type mergeAnswer struct{ Body mergeBody }
 func (a *App) mergeContacts(ctx context.Context, in *struct {
 	ContactID
 	Body struct {
-		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. What the contact has not is filled from them, in this order"`
+		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. Missing values of the survivor are filled from them, in this order"`
 	}
 },
 ) (*mergeAnswer, error) {
@@ -75,7 +90,7 @@ func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) 
 	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
 }
 
-// merged shows what fn came to and asks for the scoring of those contacts that it concerns.
+// merged returns the result of fn as a response and enqueues scoring for the affected contacts.
 func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error)) (*mergeAnswer, error) {
 	got, err := fn()
 	if err != nil {
@@ -88,10 +103,10 @@ func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error
 			score = append(score, ch.ID)
 		}
 	}
-	return &mergeAnswer{mergeBody{got.Merge, got.Survivor.Contact}}, askForScores(ctx, tx, score...)
+	return &mergeAnswer{mergeBody{got.Merge, got.Survivor.Contact}}, enqueueScoring(ctx, tx, score...)
 }
 
-// MergeID is the path of one merge.
+// MergeID is the path parameter of one merge.
 type MergeID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -119,7 +134,7 @@ type mergeList struct {
 func (a *App) listMerges(ctx context.Context, in *struct {
 	Page
 	Counted
-	ContactID string `query:"contact_id" format:"uuid" doc:"Those that folded others into this contact"`
+	ContactID string `query:"contact_id" format:"uuid" doc:"Only merges into this contact"`
 },
 ) (*mergeList, error) {
 	var survivor *id.ID
@@ -140,9 +155,13 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := &mergeList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(m merge.Merge) merge.Merge { return m }, func(m merge.Merge) id.ID { return m.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(m merge.Merge) merge.Merge {
+			return m
+		}, func(m merge.Merge) id.ID { return m.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return merge.Count(ctx, tx, survivor) })
+			err = in.add(ctx, tx, &out.Body.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+				return merge.Count(ctx, tx, survivor)
+			})
 		}
 		return out, err
 	})

@@ -25,8 +25,11 @@ func TestContactsAreFoldedIntoOneAndTakenApartOverTheAPI(t *testing.T) {
 	path := contactsPath + "/" + keep.ID + "/merge"
 	var m, again, shown mergeBody
 	ada.do(http.MethodPost, path, `{"loser_ids":["`+lose.ID+`"]}`, "Idempotency-Key", "m").want(t, 200, "").into(t, &m)
-	ada.do(http.MethodPost, path, `{"loser_ids":["`+lose.ID+`"]}`, "Idempotency-Key", "m").want(t, 200, "").into(t, &again)
-	if m.ID != again.ID || m.Survivor != keep.ID || !slices.Equal(m.Losers, []string{lose.ID}) || m.Contact.ID != keep.ID || m.Contact.Phone == nil || !slices.Equal(m.Contact.Tag, []string{"hot"}) || m.UndoUntil == nil {
+	ada.do(http.MethodPost, path, `{"loser_ids":["`+lose.ID+`"]}`, "Idempotency-Key", "m").want(t, 200, "").
+		into(t, &again)
+	if m.ID != again.ID || m.Survivor != keep.ID || !slices.Equal(m.Losers, []string{lose.ID}) ||
+		m.Contact.ID != keep.ID || m.Contact.Phone == nil || !slices.Equal(m.Contact.Tag, []string{"hot"}) ||
+		m.UndoUntil == nil {
 		t.Errorf("%+v", m)
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+lose.ID, nil).want(t, 404, "not_found")
@@ -49,8 +52,9 @@ func TestContactsAreFoldedIntoOneAndTakenApartOverTheAPI(t *testing.T) {
 		}
 		return types
 	}
-	// The loser's life is shown with the survivor's, and what is about both once.
-	if got := of(); !slices.Equal(got, []string{"contact.tagged", "contact.updated", "contact.merged", "contact.created", "contact.created"}) {
+	// The survivor's timeline includes the loser's entries; an entry about both appears once.
+	if got := of(); !slices.Equal(got,
+		[]string{"contact.tagged", "contact.updated", "contact.merged", "contact.created", "contact.created"}) {
 		t.Errorf("%v", got)
 	}
 	ada.do(http.MethodPost, mergesPath+"/"+m.ID+"/undo", nil).want(t, 200, "").into(t, &again)
@@ -58,7 +62,11 @@ func TestContactsAreFoldedIntoOneAndTakenApartOverTheAPI(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+lose.ID, nil).want(t, 200, "")
-	if got := of(); !slices.Equal(got, []string{"contact.tagged", "contact.updated", "contact.tagged", "contact.updated", "contact.merged", "contact.created"}) {
+	if got := of(); !slices.Equal(got,
+		[]string{
+			"contact.tagged", "contact.updated", "contact.tagged", "contact.updated", "contact.merged",
+			"contact.created",
+		}) {
 		t.Errorf("%v", got)
 	}
 	ada.do(http.MethodPost, mergesPath+"/"+m.ID+"/undo", nil).want(t, 409, "conflict")
@@ -70,7 +78,10 @@ func TestContactsAreFoldedIntoOneAndTakenApartOverTheAPI(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodGet, mergesPath+"?contact_id=x", nil).want(t, 400, "invalid_parameter")
-	for body, code := range map[string]string{`{"loser_ids":[]}`: "validation_failed", `{}`: "validation_failed", `{"loser_ids":["` + keep.ID + `"]}`: "validation_failed"} {
+	for body, code := range map[string]string{
+		`{"loser_ids":[]}`: "validation_failed", `{}`: "validation_failed",
+		`{"loser_ids":["` + keep.ID + `"]}`: "validation_failed",
+	} {
 		ada.do(http.MethodPost, path, body).want(t, 422, code)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Reads of many requests and orgs travel together. Each must come back as it comes back alone.
+// Reads of many requests and orgs share round trips. Each must return the same result as alone.
 func TestReadsOfManyClientsAtOnceAreWhatTheyAreAlone(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -30,8 +30,10 @@ func TestReadsOfManyClientsAtOnceAreWhatTheyAreAlone(t *testing.T) {
 			t.Fatalf("%d %s", created.Status, created.Body)
 		}
 		paths := []string{
-			created.Header.Get("Location"), created.Header.Get("Location") + "/score", "/billing/my-entitlements", "/billing/subscription",
-			"/api/v1/org", "/api/v1/auth/me", "/api/v1/crm/contacts?limit=5", "/api/v1/crm/fields", "/white-label", "/api/v1/ai/usage",
+			created.Header.Get("Location"), created.Header.Get("Location") + "/score", "/billing/my-entitlements",
+			"/billing/subscription",
+			"/api/v1/org", "/api/v1/auth/me", "/api/v1/crm/contacts?limit=5", "/api/v1/crm/fields", "/white-label",
+			"/api/v1/ai/usage",
 			"/api/v1/ai/score-model",
 		}
 		for _, path := range paths {

@@ -19,21 +19,36 @@ func (a *App) mountNotes() {
 		create: func(ctx context.Context, tx *postgres.Tx, p *activities.NotePatch) (activities.NoteRow, error) {
 			return activities.CreateNote(ctx, tx, p, author(ctx))
 		},
-		get: activities.GetNote, update: activities.UpdateNote, archive: activities.ArchiveNote, restore: activities.RestoreNote,
+		get: activities.GetNote, update: activities.UpdateNote, archive: activities.ArchiveNote,
+		restore: activities.RestoreNote,
 		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.NoteChange) error {
 			return announceAll(ctx, tx, activities.NoteEvents(ch))
 		},
 	}
 	const tag = "Notes"
-	route(a, op{Method: http.MethodPost, Path: notesPath, Need: member, Tag: tag, Title: "Write a note", Status: http.StatusCreated, Writes: []string{"activity.logged"}}, posted(n, (*newNote).patch))
+	route(a,
+		op{
+			Method: http.MethodPost, Path: notesPath, Need: member, Tag: tag, Title: "Create a note",
+			Status: http.StatusCreated, Writes: []string{"activity.logged"},
+		}, createHandler(n, (*newNote).patch))
 	route(a, op{Method: http.MethodGet, Path: notesPath, Need: viewer, Tag: tag, Title: "List notes"}, a.listNotes)
-	route(a, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"}, patched(n, (*notePatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a note", Status: http.StatusNoContent}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived note"}, n.restored)
+	route(a, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"},
+		n.shown)
+	route(a, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"},
+		updateHandler(n, (*notePatch).patch))
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a note",
+			Status: http.StatusNoContent,
+		}, n.archived)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: member, Tag: tag,
+			Title: "Restore an archived note",
+		}, n.restored)
 }
 
-// author is the person who asks; nil for an API key.
+// author returns the calling user, or nil for an API key.
 func author(ctx context.Context) *id.ID {
 	w := who(ctx)
 	if w.IsKey() {
@@ -42,10 +57,10 @@ func author(ctx context.Context) *id.ID {
 	return &w.User
 }
 
-// SubjectFields are the members by which a note or a task says what it is about.
+// SubjectFields are the members that name the subject of a note or task.
 type SubjectFields struct {
 	ContactID optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; it resolves when the organization has such a company"`
+	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
 	DealID    optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
 
 	ID         anything `json:"id" required:"false" readOnly:"true"`
@@ -58,9 +73,12 @@ func (f *SubjectFields) subjects() activities.Subjects {
 	return activities.Subjects{ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, DealID: f.DealID.Field}
 }
 
-// refuse hands the read-only members that were sent to a patch.
+// refuse passes the read-only members that were sent to put.
 func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
-	for name, sent := range map[string]anything{"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt} {
+	for name, sent := range map[string]anything{
+		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
+		"archived_at": f.ArchivedAt,
+	} {
 		put(name, json.RawMessage(sent))
 	}
 }
@@ -91,7 +109,7 @@ func (b *notePatch) patch() activities.NotePatch {
 	return p
 }
 
-// SubjectQuery is embedded by the input of a list of what is about something.
+// SubjectQuery is embedded by the input of a list of records with a subject.
 type SubjectQuery struct {
 	ContactID string `query:"contact_id" format:"uuid"`
 	CompanyID string `query:"company_id" format:"uuid"`
@@ -115,7 +133,7 @@ func (a *App) listNotes(ctx context.Context, in *struct {
 	SubjectQuery
 	AuthorID string `query:"author_id" format:"uuid"`
 	Sort     string `query:"sort" enum:"-created_at,created_at" default:"-created_at"`
-	Archived bool   `query:"archived" doc:"The archived notes instead of the live ones"`
+	Archived bool   `query:"archived" doc:"List archived notes instead of live ones"`
 },
 ) (*recordList[activities.Note], error) {
 	f := &activities.NoteFilter{Archived: in.Archived}
@@ -126,12 +144,18 @@ func (a *App) listNotes(ctx context.Context, in *struct {
 	if f.Author, err = uuidParameter("author_id", in.AuthorID); err != nil {
 		return nil, err
 	}
-	return listed(ctx, a, in.Page, in.Count, listing[activities.Note]{
-		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.NoteRow, error) {
+	return listHandler(ctx, a, in.Page, in.Count, listing[activities.Note]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.NoteRow,
+			error,
+		) {
 			return activities.ListNotes(ctx, tx, f, in.Sort, after, limit)
 		},
 		position: func(r *activities.NoteRow) record.Position { return activities.NotePosition(in.Sort, r) },
-		count:    func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.CountNotes(ctx, tx, f) },
-		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.EstimateNotes(ctx, tx, f) },
+		count: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			return activities.CountNotes(ctx, tx, f)
+		},
+		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			return activities.EstimateNotes(ctx, tx, f)
+		},
 	})
 }

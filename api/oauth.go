@@ -20,28 +20,47 @@ import (
 
 func (a *App) mountOAuth() {
 	route(a, op{
-		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag, Title: "Take a browser back from a platform's login",
-		Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusNotImplemented},
+		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag,
+		Title:  "Handle the redirect from a platform's login",
+		Also:   []int{http.StatusSeeOther},
+		May:    []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
 	}, a.callback)
 }
 
-// How a connection ends, as the redirect's status says it.
+// Outcomes of a connection, in the status parameter of the redirect.
 const (
 	endConnected = "connected"
-	endPending   = "pending" // pending_id names what to choose from
+	endPending   = "pending" // pending_id names the pending connection
 	endDenied    = "denied"
-	endFailed    = "failed" // code says why
+	endFailed    = "failed" // code has the reason
 )
 
 type callbackIn struct {
 	Platform    string `path:"platform" maxLength:"50"`
-	State       string `query:"state" maxLength:"200" doc:"As connect answered it"`
-	Code        string `query:"code" maxLength:"4000" doc:"What the platform granted"`
-	AuthCode    string `query:"auth_code" maxLength:"4000" doc:"The same, as TikTok's ads platform calls it"`
-	Error       string `query:"error" maxLength:"2000" doc:"Why it granted nothing"`
+	State       string `query:"state" maxLength:"200" doc:"As returned by connect"`
+	Code        string `query:"code" maxLength:"4000" doc:"Authorization code"`
+	AuthCode    string `query:"auth_code" maxLength:"4000" doc:"Authorization code of TikTok's ads platform"`
+	Error       string `query:"error" maxLength:"2000" doc:"Reason of a refusal"`
 	ErrorReason string `query:"error_reason" maxLength:"2000"`
+	OAuthToken  string `query:"oauth_token" maxLength:"1000" doc:"OAuth 1.0a: the connection's request token"`
+	Verifier    string `query:"oauth_verifier" maxLength:"4000" doc:"OAuth 1.0a: the verifier"`
+	Denied      string `query:"denied" maxLength:"1000" doc:"OAuth 1.0a: the request token that was refused"`
 	Cookies     string `header:"Cookie" hidden:"true"`
+}
+
+// query returns the platform's own callback parameters by their names, without empty ones.
+func (in *callbackIn) query() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"code": in.Code, "auth_code": in.AuthCode, "error": in.Error, "error_reason": in.ErrorReason,
+		"oauth_token": in.OAuthToken, "oauth_verifier": in.Verifier, "denied": in.Denied,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
 }
 
 type callbackOut struct {
@@ -53,32 +72,34 @@ type callbackOut struct {
 	Body     []byte
 }
 
-// ending is how a connection ended.
+// ending is the outcome of a connection.
 type ending struct {
 	status  string
 	pending id.ID
 	account id.ID
-	err     error // of endFailed
+	err     error // for endFailed
 }
 
-// callback takes the state, and only then believes anything: whose connection it is, that they may still make it, and
-// where the browser ends. A state that does not hold is a 400, whatever else the address says.
+// callback verifies the state before it trusts anything else. The state yields the connection's owner, whether the
+// owner may still connect accounts, and where to send the browser. An invalid state is a 400, whatever the other
+// parameters.
 func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error) {
 	taken, err := a.take(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	// The code is spent by the exchange, so what follows no longer hangs on whether somebody waits for the answer.
+	// The exchange consumes the code, so the rest must finish even if the client disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callbackTime)
 	defer cancel()
-	ctx = events.WithOrigin(ctx, events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: requestOf(ctx).id})
+	ctx = events.WithOrigin(ctx,
+		events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: requestOf(ctx).id})
 	return a.endAt(ctx, in, taken, a.arrive(ctx, in, taken))
 }
 
-// callbackTime bounds what follows a callback: an exchange of at most two requests, and a login.
+// callbackTime is the timeout for the work after a callback: an exchange of at most two requests, and a login.
 const callbackTime = 50 * time.Second
 
-// take uses the state up, if whoever began may still connect accounts.
+// take consumes the state and returns its connection, if the user who began it may still connect accounts.
 func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, err error) {
 	home, ok := social.StateOrg(in.State)
 	if !ok {
@@ -86,7 +107,7 @@ func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, er
 	}
 	var standing auth.Who
 	err = a.DB.Tx(ctx, home, func(tx *postgres.Tx) error {
-		if taken, err = a.Social.Take(ctx, tx, in.Platform, in.State, a.cookieOf(in)); err != nil {
+		if taken, err = a.Social.Take(ctx, tx, in.Platform, in.State, a.cookieOf(in), in.query()); err != nil {
 			return err
 		}
 		w := auth.Who{Staff: taken.Actor.Staff}
@@ -96,7 +117,7 @@ func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, er
 			w.User = taken.Actor.ID
 		}
 		standing, err = a.Auth.Standing(ctx, tx, w)
-		if fault.Is(err, fault.InvalidToken) { // the state is used up all the same
+		if fault.Is(err, fault.InvalidToken) { // still consume the state
 			return nil
 		}
 		return err
@@ -110,7 +131,7 @@ func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, er
 	return taken, nil
 }
 
-// cookieOf is the value of the cookie that belongs to the state.
+// cookieOf returns the value of the cookie that belongs to the state.
 func (a *App) cookieOf(in *callbackIn) string {
 	if in.Cookies == "" {
 		return ""
@@ -128,10 +149,10 @@ func (a *App) cookieOf(in *callbackIn) string {
 	return ""
 }
 
-// arrive exchanges the code, keeps the tokens before it asks anything else, and connects where nothing is left to choose
-// or to confirm.
+// arrive exchanges the code and stores the tokens before any further request. It connects the account if there is
+// nothing to choose or confirm.
 func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) ending {
-	code, err := a.Social.Returned(taken, url.Values{"code": given(in.Code), "auth_code": given(in.AuthCode), "error": given(in.Error), "error_reason": given(in.ErrorReason)})
+	code, err := a.Social.Returned(taken, in.query())
 	if errors.Is(err, provider.ErrDenied) {
 		return ending{status: endDenied}
 	}
@@ -151,23 +172,16 @@ func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) e
 		return ending{status: endFailed, err: err}
 	}
 	reached, err := a.Social.Ask(ctx, taken.Org, p)
-	if err != nil { // the tokens are kept: whoever reads the pending connection asks again
-		a.Log.WarnContext(ctx, "a login's accounts could not be read at the callback", "platform", taken.Platform, "error", err)
+	if err != nil { // the tokens are stored: reading the pending connection tries again
+		a.Log.WarnContext(ctx, "reading a login's accounts at the callback failed", "platform", taken.Platform,
+			"error", err)
 		return ending{status: endPending, pending: p.ID}
 	}
 	return a.offer(ctx, taken, p, reached)
 }
 
-// given is a parameter's values: none where it is empty.
-func given(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{value}
-}
-
-// offer keeps what the login reaches, and connects the one account that can be meant where the console's own browser has
-// come back. A login for another account than the one to connect anew is ended.
+// offer stores the accounts which the login reaches. If there is exactly one and the console's own browser has
+// returned, offer connects it. A login for another account than the one to reconnect is discarded.
 func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending, reached *social.Reached) ending {
 	err := a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
 		err := a.Social.Offer(ctx, tx, p, reached)
@@ -196,13 +210,13 @@ func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending,
 		}
 		return err
 	})
-	if err != nil { // such as a full plan: with room for it, the login can still be chosen from
+	if err != nil { // such as a full plan: the login stays usable
 		return ending{status: endFailed, pending: p.ID, err: err}
 	}
 	return out
 }
 
-// endAt answers the browser: by the redirect_url of the connection, or here.
+// endAt sends the browser to the connection's redirect_url, or returns a page if it has none.
 func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e ending) (*callbackOut, error) {
 	out := &callbackOut{Status: http.StatusOK}
 	if taken.Browser {
@@ -241,7 +255,7 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 	return out, nil
 }
 
-// page is what a browser shows that has nowhere else to go.
+// page returns the page for a browser without a redirect_url.
 func page(status string) branding.Page {
 	title, text := "Connected", "The account is connected. You can close this page."
 	switch status {

@@ -12,30 +12,31 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
 )
 
-// noticeBytes is more than a signed request has.
+// noticeBytes exceeds the size of any signed request.
 const noticeBytes = 16 << 10
 
-// noticeIn is a signed request as Meta posts it.
+// noticeIn is a signed request in the form in which Meta sends it.
 type noticeIn struct {
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
 type erasureOut struct {
 	Body struct {
-		URL  string `json:"url" doc:"Shows how far the erasure is"`
+		URL  string `json:"url" doc:"Address of the erasure's progress"`
 		Code string `json:"confirmation_code"`
 	}
 }
 
-// mountOAuthNotices mounts what Meta calls when a person removes one of its applications, or wants their data erased. A
-// notice is verified, kept and acknowledged; a job acts on it.
+// mountOAuthNotices mounts the endpoints that Meta calls when a person removes one of its applications or requests the
+// erasure of their data. A notice is verified, stored and acknowledged; a job processes it.
 func (a *App) mountOAuthNotices() {
 	for _, meta := range []struct{ platform, name string }{{"facebook", "Facebook"}, {"instagram", "Instagram"}} {
 		platform, name := meta.platform, meta.name
 		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
 		signed := op{
-			Method: http.MethodPost, Path: path + "/deauthorize", Need: public, Signed: true, Tag: accountTag, MaxBody: noticeBytes, Writes: writes, May: []int{http.StatusNotImplemented},
-			Title: "Take word from " + name + " that a person removed the application",
+			Method: http.MethodPost, Path: path + "/deauthorize", Need: public, Signed: true, Tag: accountTag,
+			MaxBody: noticeBytes, Writes: writes,
+			Title: "Receive a notice from " + name + " that a person removed the application",
 		}
 		route(a, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
 			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
@@ -45,7 +46,8 @@ func (a *App) mountOAuthNotices() {
 			out.Body.Received = true
 			return out, nil
 		})
-		signed.Path, signed.Title = path+"/data-deletion", "Take a person's wish from "+name+" that their data are erased"
+		signed.Path, signed.Title = path+"/data-deletion",
+			"Take a person's wish from "+name+" that their data are erased"
 		route(a, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
 			n, err := a.notice(ctx, platform, social.Erase, in)
 			if err != nil {
@@ -56,7 +58,8 @@ func (a *App) mountOAuthNotices() {
 			return out, nil
 		})
 		route(a, op{
-			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: public, Tag: accountTag, Title: "Show how far an erasure is that " + name + " asked for",
+			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: public, Tag: accountTag,
+			Title: "Show the progress of an erasure that " + name + " requested",
 		}, func(ctx context.Context, in *struct {
 			Code string `path:"code" maxLength:"100"`
 		},
@@ -66,11 +69,11 @@ func (a *App) mountOAuthNotices() {
 	}
 }
 
-// notice keeps what a signed request says, with the job that acts on it.
+// notice stores the content of a signed request and enqueues the job that processes it.
 func (a *App) notice(ctx context.Context, platform, act string, in *noticeIn) (n *social.Notice, err error) {
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil || len(form["signed_request"]) != 1 {
-		return nil, fault.New(fault.InvalidSignature, "This takes a form with one signed_request.")
+		return nil, fault.New(fault.InvalidSignature, "Send a form with one signed_request.")
 	}
 	err = a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		if n, err = a.Social.TakeNotice(ctx, tx, platform, act, form.Get("signed_request")); err != nil {
@@ -87,7 +90,7 @@ type pageOut struct {
 	Body   []byte
 }
 
-// erasure is a page for the person whose data are erased.
+// erasure returns a page with the progress of an erasure, for the person who requested it.
 func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, error) {
 	n, err := a.Social.Erasure(ctx, a.System, platform, code)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
 )
 
-// noticed posts a signed request as Meta does.
+// noticed posts a signed request like Meta.
 func (s *service) noticed(path, signed string) answer {
 	s.Helper()
 	form := url.Values{"signed_request": {signed}}
@@ -25,7 +25,7 @@ func (s *service) acting() queue.Handler {
 	return accountnotice.Job{App: s.DB.App, System: s.DB.System, Social: s.Deps.Social}.Handler()
 }
 
-// subject is the id that a family knows a person by.
+// subject returns a family's id of a person.
 func (s *service) subject(family, person string) string {
 	s.Helper()
 	all, err := s.OAuth.Grants(s.Context(), 0)
@@ -54,13 +54,16 @@ func TestAPersonWhoRemovesTheApplicationAtMetaIsAskedToLogInAgain(t *testing.T) 
 	_, secret := oauth.Client("facebook")
 	ada := s.subject("facebook", "Ada Lovelace")
 
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest("guessed", ada, time.Now())).want(t, 400, "invalid_signature")
-	s.noticed("/oauth/instagram/deauthorize", oauth.SignedRequest(secret, ada, time.Now())).want(t, 400, "invalid_signature")
+	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest("guessed", ada, time.Now())).
+		want(t, 400, "invalid_signature")
+	s.noticed("/oauth/instagram/deauthorize", oauth.SignedRequest(secret, ada, time.Now())).
+		want(t, 400, "invalid_signature")
 	s.noticed("/oauth/facebook/deauthorize", "").want(t, 400, "invalid_signature")
 	if n := s.work(s.acting()); n != 0 {
 		t.Errorf("%d jobs of notices that nobody signed", n)
 	}
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, ada, time.Now().Add(-time.Hour))).want(t, 200, "")
+	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, ada, time.Now().Add(-time.Hour))).
+		want(t, 200, "")
 	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, "nobody", time.Now())).want(t, 200, "")
 	if n := s.work(s.acting()); n != 2 {
 		t.Errorf("%d jobs", n)
@@ -100,7 +103,8 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 		kept := other.login("social", platform, "Grace Hopper")
 		_, secret := oauth.Client(family)
 		ada := s.subject(family, "Ada Lovelace")
-		s.noticed("/oauth/"+platform+"/data-deletion", oauth.SignedRequest(secret+"x", ada, time.Now())).want(t, 400, "invalid_signature")
+		s.noticed("/oauth/"+platform+"/data-deletion", oauth.SignedRequest(secret+"x", ada, time.Now())).
+			want(t, 400, "invalid_signature")
 		var out struct {
 			URL  string `json:"url"`
 			Code string `json:"confirmation_code"`
@@ -108,13 +112,15 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 		got := s.noticed("/oauth/"+platform+"/data-deletion", oauth.SignedRequest(secret, ada, time.Now()))
 		got.want(t, 200, "")
 		got.into(t, &out)
-		if want := "http://api.test/oauth/" + platform + "/data-deletion/" + out.Code; out.URL != want || len(out.Code) < 20 {
+		if want := "http://api.test/oauth/" + platform + "/data-deletion/" + out.Code; out.URL != want ||
+			len(out.Code) < 20 {
 			t.Fatalf("%+v, want the address %s", out, want)
 		}
 		shows := func(text string) {
 			t.Helper()
 			got := s.stranger().do("GET", strings.TrimPrefix(out.URL, "http://api.test"), nil)
-			if got.Status != 200 || !strings.Contains(string(got.Body), text) || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
+			if got.Status != 200 || !strings.Contains(string(got.Body), text) ||
+				!strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
 				t.Errorf("%s: want %q, got %d %s", platform, text, got.Status, got.Body)
 			}
 		}
@@ -141,8 +147,10 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 				}
 			}
 		}
-		if n := s.count("social_grant WHERE org_id = $1 AND (sealed_access IS NOT NULL OR sealed_refresh IS NOT NULL)", c.Org) +
-			s.count("social_account WHERE org_id = $1 AND sealed_token IS NOT NULL", c.Org) + s.count("social_pending WHERE org_id = $1", c.Org); n != 0 {
+		if n := s.count(
+			"social_grant WHERE org_id = $1 AND (sealed_access IS NOT NULL OR sealed_refresh IS NOT NULL)", c.Org) +
+			s.count("social_account WHERE org_id = $1 AND sealed_token IS NOT NULL",
+				c.Org) + s.count("social_pending WHERE org_id = $1", c.Org); n != 0 {
 			t.Errorf("%s: %d rows still hold a token", platform, n)
 		}
 		if n := s.count("social_notice WHERE subject_id = $1", ada); n != 0 {
@@ -155,7 +163,7 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 	s.stranger().do("GET", "/oauth/facebook/data-deletion/"+strings.Repeat("0", 32), nil).want(t, 404, "not_found")
 }
 
-// names are what accounts are called, here and at their platform.
+// names returns the names of accounts, here and at their platform.
 func names(all []account) (out []string) {
 	for _, a := range all {
 		out = append(out, a.Name, a.External)
@@ -170,7 +178,8 @@ func TestALoginMadeAgainGivesItsOtherPagesNewTokens(t *testing.T) {
 	pages := c.login("social", "facebook", "Ada Lovelace")
 	sealed := func(page account) (token string) {
 		t.Helper()
-		if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), `SELECT encode(sealed_token, 'hex') FROM social_account WHERE id = $1`, page.ID).Scan(&token); err != nil {
+		if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(),
+			`SELECT encode(sealed_token, 'hex') FROM social_account WHERE id = $1`, page.ID).Scan(&token); err != nil {
 			t.Fatal(err)
 		}
 		return token
@@ -181,7 +190,10 @@ func TestALoginMadeAgainGivesItsOtherPagesNewTokens(t *testing.T) {
 	}
 	o := c.offered("social", "facebook", "Ada Lovelace")
 	c.choose(o.ID, pages[0].External)
-	refresher := social.NewRefresher(social.RefreshOptions{Service: s.Deps.Social, App: s.DB.App, System: s.DB.System, Log: s.Deps.Log})
+	refresher := social.NewRefresher(social.RefreshOptions{
+		Service: s.Deps.Social, App: s.DB.App, System: s.DB.System,
+		Log: s.Deps.Log,
+	})
 	if n := s.work(adaccountsync.Kind.Handle(adaccountsync.Job{Refresher: refresher, Log: s.Deps.Log}.Work)); n != 1 {
 		t.Errorf("%d looks at the login's pages", n)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Where each platform is connected, and how its accounts come: one that is the person, or several to choose from.
+// platforms lists where each platform is connected, and whether a login has one account, the person's, or several.
 var platforms = []struct {
 	name, area string
 	several    bool
@@ -32,13 +32,14 @@ var platforms = []struct {
 	{"tiktok_ads", "ads", true},
 	{"google_ads", "ads", true},
 	{"pinterest_ads", "ads", true},
+	{"x_ads", "ads", true},
 }
 
-// browser is a person's browser: it keeps cookies, follows no redirect by itself, and knows what the connection's page says.
+// browser is a person's browser. It keeps cookies, follows no redirects, and knows the connection's page.
 type browser struct {
 	*caller
 	jar     http.CookieJar
-	console bool // it is the console that calls: requests bear its origin
+	console bool // requests come from the console, with its Origin
 }
 
 func (c *caller) browser(console bool) *browser {
@@ -55,7 +56,7 @@ type begun struct {
 	State        string `json:"state"`
 }
 
-// connect asks for a connection of platform.
+// connect begins a connection to platform.
 func (b *browser) connect(area, platform string, body any) begun {
 	b.Helper()
 	var headers []string
@@ -74,10 +75,11 @@ func (b *browser) connect(area, platform string, body any) begun {
 	return out
 }
 
-// consent goes through the platform's page and answers the address that the browser is sent back to, on our listener.
+// consent completes the platform's consent page and returns the address of the redirect, on our listener.
 func (b *browser) consent(at begun, c oauth.Choice) string {
 	b.Helper()
-	back, err := oauth.Consent(b.Context(), &http.Client{Transport: b.OAuth.Transport(), Jar: b.jar}, at.AuthorizeURL, c)
+	back, err := oauth.Consent(b.Context(), &http.Client{Transport: b.OAuth.Transport(), Jar: b.jar}, at.AuthorizeURL,
+		c)
 	if err != nil {
 		b.Fatalf("consent: %v", err)
 	}
@@ -87,14 +89,16 @@ func (b *browser) consent(at begun, c oauth.Choice) string {
 	return strings.TrimPrefix(back.String(), "http://api.test")
 }
 
-// open loads an address of ours without a credential, as a browser does, and stays where it is sent from.
+// open loads one of our addresses without a credential, like a browser, and does not follow redirects.
 func (b *browser) open(address string) answer {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.URL+address, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	client := http.Client{Jar: b.jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Jar: b.jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		b.Fatal(err)
@@ -108,7 +112,7 @@ func (b *browser) open(address string) answer {
 	return got
 }
 
-// end is what a redirect says of a connection.
+// end returns the query of the redirect that ends a connection.
 func end(t testing.TB, got answer) url.Values {
 	t.Helper()
 	if got.Status != 303 {
@@ -124,7 +128,7 @@ func end(t testing.TB, got answer) url.Values {
 	return u.Query()
 }
 
-// home is a redirect_url that is allowed.
+// home is an allowed redirect_url.
 var home = map[string]any{"redirect_url": "http://api.test/accounts?tab=1"}
 
 type account struct {
@@ -184,7 +188,7 @@ func (c *caller) accounts(area, query string) []account {
 	return out.Data
 }
 
-// offered is what person's login offers to an API client.
+// offered returns the accounts which a person's login offers to an API client.
 func (c *caller) offered(area, platform, person string) offers {
 	c.Helper()
 	b := c.browser(false)
@@ -195,7 +199,7 @@ func (c *caller) offered(area, platform, person string) offers {
 	return c.pending(q.Get("pending_id"))
 }
 
-// login connects everything that person reaches, by an API client, and answers the accounts.
+// login connects all accounts that person reaches, as an API client, and returns the accounts.
 func (c *caller) login(area, platform, person string) []account {
 	c.Helper()
 	o := c.offered(area, platform, person)
@@ -209,8 +213,8 @@ func (s *service) announced(org id.ID) map[string]int {
 	return counts
 }
 
-// TestEveryPlatformIsConnectedThroughABrowser walks the whole way for each platform, from the console and from an API
-// client: consent page, callback, choice where there is one, and what the API shows afterwards.
+// TestEveryPlatformIsConnectedThroughABrowser runs the complete flow for each platform, from the console and from an
+// API client: consent page, callback, choice if needed, and the accounts which the API returns afterwards.
 func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -231,7 +235,8 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 				if len(o.Accounts) != 3 || o.Platform != p.name {
 					t.Fatalf("offers %+v", o)
 				}
-				if got := c.choose(o.ID, o.Accounts[2].External, o.Accounts[0].External); len(got) != 2 || got[0].External != o.Accounts[2].External {
+				if got := c.choose(o.ID, o.Accounts[2].External, o.Accounts[0].External); len(got) != 2 ||
+					got[0].External != o.Accounts[2].External {
 					t.Errorf("chosen %+v", got)
 				}
 				c.do("GET", "/api/v1/social/pending/"+o.ID, nil).want(t, 404, "not_found")
@@ -244,7 +249,8 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 				t.Fatalf("%d accounts, want %d: %+v", len(all), want, all)
 			}
 			for _, a := range all {
-				if a.OrgID != c.Org.String() || a.Platform != p.name || a.External == "" || a.Name == "" || a.Status != "active" {
+				if a.OrgID != c.Org.String() || a.Platform != p.name || a.External == "" || a.Name == "" ||
+					a.Status != "active" {
 					t.Errorf("account %+v", a)
 				}
 				one := c.do("GET", "/api/v1/"+p.area+"/accounts/"+a.ID, nil)
@@ -259,7 +265,7 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 				t.Errorf("events %v, want %d of connected", got, want)
 			}
 
-			// A client of the API, beside: nothing is connected before its user says so.
+			// For an API client, nothing is connected before its user confirms.
 			k := s.signup()
 			kb := k.browser(false)
 			q = end(t, kb.open(kb.consent(kb.connect(p.area, p.name, home), oauth.Choice{})))
@@ -275,12 +281,13 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 	}
 }
 
-// sealed looks at what is stored of tokens: it is there, and it is not readable.
+// sealed checks that tokens are stored and not readable.
 func (s *service) sealed(orgs ...id.ID) {
 	s.Helper()
 	for _, org := range orgs {
 		var n int
-		err := testkit.Pgx(s, s.DB.URL).QueryRow(s.Context(), `SELECT count(*) FROM social_grant WHERE org_id = $1 AND sealed_access IS NOT NULL AND key_id <> 0
+		err := testkit.Pgx(s, s.DB.URL).QueryRow(s.Context(),
+			`SELECT count(*) FROM social_grant WHERE org_id = $1 AND sealed_access IS NOT NULL AND key_id <> 0
 			AND position($2::bytea IN sealed_access) = 0`, org, []byte(oauth.TokenMark)).Scan(&n)
 		if err != nil || n == 0 {
 			s.Errorf("%d grants with sealed tokens, %v", n, err)
@@ -294,16 +301,20 @@ func TestDeniedConsentEndsAsDenied(t *testing.T) {
 	for _, p := range platforms {
 		c := s.signup()
 		b := c.browser(true)
-		if q := end(t, b.open(b.consent(b.connect(p.area, p.name, home), oauth.Choice{Deny: true}))); q.Get("status") != "denied" || q.Has("pending_id") {
+		if q := end(t,
+			b.open(b.consent(b.connect(p.area, p.name, home),
+				oauth.Choice{Deny: true}))); q.Get("status") != "denied" || q.Has("pending_id") {
 			t.Errorf("%s: %v", p.name, q)
 		}
 	}
 	c := s.signup()
 	b := c.browser(false)
-	if got := b.open(b.consent(b.connect("social", "x", nil), oauth.Choice{Deny: true})); got.Status != 200 || !strings.Contains(string(got.Body), "Not connected") {
+	if got := b.open(b.consent(b.connect("social", "x", nil), oauth.Choice{Deny: true})); got.Status != 200 ||
+		!strings.Contains(string(got.Body), "Not connected") {
 		t.Errorf("without a redirect_url: %d %s", got.Status, got.Body)
 	}
-	if got := b.open(b.consent(b.connect("social", "x", "{}"), oauth.Choice{})); got.Status != 200 || !strings.Contains(string(got.Body), "Almost done") {
+	if got := b.open(b.consent(b.connect("social", "x", "{}"), oauth.Choice{})); got.Status != 200 ||
+		!strings.Contains(string(got.Body), "Almost done") {
 		t.Errorf("without a redirect_url: %d %s", got.Status, got.Body)
 	}
 	if n, err := s.OAuth.Counts(t.Context()); err != nil || n["x"]["token"] != 1 || n["facebook"]["token"] != 0 {

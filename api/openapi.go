@@ -12,13 +12,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// operationID names an operation by its method and path, which are unique and stay.
+// operationID returns an operation's id. It is derived from method and path, which are unique and stable.
 func operationID(o op) string {
-	words := strings.FieldsFunc(strings.TrimPrefix(o.Path, "/api/v1"), func(r rune) bool { return strings.ContainsRune("/{}-_.", r) })
+	words := strings.FieldsFunc(strings.TrimPrefix(o.Path, "/api/v1"), func(r rune) bool {
+		return strings.ContainsRune("/{}-_.", r)
+	})
 	return strings.ToLower(o.Method) + "-" + strings.Join(words, "-")
 }
 
-// security is what the document says about o.Need.
+// security returns the security requirements that follow from o.Need.
 func security(o op) []map[string][]string {
 	if o.Need.role == "" {
 		return []map[string][]string{}
@@ -26,50 +28,64 @@ func security(o op) []map[string][]string {
 	return []map[string][]string{{"bearer": {}}}
 }
 
-// about is the document's introduction.
+// about is the introduction of the API document.
 const about = `Contacts, automation and webhooks for marketing teams.
 
 Every call but login and its kin bears an access token or an API key, as Authorization: Bearer. Whatever goes wrong is
 answered as a problem (RFC 9457) whose code is one of a published list. Lists turn pages by cursor. A POST or PATCH with an
 Idempotency-Key may be sent again within 24 hours and acts once. Single resources bear an ETag; PATCH and DELETE take If-Match.`
 
-// components are what every operation shares.
+// components adds the components shared by every operation.
 func components(c *huma.Components) {
 	c.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "A user's access token (JWT) or an org's API key (fw_...)"},
+		"bearer": {
+			Type: "http", Scheme: "bearer",
+			Description: "A user's access token (JWT) or an org's API key (fw_...)",
+		},
 	}
 	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 	integer := func() *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
 	least, most := 1, 255
 	c.Parameters = map[string]*huma.Param{
-		"RequestId": {Name: "X-Request-Id", In: "header", Schema: text(), Description: "Taken as the request's id if it matches [A-Za-z0-9._-]{1,128}"},
-		"IdempotencyKey": {
-			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[!-~]+$"},
-			Description: "A request that comes again with the same key within 24 hours gets the first answer",
+		"RequestId": {
+			Name: "X-Request-Id", In: "header", Schema: text(),
+			Description: "Used as the request's id if it matches [A-Za-z0-9._-]{1,128}",
 		},
-		"IfNoneMatch": {Name: "If-None-Match", In: "header", Schema: text(), Description: "ETags the caller has; a match is answered with 304"},
+		"IdempotencyKey": {
+			Name: keyHeader, In: "header",
+			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[!-~]+$"},
+			Description: "A repeated request with the same key within 24 hours gets the first response",
+		},
+		"IfNoneMatch": {
+			Name: "If-None-Match", In: "header", Schema: text(),
+			Description: "ETags which the caller has; a match returns 304",
+		},
 	}
 	c.Headers = map[string]*huma.Header{
-		"RequestId":          {Schema: text(), Description: "The request's id, also in the log and in every problem"},
-		"RateLimitPolicy":    {Schema: text(), Description: "The limits, as structured fields (RFC 9651)"},
-		"RateLimit":          {Schema: text(), Description: "The tighter limit: requests left (r) and seconds until more are (t)"},
-		"RateLimitLimit":     {Schema: integer(), Description: "Requests of a burst"},
+		"RequestId":       {Schema: text(), Description: "The request's id, also in the log and in every problem"},
+		"RateLimitPolicy": {Schema: text(), Description: "The limits, as structured fields (RFC 9651)"},
+		"RateLimit": {
+			Schema:      text(),
+			Description: "The tighter limit: requests left (r) and seconds until more (t)",
+		},
+		"RateLimitLimit":     {Schema: integer(), Description: "Requests allowed in a burst"},
 		"RateLimitRemaining": {Schema: integer(), Description: "Requests left"},
-		"RateLimitReset":     {Schema: integer(), Description: "When more are left, in seconds since 1970"},
+		"RateLimitReset":     {Schema: integer(), Description: "When more requests are available, in Unix seconds"},
 		"RetryAfter":         {Schema: integer(), Description: "Seconds to wait"},
-		"Replayed":           {Schema: text(), Description: "true on the stored answer to an Idempotency-Key"},
+		"Replayed":           {Schema: text(), Description: "true on the stored response for an Idempotency-Key"},
 		"Authenticate":       {Schema: text(), Description: "On 401"},
 	}
 	c.Responses = map[string]*huma.Response{"Problem": {
-		Description: "A problem (RFC 9457); its code says which",
-		Headers:     headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate", "Authenticate"),
+		Description: "A problem (RFC 9457), identified by its code",
+		Headers: headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate",
+			"Authenticate"),
 		Content: map[string]*huma.MediaType{problemType: {
 			Schema: c.Schemas.Schema(reflect.TypeFor[problem](), true, "Problem"),
 		}},
 	}}
 }
 
-// headerRefs pairs names of headers with components.
+// headerRefs maps header names to references to components. pairs alternates between the two.
 func headerRefs(pairs ...string) map[string]*huma.Header {
 	refs := map[string]*huma.Header{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -78,7 +94,7 @@ func headerRefs(pairs ...string) map[string]*huma.Header {
 	return refs
 }
 
-// parameters are the headers that the middleware takes.
+// parameters returns the headers that the middleware reads.
 func parameters(o op) []*huma.Param {
 	p := []*huma.Param{{Ref: "#/components/parameters/RequestId"}}
 	if o.Keyed() {
@@ -87,7 +103,7 @@ func parameters(o op) []*huma.Param {
 	return p
 }
 
-// document adds h to the API document and notes in o what the middleware must know of it.
+// document adds h to the API document and stores in o what the middleware needs from it.
 func (a *App) document(o *op, h *huma.Operation) {
 	o.queries, o.silent = map[string]bool{}, map[string]string{}
 	for _, p := range h.Parameters {
@@ -108,7 +124,8 @@ func (a *App) document(o *op, h *huma.Operation) {
 		h.RequestBody.Content = rawContent(o.Takes)
 	}
 	if o.Form != nil {
-		h.RequestBody.Required, h.RequestBody.Content = true, map[string]*huma.MediaType{"multipart/form-data": {Schema: o.Form}}
+		h.RequestBody.Required, h.RequestBody.Content = true,
+			map[string]*huma.MediaType{"multipart/form-data": {Schema: o.Form}}
 	}
 	if len(h.RequestBody.Content) == 0 {
 		h.RequestBody = nil
@@ -125,7 +142,10 @@ func (a *App) document(o *op, h *huma.Operation) {
 	}
 	if o.Method == http.MethodGet && success.Headers["ETag"] != nil {
 		h.Parameters = append(h.Parameters, &huma.Param{Ref: "#/components/parameters/IfNoneMatch"})
-		h.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: headerRefs("X-Request-Id", "RequestId")}
+		h.Responses["304"] = &huma.Response{
+			Description: "The caller's copy is current",
+			Headers:     headerRefs("X-Request-Id", "RequestId"),
+		}
 	}
 	maps.Copy(success.Headers, headerRefs("X-Request-Id", "RequestId"))
 	if o.Need.role != "" {
@@ -144,7 +164,7 @@ func (a *App) document(o *op, h *huma.Operation) {
 	}
 	for _, status := range o.Also {
 		also := *success
-		if status >= http.StatusMultipleChoices { // a redirect has nothing to say
+		if status >= http.StatusMultipleChoices { // a redirect has no body
 			also.Content = nil
 		}
 		also.Description = http.StatusText(status)
@@ -157,7 +177,8 @@ func (a *App) document(o *op, h *huma.Operation) {
 	a.huma.OpenAPI().AddOperation(h)
 }
 
-// nameNull adds null to the enum of every nullable part of s: by JSON Schema a type that takes null is not enough.
+// nameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null
+// in an enum.
 func nameNull(s *huma.Schema) {
 	if s == nil {
 		return
@@ -177,7 +198,7 @@ func nameNull(s *huma.Schema) {
 	}
 }
 
-// rawContent is a body of bytes, of any of the media types. Text has no form that a schema could say, either.
+// rawContent describes a body of bytes in any of the media types. Text gets no schema either.
 func rawContent(kinds []string) map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
 	for _, kind := range kinds {
@@ -186,7 +207,7 @@ func rawContent(kinds []string) map[string]*huma.MediaType {
 	return content
 }
 
-// problems are the statuses, apart from success, that an operation may answer.
+// problems returns the error statuses of an operation.
 func problems(o *op) []int {
 	all := []int{400, 404, 405, 408, 413, 429, 431, 500, 503}
 	if o.Need.role != "" {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with a file of testdata.
+// golden compares got with a file in testdata.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -42,7 +42,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// bare is an API that nobody will call.
+// bare returns an API that serves no requests.
 func bare(t *testing.T) *api.App { return api.New(api.Deps{Log: testkit.Log(t)}) }
 
 func TestTheDocumentIsTheReviewedOne(t *testing.T) {
@@ -100,7 +100,10 @@ func TestTheReferencePageWorksOffline(t *testing.T) {
 		t.Errorf("CSP %q", csp)
 	}
 	var all []byte
-	for _, link := range []string{"/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js", "/docs/favicon-32x32.png"} {
+	for _, link := range []string{
+		"/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js",
+		"/docs/favicon-32x32.png",
+	} {
 		if !bytes.Contains(page.Body, []byte(link)) {
 			t.Errorf("the page does not ask for %s", link)
 		}

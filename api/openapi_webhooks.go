@@ -11,9 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// documentWebhooks adds what the service sends: one operation for each type of event, whose body is the envelope
-// with that type's object. They are written as an extension, since huma's schemas cannot say all that the
-// catalogue's do.
+// documentWebhooks adds the webhooks: one operation per event type, with the envelope and that type's object as its
+// body. They are written as an extension, since huma's schemas cannot express all of the catalogue's.
 func (a *App) documentWebhooks() {
 	all := map[string]any{}
 	for _, t := range events.Catalogue() {
@@ -29,49 +28,65 @@ func (a *App) documentWebhooks() {
 func webhook(t events.Type) map[string]any {
 	sample, err := t.Example()
 	if err != nil {
-		panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue is code; its test would fail first
+		panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue's test fails first
 	}
 	members := t.Schema()["properties"].(map[string]any) //nolint:forcetypeassert // an envelope has them
 	description := "Sent when " + t.Description + "."
 	if !t.Live {
-		description += " Reserved: nothing emits it yet, and its payload may still change; test sends carry the example."
+		description += " Reserved: nothing emits it yet, and its payload may still change; test sends carry the " +
+			"example."
 	}
 	headers := []any{}
 	for _, name := range slices.Sorted(maps.Keys(webhookHeaders())) {
 		headers = append(headers, map[string]any{"$ref": "#/components/parameters/" + name})
 	}
 	return map[string]any{
-		"operationId": "webhook-" + t.Name, "summary": t.Name, "description": description, "tags": []string{"Events"}, "x-live": t.Live,
+		"operationId": "webhook-" + t.Name, "summary": t.Name, "description": description, "tags": []string{"Events"},
+		"x-live":     t.Live,
 		"parameters": headers,
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{
 			"schema": map[string]any{"allOf": []any{
 				map[string]any{"$ref": "#/components/schemas/Envelope"},
-				map[string]any{"type": "object", "properties": map[string]any{"type": members["type"], "data": members["data"]}},
+				map[string]any{
+					"type":       "object",
+					"properties": map[string]any{"type": members["type"], "data": members["data"]},
+				},
 			}},
 			"example": sample,
 		}}},
 		"responses": map[string]any{
-			"2XX": map[string]any{"description": "Taken. Whatever else comes, or comes after 15 seconds, is a failure and is tried again"},
+			"2XX": map[string]any{
+				"description": "Taken. Whatever else comes, or comes after 15 seconds, is a failure and is tried " +
+					"again",
+			},
 			"410": map[string]any{"description": "No more: the webhook is disabled at once"},
 		},
 	}
 }
 
-// webhookHeaders are those of every delivery, by the names of their components.
+// webhookHeaders returns the headers of every delivery, by the names of their components.
 func webhookHeaders() map[string]*huma.Param {
 	header := func(name, description string) *huma.Param {
-		return &huma.Param{Name: name, In: "header", Required: true, Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
+		return &huma.Param{
+			Name: name, In: "header", Required: true, Description: description,
+			Schema: &huma.Schema{Type: huma.TypeString},
+		}
 	}
 	return map[string]*huma.Param{
-		"ServiceSignature": header(webhooks.SignatureHeader, "Lower-case hex of HMAC-SHA-256 over the raw body, keyed with the secret as it was shown; while a rotation overlaps, two of them with a comma between, newest first"),
+		"ServiceSignature": header(webhooks.SignatureHeader,
+			"Lower-case hex of HMAC-SHA-256 over the raw body, keyed with the secret as it was shown; while a "+
+				"rotation overlaps, two of them with a comma between, newest first"),
 		"WebhookId":        header("webhook-id", "The event's id, the same on every try"),
 		"WebhookTimestamp": header("webhook-timestamp", "When this try was made, in seconds since 1970"),
-		"WebhookSignature": header("webhook-signature", "Standard Webhooks: v1 and the base64 of HMAC-SHA-256 over id, timestamp and body; several with a space between"),
+		"WebhookSignature": header("webhook-signature",
+			"Standard Webhooks: v1 and the base64 of HMAC-SHA-256 over id, timestamp and body; several with a "+
+				"space between"),
 	}
 }
 
-// liveTypes says how much of the catalogue is emitted.
+// liveTypes describes how many of the event types are emitted.
 func liveTypes() string {
 	live, all := events.Count()
-	return fmt.Sprintf("There are %d types of events, %d of them live; the others are reserved for what is still to come.", all, live)
+	return fmt.Sprintf(
+		"There are %d types of events, %d of them live; the others are reserved for what is still to come.", all, live)
 }

@@ -22,55 +22,57 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// OpsOptions are what main hands to the ops listener of a process, whichever its role.
+// OpsOptions are the dependencies and settings of a process's ops listener, for every role.
 type OpsOptions struct {
-	Role string // of the process, for the page at /: "api", "worker", "scheduler", "up"
+	Role string // shown at /: "api", "worker", "scheduler" or "up"
 	Log  *slog.Logger
-	// Metrics is what /metrics shows; NewOps adds the Go runtime's and the process's own.
+	// Metrics is served at /metrics. NewOps adds metrics of the Go runtime and of the process.
 	Metrics *prometheus.Registry
 
-	DB          *postgres.DB // asked by /readyz
-	System      *postgres.DB // with DB, what acts on jobs; without it the dashboard changes nothing and there is no /jobs/
-	Hooks       queue.Hooks  // what the kinds of jobs do when an operator ends their jobs or begins them again
-	DatabaseURL string       // asked for migrations that are still to come
-	RedisURL    string       // asked by /readyz and shown by the dashboard
+	DB *postgres.DB // checked by /readyz
+	// System, together with DB, is used to act on jobs. Without it the dashboard is read-only and /jobs/ does not
+	// exist.
+	System      *postgres.DB
+	Hooks       queue.Hooks // hooks of job kinds for operators' archive, drop and run actions
+	DatabaseURL string      // checked for pending migrations
+	RedisURL    string      // checked by /readyz; the dashboard's Redis
 
-	User, Password string   // basic auth; both or neither. Serve refuses a listener off loopback without them
-	Hosts          []string // names, beside localhost and address literals, under which the listener is called
-	ReadOnly       bool     // the dashboard and /jobs/ show and change nothing
-	Worker         Slots    // of this process, where it runs jobs; else nil
+	User, Password string   // basic auth: both or neither; required off loopback
+	Hosts          []string // accepted Host names besides localhost and IP addresses
+	ReadOnly       bool     // makes the dashboard and /jobs/ read-only
+	Worker         Slots    // this process's worker; nil if it runs no jobs
 
-	// Ending tells whether the process has been told to end: /readyz is 503 from then on, while what has begun ends. Nil: never.
+	// Ending reports whether the process is shutting down. From then on /readyz returns 503 while open work finishes.
+	// Nil: never.
 	Ending func() bool
 
-	// NotConfigured lists the parts that the install lacks, for /readyz.
+	// NotConfigured lists the parts which the install lacks, for /readyz.
 	NotConfigured []Part
-	// Ready are further checks of /readyz, by name. Of their errors it shows ErrUnpublished alone.
+	// Ready are additional checks of /readyz, by name. Of their error texts, /readyz shows only ErrUnpublished.
 	Ready map[string]func(context.Context) error
 
-	// Serves tells whether a TLS server may get a certificate for a name. It is asked on every first handshake, and answers
-	// from memory. Nil: for none.
+	// Serves reports whether a TLS server may obtain a certificate for a name. It is called on every first handshake
+	// and must answer from memory. Nil: for no name.
 	Serves func(name string) bool
 
-	// Mounts are further handlers by path prefix, such as "/sandbox/inbox/": a prefix that ends with a slash
-	// takes everything below it. They get the path whole and are guarded like the rest.
+	// Mounts are additional handlers by path prefix, such as "/sandbox/inbox/". A prefix with a trailing slash matches
+	// everything below it. Handlers get the full path, behind the same guard as the rest.
 	Mounts map[string]http.Handler
-	// Receivers are those mounts that take POSTs from this machine without the password: who delivers webhooks to
-	// the sandbox's inbox has none.
+	// Receivers are the mounts that accept POSTs from this machine without the password, since the sender of webhooks
+	// to the sandbox's inbox has none.
 	Receivers []string
 }
 
-// Ops is the listener for those who run the service: health, metrics, the job dashboard. It is never on the
-// public port.
+// Ops is the listener for operators: health, metrics and the job dashboard. It never shares the public port.
 type Ops struct {
 	OpsOptions
 	handler http.Handler
 	ready   *readiness
 	queues  *dashboard
-	jobs    *jobDesk // nil without System
+	jobs    *jobsAPI // nil without System
 }
 
-// NewOps makes the handlers and connects to nothing.
+// NewOps creates the handlers. It does not connect to any server.
 func NewOps(o OpsOptions) (*Ops, error) {
 	if (o.User == "") != (o.Password == "") {
 		return nil, errHalf
@@ -78,14 +80,17 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
 	}
-	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector()} {
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
+	} {
 		var twice prometheus.AlreadyRegisteredError
 		if err := o.Metrics.Register(c); err != nil && !errors.As(err, &twice) {
 			return nil, fmt.Errorf("ops metrics: %w", err)
 		}
 	}
 	ops := &Ops{OpsOptions: o}
-	desk, err := newJobDesk(o)
+	desk, err := newJobsAPI(o)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +103,8 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	}
 
 	inner := http.NewServeMux()
-	inner.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Timeout: 10 * time.Second}))
+	inner.Handle("GET /metrics",
+		promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Timeout: 10 * time.Second}))
 	inner.Handle(queuesPath+"/", ops.queues)
 	inner.HandleFunc("GET /debug/pprof/", pprof.Index)
 	inner.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
@@ -119,23 +125,24 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	return ops, nil
 }
 
-var errHalf = errors.New("ops listener: the user and the password are given together")
+var errHalf = errors.New("FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD: set both or neither")
 
-// CheckOps tells whether NewOps and Serve would take an address with these credentials, for a process that asks
-// before it does anything else.
+// CheckOps returns an error unless NewOps and Serve accept the address with these credentials. A process calls it
+// before it starts anything else.
 func CheckOps(at net.Addr, user, password string) error {
 	switch {
 	case (user == "") != (password == ""):
 		return errHalf
 	case password == "" && !onlyHere(at):
-		return fmt.Errorf("ops listener: %s can be reached from outside: set FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD, or listen on 127.0.0.1", at)
+		return fmt.Errorf("ops listener: %s can be reached from outside: set FUNNELWORK_OPS_USER and "+
+			"FUNNELWORK_OPS_PASSWORD, or listen on 127.0.0.1", at)
 	default:
 		return nil
 	}
 }
 
-// Serve answers on ln until ctx ends, then gives open requests five seconds. It closes ln and the clients that
-// NewOps made. It refuses, at once, a listener that others can reach when no password was set.
+// Serve serves on ln until ctx ends, then gives open requests five seconds to finish. It closes ln and the clients
+// created by NewOps. It returns an error immediately if other machines can reach the listener and no password is set.
 func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 	defer func() { _ = o.Close() }()
 	if err := CheckOps(ln.Addr(), o.User, o.Password); err != nil {
@@ -169,13 +176,13 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 	return nil
 }
 
-// Close gives back the clients of an Ops. Serve does it too.
+// Close closes the clients of an Ops. Serve calls it too.
 func (o *Ops) Close() error { return errors.Join(o.queues.Close(), o.jobs.close(), o.ready.close()) }
 
-// ServeHTTP answers one request as the listener would.
+// ServeHTTP handles one request like the listener does.
 func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
 
-// onlyHere tells whether an address can be reached from this machine alone.
+// onlyHere reports whether an address can be reached from this machine only.
 func onlyHere(a net.Addr) bool {
 	switch a := a.(type) {
 	case *net.TCPAddr:
@@ -192,11 +199,13 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// contents lists what the listener has.
+// contents lists the paths of the listener.
 func (o *Ops) contents(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>Funnelwork %[1]s</title><h1>Funnelwork %[1]s: operations</h1><ul>", html.EscapeString(o.Role))
+	fmt.Fprintf(&b,
+		"<!doctype html><meta charset=utf-8><title>Funnelwork %[1]s</title><h1>Funnelwork %[1]s: operations</h1><ul>",
+		html.EscapeString(o.Role))
 	own := []string{"/healthz", "/readyz", "/metrics", askPath, queuesPath + "/"}
 	if o.jobs != nil {
 		own = append(own, jobsPath)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// plainHeaders keeps the pages out of frames and their types unguessed.
+// plainHeaders forbids framing and content sniffing.
 func plainHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -23,39 +23,40 @@ func plainHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// guarded lets operators through. Two strangers are kept out: who has no password, where one was set, and a
-// web page that an operator has open, which could otherwise have the operator's browser pause a queue. The
-// page gives itself away by its Origin; or, where it had its own name point at this address, by the Host.
+// guarded lets only operators through. It refuses requests without the password, if one is set. It also refuses
+// requests from web pages of other origins in an operator's browser, which could otherwise pause a queue. It detects
+// such a page by its Origin, or by the Host if the page's own name resolves to this address (DNS rebinding).
 func (o *Ops) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if o.Password != "" && !o.knows(r) && !o.delivers(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="funnelwork operations", charset="UTF-8"`)
-			http.Error(w, "user and password, please", http.StatusUnauthorized)
+			http.Error(w, "authentication required", http.StatusUnauthorized)
 			return
 		}
-		// A page under a name of its own has no password to send, so with one set its reads fail already.
+		// A page of another host cannot send the password, so with a password its reads have failed already.
 		if changes(r) || o.Password == "" {
 			if !o.calledRight(r.Host) {
-				http.Error(w, "this listener is not called by that name: list it in FUNNELWORK_OPS_HOSTS", http.StatusMisdirectedRequest)
+				http.Error(w, "unknown host name: list it in FUNNELWORK_OPS_HOSTS",
+					http.StatusMisdirectedRequest)
 				return
 			}
 		}
 		if changes(r) && !sameOrigin(r) {
-			http.Error(w, "a page of another origin may change nothing here", http.StatusForbidden)
+			http.Error(w, "cross-origin requests may not change anything", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// knows compares hashes, which have one length, in constant time.
+// knows checks user and password. It compares hashes, which have equal length, in constant time.
 func (o *Ops) knows(r *http.Request) bool {
 	user, password, ok := r.BasicAuth()
 	want, got := sha256.Sum256([]byte(o.User+":"+o.Password)), sha256.Sum256([]byte(user+":"+password))
 	return ok && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }
 
-// delivers tells whether r is a delivery from this machine to a receiver.
+// delivers reports whether r is a delivery from this machine to a receiver.
 func (o *Ops) delivers(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && r.Method == http.MethodPost &&
@@ -66,7 +67,7 @@ func changes(r *http.Request) bool {
 	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method)
 }
 
-// calledRight takes localhost and address literals, which no other site can make its own, and listed names.
+// calledRight reports whether host is localhost, an IP address, or a listed name. Other sites cannot own the first two.
 func (o *Ops) calledRight(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -76,10 +77,12 @@ func (o *Ops) calledRight(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return name == "localhost" || slices.ContainsFunc(o.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+	return name == "localhost" || slices.ContainsFunc(o.Hosts, func(h string) bool {
+		return strings.EqualFold(h, name) || strings.EqualFold(h, host)
+	})
 }
 
-// sameOrigin takes calls of our own pages, and of programs, which say nothing of an origin.
+// sameOrigin reports whether r comes from our own pages or from a program, which sends no origin.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return false

@@ -17,17 +17,17 @@ import (
 
 const jobsPath = "/jobs/"
 
-// jobDesk is where operators see jobs and act on them, in JSON. Postgres decides and is asked first, so that it
-// works while Redis is away. A nil one has no paths.
-type jobDesk struct {
+// jobsAPI is the JSON API with which operators inspect and change jobs. It reads and writes Postgres first, so it works
+// during a Redis outage. A nil jobsAPI mounts no paths.
+type jobsAPI struct {
 	operator *queue.Operator
 	redis    redis.UniversalClient
 	readOnly bool
-	actor    string // as the audit has it
+	actor    string // in the audit log
 	log      *slog.Logger
 }
 
-func newJobDesk(o OpsOptions) (*jobDesk, error) {
+func newJobsAPI(o OpsOptions) (*jobsAPI, error) {
 	if o.System == nil {
 		return nil, nil //nolint:nilnil // a listener without jobs is an answer
 	}
@@ -35,28 +35,31 @@ func newJobDesk(o OpsOptions) (*jobDesk, error) {
 	if err != nil {
 		return nil, err
 	}
-	ledger := queue.NewLedger(o.DB, o.System)
+	ledger := queue.NewStore(o.DB, o.System)
 	ledger.Hooks = o.Hooks
-	d := &jobDesk{operator: queue.NewOperator(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User, log: o.Log}
+	d := &jobsAPI{
+		operator: queue.NewOperator(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User,
+		log: o.Log,
+	}
 	if d.actor == "" {
 		d.actor = "ops"
 	}
 	return d, nil
 }
 
-func (d *jobDesk) close() error {
+func (d *jobsAPI) close() error {
 	if d == nil {
 		return nil
 	}
 	return d.redis.Close()
 }
 
-// mount adds the paths. Each is below the guard of the listener.
-func (d *jobDesk) mount(mux *http.ServeMux) {
+// mount adds the paths to mux, behind the listener's guard.
+func (d *jobsAPI) mount(mux *http.ServeMux) {
 	if d == nil {
 		return
 	}
-	for pattern, h := range map[string]deskHandler{
+	for pattern, h := range map[string]jobsHandler{
 		"GET /jobs/{$}":                 d.search,
 		"GET /jobs/{org}/{id}":          d.show,
 		"POST /jobs/{org}/{id}/run":     d.acts(d.operator.Run),
@@ -77,7 +80,7 @@ func (d *jobDesk) mount(mux *http.ServeMux) {
 	}
 }
 
-func (d *jobDesk) by(reason string) queue.By { return queue.By{Actor: d.actor, Reason: reason} }
+func (d *jobsAPI) by(reason string) queue.By { return queue.By{Actor: d.actor, Reason: reason} }
 
 var (
 	errNoJob  = &opsError{http.StatusNotFound, "there is no such job"}
@@ -86,7 +89,7 @@ var (
 	errNoSuch = &opsError{http.StatusNotFound, "there is none"}
 )
 
-// refused is what a result other than done is answered with.
+// refused returns the error for a result, or nil for queue.Acted.
 func refused(r queue.Result) error {
 	switch r {
 	case queue.Held:
@@ -110,7 +113,7 @@ func keyOf(r *http.Request) (k queue.Key, err error) {
 	return k, nil
 }
 
-func (d *jobDesk) show(r *http.Request) (int, any, error) {
+func (d *jobsAPI) show(r *http.Request) (int, any, error) {
 	k, err := keyOf(r)
 	if err != nil {
 		return 0, nil, err
@@ -122,8 +125,9 @@ func (d *jobDesk) show(r *http.Request) (int, any, error) {
 	return http.StatusOK, j, err
 }
 
-// acts is run now or archive of one job; its answer is the job afterwards, null where it is through by then.
-func (d *jobDesk) acts(act func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error)) deskHandler {
+// acts returns a handler that runs or archives one job. It responds with the job afterwards, or null if it has
+// finished.
+func (d *jobsAPI) acts(act func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error)) jobsHandler {
 	return func(r *http.Request) (int, any, error) {
 		var in struct {
 			Reason string `json:"reason"`
@@ -147,7 +151,7 @@ func (d *jobDesk) acts(act func(context.Context, queue.By, ...queue.Key) ([]queu
 	}
 }
 
-func (d *jobDesk) drop(r *http.Request) (int, any, error) {
+func (d *jobsAPI) drop(r *http.Request) (int, any, error) {
 	k, err := keyOf(r)
 	if err != nil {
 		return 0, nil, err
@@ -163,7 +167,7 @@ func (d *jobDesk) drop(r *http.Request) (int, any, error) {
 	return http.StatusNoContent, nil, err
 }
 
-func (d *jobDesk) dropMatching(r *http.Request) (int, any, error) {
+func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
 	var in struct {
 		Filter queue.Filter `json:"filter"`
 		Reason string       `json:"reason"`
@@ -178,7 +182,7 @@ func (d *jobDesk) dropMatching(r *http.Request) (int, any, error) {
 	return http.StatusOK, map[string]any{"dropped": n, "more": more}, err
 }
 
-func (d *jobDesk) startRedrive(r *http.Request) (int, any, error) {
+func (d *jobsAPI) startRedrive(r *http.Request) (int, any, error) {
 	var in struct {
 		Filter queue.Filter `json:"filter"`
 		Rate   int          `json:"rate"`
@@ -198,12 +202,12 @@ func askRedrive(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
 }
 
-func (d *jobDesk) redrives(r *http.Request) (int, any, error) {
+func (d *jobsAPI) redrives(r *http.Request) (int, any, error) {
 	out, err := d.operator.Redrives(r.Context())
 	return http.StatusOK, dataOf(out), err
 }
 
-func (d *jobDesk) cancelRedrive(r *http.Request) (int, any, error) {
+func (d *jobsAPI) cancelRedrive(r *http.Request) (int, any, error) {
 	which, err := id.Parse(r.PathValue("id"))
 	if err != nil {
 		return 0, nil, errNoSuch
@@ -215,12 +219,12 @@ func (d *jobDesk) cancelRedrive(r *http.Request) (int, any, error) {
 	return http.StatusNoContent, nil, err
 }
 
-func (d *jobDesk) pauses(r *http.Request) (int, any, error) {
+func (d *jobsAPI) pauses(r *http.Request) (int, any, error) {
 	out, err := d.operator.Pauses(r.Context())
 	return http.StatusOK, dataOf(out), err
 }
 
-func (d *jobDesk) pause(r *http.Request) (int, any, error) {
+func (d *jobsAPI) pause(r *http.Request) (int, any, error) {
 	var in struct {
 		Scope  string `json:"scope"`
 		Name   string `json:"name"`
@@ -237,7 +241,7 @@ func (d *jobDesk) pause(r *http.Request) (int, any, error) {
 	return status, map[string]string{"scope": in.Scope, "name": in.Name}, err
 }
 
-func (d *jobDesk) resume(r *http.Request) (int, any, error) {
+func (d *jobsAPI) resume(r *http.Request) (int, any, error) {
 	q, err := readQuery(r, "scope", "name", "reason")
 	if err != nil {
 		return 0, nil, err
@@ -249,12 +253,12 @@ func (d *jobDesk) resume(r *http.Request) (int, any, error) {
 	return http.StatusNoContent, nil, err
 }
 
-func (d *jobDesk) weights(r *http.Request) (int, any, error) {
+func (d *jobsAPI) weights(r *http.Request) (int, any, error) {
 	out, err := d.operator.Weights(r.Context())
 	return http.StatusOK, dataOf(out), err
 }
 
-func (d *jobDesk) setWeight(r *http.Request) (int, any, error) {
+func (d *jobsAPI) setWeight(r *http.Request) (int, any, error) {
 	var in struct {
 		Weight int    `json:"weight"`
 		Reason string `json:"reason"`
@@ -270,7 +274,7 @@ func (d *jobDesk) setWeight(r *http.Request) (int, any, error) {
 	return http.StatusOK, queue.Weight{Org: org, Weight: in.Weight}, err
 }
 
-func (d *jobDesk) audit(r *http.Request) (int, any, error) {
+func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
 	q, err := readQuery(r, "limit", "cursor")
 	if err != nil {
 		return 0, nil, err
@@ -287,23 +291,26 @@ func (d *jobDesk) audit(r *http.Request) (int, any, error) {
 		}
 		before = &last
 	}
-	acts, err := d.operator.Acts(r.Context(), limit+1, before)
+	acts, err := d.operator.AuditLog(r.Context(), limit+1, before)
 	if err != nil {
 		return 0, nil, err
 	}
-	out := opsPage[queue.Act]{HasMore: len(acts) > limit}
+	out := opsPage[queue.AuditEntry]{HasMore: len(acts) > limit}
 	if out.HasMore {
 		acts = acts[:limit]
 		next := acts[limit-1].ID.String()
 		out.NextCursor = &next
 	}
-	out.Data = append([]queue.Act{}, acts...)
+	out.Data = append([]queue.AuditEntry{}, acts...)
 	return http.StatusOK, out, nil
 }
 
-// askersOwn tells errors that the asker made from others.
+// askersOwn reports whether err was caused by the request.
 func askersOwn(err error) bool {
-	for _, e := range []error{queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered, queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg} {
+	for _, e := range []error{
+		queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered,
+		queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg,
+	} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// deskList is an answer with jobs.
+// deskList is a response with jobs.
 type deskList struct {
 	Data []struct {
 		ID    id.ID
@@ -27,7 +27,7 @@ type deskList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// read makes a GET and reads its answer.
+// read sends a GET and decodes the response.
 func (b *board) read(path string, into any) {
 	b.Helper()
 	w := b.call("GET", path, nil)
@@ -73,7 +73,8 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 		t.Error(diff)
 	}
 	for path, n := range map[string]int{
-		"/jobs/?kind=kind.1": 2, "/jobs/?state=retry": 1, "/jobs/?state=running": 0, "/jobs/?id=" + open.ID.String(): 1, "/jobs/?id=" + id.New().String(): 0,
+		"/jobs/?kind=kind.1": 2, "/jobs/?state=retry": 1, "/jobs/?state=running": 0,
+		"/jobs/?id=" + open.ID.String(): 1, "/jobs/?id=" + id.New().String(): 0,
 		"/jobs/?after=2001-01-01T00:00:00Z&before=2002-01-01T00:00:00Z": 0, "/jobs/?lane=bulk": 0,
 	} {
 		var page deskList
@@ -81,7 +82,10 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 			t.Errorf("GET %s: %+v", path, page)
 		}
 	}
-	for _, bad := range []string{"limit=0", "limit=x", "state=odd", "lane=odd", "org_id=1", "id=1", "after=today", "cursor=%25", "what=1", "kind=a&kind=b", "error=%00", "error=%ff", "error=no"} {
+	for _, bad := range []string{
+		"limit=0", "limit=x", "state=odd", "lane=odd", "org_id=1", "id=1", "after=today",
+		"cursor=%25", "what=1", "kind=a&kind=b", "error=%00", "error=%ff", "error=no",
+	} {
 		if w := b.call("GET", "/jobs/?"+bad, nil); w.Code != 400 || !strings.HasPrefix(w.Body.String(), `{"error":`) {
 			t.Errorf("?%s: %d %s", bad, w.Code, w.Body)
 		}
@@ -93,7 +97,10 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 	if b.read(b.path(open), &one); one.State != "retry" || one.Kind != "test.kind" || one.Args == nil {
 		t.Errorf("%+v", one)
 	}
-	for _, none := range []string{"/jobs/x/y", "/jobs/" + b.org.String() + "/" + id.New().String(), "/jobs/" + id.New().String() + "/" + open.ID.String()} {
+	for _, none := range []string{
+		"/jobs/x/y", "/jobs/" + b.org.String() + "/" + id.New().String(),
+		"/jobs/" + id.New().String() + "/" + open.ID.String(),
+	} {
 		if w := b.call("GET", none, nil); w.Code != 404 {
 			t.Errorf("GET %s: %d", none, w.Code)
 		}
@@ -143,7 +150,8 @@ func TestOperatorsActOnOneJobByItsPath(t *testing.T) {
 			t.Errorf("%s %s of %q: the audit names %q, want %q", s.method, s.more, s.row, who, want)
 		}
 	}
-	if said := b.ask(`SELECT last_error FROM job WHERE last_error LIKE 'archived%'`); said != "archived by grace: poison" {
+	if said := b.ask(`SELECT last_error FROM job WHERE last_error LIKE 'archived%'`); said !=
+		"archived by grace: poison" {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -163,7 +171,9 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &r); w.Code != 202 || err != nil || r.Total != 3 || r.Rate != 5 {
 		t.Fatalf("redrive: %d %s", w.Code, w.Body)
 	}
-	if asks := b.ask(`SELECT string_agg(kind || ' ' || args::text, ',') FROM job WHERE kind LIKE 'platform.%'`); asks != `platform.redrive {"redrive":"`+r.ID.String()+`"}` {
+	if asks := b.ask(
+		`SELECT string_agg(kind || ' ' || args::text, ',') FROM job WHERE kind LIKE 'platform.%'`); asks !=
+		`platform.redrive {"redrive":"`+r.ID.String()+`"}` {
 		t.Errorf("asked for %s", asks)
 	}
 	var list struct{ Data []queue.Redrive }
@@ -176,7 +186,8 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]int{
-		`{"filter":{"kind":"kind.0"}}`: 422, `{"filter":{"state":"open"},"rate":1}`: 422, `{"filter":{"lane":"x"},"rate":1}`: 422, `{"filter":{"colour":"red"},"rate":1}`: 400, `[]`: 400,
+		`{"filter":{"kind":"kind.0"}}`: 422, `{"filter":{"state":"open"},"rate":1}`: 422,
+		`{"filter":{"lane":"x"},"rate":1}`: 422, `{"filter":{"colour":"red"},"rate":1}`: 400, `[]`: 400,
 	} {
 		if w := b.call("POST", "/jobs/redrive", body); w.Code != want {
 			t.Errorf("redrive %s: %d, want %d", body, w.Code, want)
@@ -192,7 +203,8 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		{`{"filter":{"kind":"kind.1"},"reason":"spam"}`, 200, `{"dropped":3,"more":false}`},
 		{`{"filter":{"kind":"kind.1"},"reason":"spam"}`, 200, `{"dropped":0,"more":false}`},
 	} {
-		if w := b.call("POST", "/jobs/drop", tc.body); w.Code != tc.status || tc.want != "" && strings.TrimSpace(w.Body.String()) != tc.want {
+		if w := b.call("POST", "/jobs/drop", tc.body); w.Code != tc.status ||
+			tc.want != "" && strings.TrimSpace(w.Body.String()) != tc.want {
 			t.Errorf("drop %s: %d %s", tc.body, w.Code, w.Body)
 		}
 	}
@@ -226,7 +238,7 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 	var acts []string
 	for cursor := ""; ; {
 		var page struct {
-			Data       []queue.Act
+			Data       []queue.AuditEntry
 			NextCursor *string `json:"next_cursor"`
 		}
 		b.read("/jobs/acts?limit=3"+cursor, &page)
@@ -238,12 +250,15 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		}
 		cursor = "&cursor=" + *page.NextCursor
 	}
-	if diff := cmp.Diff([]string{"redrive.start mended", "redrive.cancel", "drop spam", "pause a bad release", "pause", "resume", "weight"}, acts); diff != "" {
+	if diff := cmp.Diff([]string{
+		"redrive.start mended", "redrive.cancel", "drop spam", "pause a bad release",
+		"pause", "resume", "weight",
+	}, acts); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// slots is a worker's.
+// slots is a fake worker.
 type slots struct {
 	n   int
 	bad error
@@ -266,19 +281,24 @@ func TestAWorkersSlotsAreChangedThroughItsListener(t *testing.T) {
 	if b.read("/workers/concurrency", &got); got.Concurrency != 20 {
 		t.Errorf("%+v", got)
 	}
-	for body, want := range map[string]int{`{"concurrency":0}`: 422, `{}`: 422, `{"concurrency":1001}`: 422, `{"concurrency":"many"}`: 400} {
+	for body, want := range map[string]int{
+		`{"concurrency":0}`: 422, `{}`: 422, `{"concurrency":1001}`: 422,
+		`{"concurrency":"many"}`: 400,
+	} {
 		if w := b.call("PUT", "/workers/concurrency", body); w.Code != want || s.n != 20 {
 			t.Errorf("%s: %d, %d slots", body, w.Code, s.n)
 		}
 	}
-	if w := b.call("PUT", "/workers/concurrency", `{"concurrency":40}`); w.Code != 200 || s.n != 40 || strings.TrimSpace(w.Body.String()) != `{"concurrency":40}` {
+	if w := b.call("PUT", "/workers/concurrency", `{"concurrency":40}`); w.Code != 200 || s.n != 40 ||
+		strings.TrimSpace(w.Body.String()) != `{"concurrency":40}` {
 		t.Errorf("%d %s, %d slots", w.Code, w.Body, s.n)
 	}
 	s.bad = errors.New("no")
 	if w := b.call("PUT", "/workers/concurrency", `{"concurrency":50}`); w.Code != 500 {
 		t.Errorf("%d", w.Code)
 	}
-	if said := b.ask(`SELECT string_agg(act || ' ' || scope, ', ') FROM job_act`); said != "concurrency worker: 40, was 20" {
+	if said := b.ask(`SELECT string_agg(act || ' ' || scope, ', ') FROM job_act`); said !=
+		"concurrency worker: 40, was 20" {
 		t.Errorf("the audit has %q", said)
 	}
 	if w := newBoard(t).call("GET", "/workers/concurrency", nil); w.Code != 404 {
@@ -291,7 +311,13 @@ func TestOperatorsWorkWhileRedisIsAway(t *testing.T) {
 	b := newBoard(t)
 	k := b.job(dead)
 	b.server.Stop()
-	for _, c := range [][3]string{{"GET", "/jobs/", ""}, {"POST", b.path(k) + "/run", ""}, {"POST", b.path(k) + "/archive", ""}, {"POST", "/jobs/pauses", `{"scope":"lane","name":"default"}`}, {"DELETE", b.path(k) + "?reason=gone", ""}} {
+	for _, c := range [][3]string{
+		{"GET", "/jobs/", ""},
+		{"POST", b.path(k) + "/run", ""},
+		{"POST", b.path(k) + "/archive", ""},
+		{"POST", "/jobs/pauses", `{"scope":"lane","name":"default"}`},
+		{"DELETE", b.path(k) + "?reason=gone", ""},
+	} {
 		if w := b.call(c[0], c[1], c[2]); w.Code >= 300 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], w.Code, w.Body)
 		}

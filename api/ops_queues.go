@@ -20,21 +20,21 @@ import (
 
 const queuesPath = "/queues"
 
-// dashboard is Asynq's own, over the queues in Redis. What its page asks to be changed passes through here first:
-// the job's row is changed in Postgres, then asynq is told, so that the page tells the truth afterwards.
+// dashboard is asynq's dashboard over the queues in Redis. It intercepts changes: it updates the job's row in Postgres
+// first and then asynq's task, so that the page shows the real state.
 type dashboard struct {
 	*asynqmon.HTTPHandler
 	redis    redis.UniversalClient
 	inspect  *asynq.Inspector
-	desk     *jobDesk // nil where nothing may be changed
+	desk     *jobsAPI // nil if read-only
 	readOnly bool
 	log      *slog.Logger
 }
 
-// redisURL lets asynq and its dashboard connect the way the rest of the service does.
+// redisURL makes asynq and its dashboard use the same connection settings as the rest of the service.
 type redisURL string
 
-// MakeRedisClient is asynq's interface. The URL has been parsed before.
+// MakeRedisClient implements asynq.RedisConnOpt. The URL was parsed before.
 func (u redisURL) MakeRedisClient() any {
 	client, err := redisx.Open(string(u), redisx.Worker)
 	if err != nil {
@@ -43,7 +43,7 @@ func (u redisURL) MakeRedisClient() any {
 	return client
 }
 
-func newDashboard(url string, desk *jobDesk, readOnly bool, log *slog.Logger) (*dashboard, error) {
+func newDashboard(url string, desk *jobsAPI, readOnly bool, log *slog.Logger) (*dashboard, error) {
 	client, err := redisx.Open(url, redisx.Worker)
 	if err != nil {
 		return nil, err
@@ -55,17 +55,19 @@ func newDashboard(url string, desk *jobDesk, readOnly bool, log *slog.Logger) (*
 			RedisConnOpt:     asynq.RedisConnOpt(redisURL(url)),
 			ReadOnly:         readOnly,
 			PayloadFormatter: asynqmon.PayloadFormatterFunc(payload),
-			ResultFormatter:  asynqmon.ResultFormatterFunc(func(_ string, result []byte) string { return fmt.Sprintf("%d bytes", len(result)) }),
+			ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
+				return fmt.Sprintf("%d bytes", len(result))
+			}),
 		}),
 		redis: client, inspect: asynq.NewInspectorFromRedisClient(client), desk: desk, readOnly: readOnly, log: log,
 	}, nil
 }
 
-// Close gives back the clients.
+// Close closes the Redis clients.
 func (d *dashboard) Close() error { return errors.Join(d.HTTPHandler.Close(), d.redis.Close()) }
 
-// ServeHTTP lets reads through, and does what changes something itself; either once asynq knows its queues. A queue
-// with all its tasks is not taken away.
+// ServeHTTP passes reads to asynqmon and handles changes itself. It registers asynq's queues before either. It refuses
+// to delete a queue.
 func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, api := strings.CutPrefix(r.URL.Path, queuesPath+"/api/")
 	if api {
@@ -77,19 +79,20 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodDelete && !strings.Contains(strings.Trim(rest, "/"), "/") {
-		http.Error(w, "queues are the service's lanes and are not deleted: pause it, or archive its tasks", http.StatusForbidden)
+		http.Error(w, "queues cannot be deleted: pause the queue, or archive its tasks",
+			http.StatusForbidden)
 		return
 	}
-	wish, ours := readWish(r.Method, rest)
-	if d.readOnly || !ours { // read only, asynqmon refuses it
+	wish, ours := readDashboardAction(r.Method, rest)
+	if d.readOnly || !ours { // if read-only, asynqmon refuses it
 		d.HTTPHandler.ServeHTTP(w, r)
 		return
 	}
 	d.grant(w, r, wish)
 }
 
-// nameQueues tells asynq the queues that there are. It remembers in each process which ones it has named, and so
-// names none again to a Redis that was emptied.
+// nameQueues registers all queues with asynq. asynq's client caches per process which queues it has registered, and
+// does not register them again after Redis was emptied.
 func (d *dashboard) nameQueues(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -98,11 +101,11 @@ func (d *dashboard) nameQueues(ctx context.Context) {
 		names = append(names, string(lane))
 	}
 	if err := d.redis.SAdd(ctx, "asynq:queues", names...).Err(); err != nil {
-		d.log.DebugContext(ctx, "queues not named", "error", err) // the page will say the rest
+		d.log.DebugContext(ctx, "registering queues failed", "error", err) // the page shows the error
 	}
 }
 
-// payload shows the job's id, which is all that a task of ours bears; of any other only its size.
+// payload shows the job's id, which is all that our tasks contain. Of other tasks it shows only the size.
 func payload(_ string, raw []byte) string {
 	var task struct {
 		ID string `json:"id"`

@@ -18,14 +18,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// asynqmon's bound on the body of a batch.
+// batchBody is asynqmon's size limit for the body of a batch.
 const batchBody = 1_000_000
 
-// errNoTask is a task that is neither in asynq nor a job.
+// errNoTask is the error for an id that is neither a task in asynq nor a job.
 var errNoTask = &opsError{http.StatusNotFound, "task not found"}
 
-// grant does what w asks and answers as asynqmon would.
-func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w wish) {
+// grant executes w and responds like asynqmon.
+func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
 	ctx := r.Context()
 	switch {
 	case w.state == "":
@@ -53,7 +53,10 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w wish) {
 				failed = append(failed, task)
 			}
 		}
-		names := map[string][2]string{"delete": {"deleted_ids", "failed_ids"}, "run": {"pending_ids", "error_ids"}, "archive": {"archived_ids", "error_ids"}}[w.verb]
+		names := map[string][2]string{
+			"delete": {"deleted_ids", "failed_ids"}, "run": {"pending_ids", "error_ids"},
+			"archive": {"archived_ids", "error_ids"},
+		}[w.verb]
 		showJSON(rw, http.StatusOK, map[string][]string{names[0]: done, names[1]: failed})
 	default:
 		ids, err := d.listed(w)
@@ -79,15 +82,15 @@ func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 		http.Error(rw, said.text, said.status)
 	case postgres.Away(err):
 		rw.Header().Set("Retry-After", "1")
-		http.Error(rw, "postgres is away, and it decides", http.StatusServiceUnavailable)
+		http.Error(rw, "postgres is unavailable", http.StatusServiceUnavailable)
 	default:
-		d.log.WarnContext(r.Context(), "the dashboard's wish was not granted", "path", r.URL.Path, "error", err)
+		d.log.WarnContext(r.Context(), "dashboard action failed", "path", r.URL.Path, "error", err)
 		http.Error(rw, strings.TrimPrefix(err.Error(), "asynq: "), http.StatusInternalServerError)
 	}
 }
 
-// grantPause pauses or resumes a lane. A queue that is none is asynq's alone, where asynq knows it.
-func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w wish) {
+// grantPause pauses or resumes a lane. It leaves a queue that is not a lane to asynqmon, if asynq knows the queue.
+func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
 	act := d.desk.operator.Pause
 	if w.verb == "resume" {
 		act = d.desk.operator.Resume
@@ -107,8 +110,9 @@ func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w wish) 
 	}
 }
 
-// grantCancel leaves the cancelling to asynq: the run's context ends, and the worker puts its job off by a minute.
-func (d *dashboard) grantCancel(rw http.ResponseWriter, r *http.Request, w wish) {
+// grantCancel records the cancellation in the audit log and lets asynq perform it. The run's context ends, and the
+// worker snoozes the job for a minute.
+func (d *dashboard) grantCancel(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
 	by := d.desk.by("dashboard")
 	ids := []string{w.task}
 	switch w.many {
@@ -132,14 +136,14 @@ func (d *dashboard) grantCancel(rw http.ResponseWriter, r *http.Request, w wish)
 			jobs = append(jobs, job)
 		}
 	}
-	if err := d.desk.operator.Note(r.Context(), by, "cancel", jobs...); err != nil {
+	if err := d.desk.operator.Audit(r.Context(), by, "cancel", jobs...); err != nil {
 		d.refuse(rw, r, err)
 		return
 	}
 	d.HTTPHandler.ServeHTTP(rw, r)
 }
 
-// taskIDs reads the body of a batch, as strictly as asynqmon does.
+// taskIDs parses the body of a batch, as strictly as asynqmon does.
 func taskIDs(rw http.ResponseWriter, r *http.Request) ([]string, error) {
 	dec := json.NewDecoder(http.MaxBytesReader(rw, r.Body, batchBody))
 	dec.DisallowUnknownFields()
@@ -150,15 +154,15 @@ func taskIDs(rw http.ResponseWriter, r *http.Request) ([]string, error) {
 	return in.TaskIDs, err
 }
 
-// jobOf is the job in a task's name, "id:dispatch".
+// jobOf returns the job id of a task id, which has the form "id:dispatch".
 func jobOf(task string) (id.ID, bool) {
 	name, _, ok := cutLast(task)
 	job, err := id.Parse(name)
 	return job, ok && err == nil
 }
 
-// act does w to the jobs of the tasks, Postgres first, and answers what each came to; nil is done.
-func (d *dashboard) act(ctx context.Context, w wish, tasks ...string) map[string]error {
+// act applies w to the jobs of the tasks, in Postgres first. It returns an error per task; nil means done.
+func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string) map[string]error {
 	out := make(map[string]error, len(tasks))
 	keys, err := d.keys(ctx, w.queue, tasks)
 	if err != nil {
@@ -192,7 +196,7 @@ func (d *dashboard) act(ctx context.Context, w wish, tasks ...string) map[string
 			out[task] = errHeld
 		case results[i] == queue.Gone:
 			out[task] = d.stray(w.queue, task)
-		case results[i] == queue.Unfit: // asked to be archived, and dead already: so it is listed as that
+		case results[i] == queue.Unfit: // the job is dead already: archive its task
 			_ = d.inspect.ArchiveTask(w.queue, task)
 			out[task] = nil
 		default:
@@ -203,8 +207,8 @@ func (d *dashboard) act(ctx context.Context, w wish, tasks ...string) map[string
 	return out
 }
 
-// keys finds the jobs of tasks: by the payload, which says the org, or, of tasks that asynq no longer has or
-// cannot read, by the id in their names.
+// keys returns the jobs of the tasks. It reads the payload, which names the org. For tasks that asynq no longer has or
+// cannot read, it looks up the job id contained in the task id.
 func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[string]queue.Key, error) {
 	out := make(map[string]queue.Key, len(tasks))
 	asked := map[id.ID][]string{}
@@ -233,7 +237,7 @@ func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[
 	return out, err
 }
 
-// stray takes a task away that no job stands behind, whatever was asked for it.
+// stray deletes a task without a job, whatever the requested action.
 func (d *dashboard) stray(name, task string) error {
 	err := d.inspect.DeleteTask(name, task)
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
@@ -245,9 +249,9 @@ func (d *dashboard) stray(name, task string) error {
 	return err
 }
 
-// tidy takes the clicked task away where it still says what is no longer so: it had been left behind under an older
-// name of its job, or asynq was not told. Where the job needs it, the relay brings another.
-func (d *dashboard) tidy(w wish, task string) {
+// tidy deletes the task if its state is outdated after the action: the task was left under an older id of its job, or
+// asynq was not updated. If the job needs a task, the relay creates one.
+func (d *dashboard) tidy(w dashboardAction, task string) {
 	info, err := d.inspect.GetTaskInfo(w.queue, task)
 	if err != nil {
 		return
@@ -255,18 +259,22 @@ func (d *dashboard) tidy(w wish, task string) {
 	outdated := map[string][]asynq.TaskState{
 		"run":     {asynq.TaskStateArchived, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted},
 		"archive": {asynq.TaskStatePending, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted},
-		"delete":  {asynq.TaskStatePending, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted, asynq.TaskStateArchived},
+		"delete": {
+			asynq.TaskStatePending, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted,
+			asynq.TaskStateArchived,
+		},
 	}
 	if slices.Contains(outdated[w.verb], info.State) {
 		_ = d.inspect.DeleteTask(w.queue, task)
 	}
 }
 
-// listed is every task of a list, read page by page until a round finds none that is new: the list moves while it
-// is read.
-func (d *dashboard) listed(w wish) ([]string, error) {
+// listed returns every task of a list. It reads page by page until a round finds no new task, at most three rounds,
+// since the list changes while it is read.
+func (d *dashboard) listed(w dashboardAction) ([]string, error) {
 	list := map[string]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
-		"pending": d.inspect.ListPendingTasks, "scheduled": d.inspect.ListScheduledTasks, "retry": d.inspect.ListRetryTasks,
+		"pending": d.inspect.ListPendingTasks, "scheduled": d.inspect.ListScheduledTasks,
+		"retry":    d.inspect.ListRetryTasks,
 		"archived": d.inspect.ListArchivedTasks, "completed": d.inspect.ListCompletedTasks,
 	}[w.state]
 	const size = 1000

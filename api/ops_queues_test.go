@@ -21,7 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// board is an ops listener with jobs to act on.
+// board is an ops listener with jobs.
 type board struct {
 	*testing.T
 	ops     *api.Ops
@@ -53,7 +53,7 @@ func newBoard(t *testing.T, change ...func(*api.OpsOptions)) *board {
 	return b
 }
 
-// call makes a request as a program would; a body that is no string goes as JSON.
+// call sends a request like a program. A body that is not a string is sent as JSON.
 func (b *board) call(method, path string, body any) *httptest.ResponseRecorder {
 	b.Helper()
 	var text string
@@ -98,18 +98,19 @@ func ref(k queue.Key) queue.Ref {
 	return queue.Ref{ID: k.ID, Org: k.Org, Kind: "test.kind", Lane: queue.Default, MaxAttempts: 8}
 }
 
-// job makes a row, by what differs from a new one; "" makes none.
+// job creates a row that differs from a new one by set; "" creates none.
 func (b *board) job(set string) queue.Key {
 	b.Helper()
 	k := queue.Key{Org: b.org, ID: id.New()}
 	if set != "" {
-		b.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
+		b.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
+			VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
 		b.exec(`UPDATE job SET `+set+` WHERE id = $1`, k.ID)
 	}
 	return k
 }
 
-// task puts k's task into a list of asynq.
+// task adds k's task to a list of asynq.
 func (b *board) task(k queue.Key, state string) {
 	b.Helper()
 	r := ref(k)
@@ -123,7 +124,7 @@ func (b *board) task(k queue.Key, state string) {
 			b.Fatal(err)
 		}
 	}
-	if state == "retry" { // as asynq's own script leaves it
+	if state == "retry" { // as asynq's own script does
 		at := "asynq:{default}:"
 		b.redis.LRem(b.Context(), at+"pending", 1, r.TaskID())
 		b.redis.ZAdd(b.Context(), at+"retry", redis.Z{Score: 4e9, Member: r.TaskID()})
@@ -133,7 +134,7 @@ func (b *board) task(k queue.Key, state string) {
 	}
 }
 
-// look is a job's row and its task in one line.
+// look returns a job's row and its task in one line.
 func (b *board) look(k queue.Key) string {
 	b.Helper()
 	row := b.ask(`SELECT state || CASE WHEN owner IS NOT NULL THEN ' running' ELSE '' END FROM job WHERE id = $1`, k.ID)
@@ -151,7 +152,7 @@ const (
 	dead    = "wake_at = NULL, state = 'dead', last_error = 'no'"
 )
 
-// one is a wish for one task, by the routes of asynqmon.
+// one returns an action on one task, by the routes of asynqmon.
 func one(verb, state string, k queue.Key) (method, path string) {
 	path = fmt.Sprintf("/queues/api/queues/default/%s_tasks/%s", state, ref(k).TaskID())
 	if verb == "delete" {
@@ -175,7 +176,7 @@ func TestEveryWishOfTheDashboardIsGrantedInPostgresFirst(t *testing.T) {
 		{pushed, "pending", "delete", 204, "none; -"},
 		{dead, "archived", "run", 204, "ready; pending"},
 		{dead, "archived", "delete", 204, "none; -"},
-		// The list was right when the page was loaded, and the job has gone on since.
+		// The job has moved on since the page was loaded.
 		{waits, "pending", "archive", 204, "dead; archived"},
 		{waits, "archived", "run", 204, "ready; pending"},
 		{pushed, "retry", "run", 204, "ready; pending"},
@@ -184,12 +185,12 @@ func TestEveryWishOfTheDashboardIsGrantedInPostgresFirst(t *testing.T) {
 		{waits, "gone", "archive", 204, "dead; -"},
 		{dead, "gone", "delete", 204, "none; -"},
 		{dead, "gone", "run", 204, "ready; pending"},
-		// A run holds it: nothing is changed.
+		// The job is running, so nothing is changed.
 		{running, "retry", "run", 409, "ready running; retry"},
 		{running, "pending", "archive", 409, "ready running; pending"},
 		{running, "pending", "delete", 409, "ready running; pending"},
 		{running, "archived", "run", 409, "ready running; archived"},
-		// No job stands behind the task: it goes, whatever was asked.
+		// The task has no job, so it is deleted, whatever the action.
 		{"", "retry", "run", 204, "none; -"},
 		{"", "pending", "archive", 204, "none; -"},
 		{"", "archived", "run", 204, "none; -"},
@@ -205,9 +206,11 @@ func TestEveryWishOfTheDashboardIsGrantedInPostgresFirst(t *testing.T) {
 		method, path := one(tc.verb, list, k)
 		w := b.call(method, path, nil)
 		if got := b.look(k); w.Code != tc.status || got != tc.want {
-			t.Errorf("%s of %q under %s: %d %q %s; want %d %q", tc.verb, tc.row, tc.list, w.Code, got, strings.TrimSpace(w.Body.String()), tc.status, tc.want)
+			t.Errorf("%s of %q under %s: %d %q %s; want %d %q", tc.verb, tc.row, tc.list, w.Code, got,
+				strings.TrimSpace(w.Body.String()), tc.status, tc.want)
 		}
-		audit, want := b.ask(`SELECT actor || ' ' || act || ' ' || reason FROM job_act WHERE $1 = ANY (jobs)`, k.ID), "none"
+		audit, want := b.ask(`SELECT actor || ' ' || act || ' ' || reason FROM job_act WHERE $1 = ANY (jobs)`, k.ID),
+			"none"
 		if changed := tc.row != "" && tc.status == 204 && (tc.row != dead || tc.verb != "archive"); changed {
 			want = "ops " + map[string]string{"delete": "drop"}[tc.verb] + " dashboard"
 			if tc.verb != "delete" {
@@ -242,7 +245,8 @@ func TestAForeignTaskIsTakenAway(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	client := asynq.NewClientFromRedisClient(b.redis)
-	if _, err := client.EnqueueContext(t.Context(), asynq.NewTask("other", []byte("no job")), asynq.TaskID("stranger:x"), asynq.Queue("elsewhere")); err != nil {
+	if _, err := client.EnqueueContext(t.Context(), asynq.NewTask("other", []byte("no job")),
+		asynq.TaskID("stranger:x"), asynq.Queue("elsewhere")); err != nil {
 		t.Fatal(err)
 	}
 	if w := b.call("POST", "/queues/api/queues/elsewhere/pending_tasks/stranger:x:archive", nil); w.Code != 204 {
@@ -272,17 +276,20 @@ func TestABatchFromTheDashboardAnswersWhatItCameTo(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); w.Code != 200 || err != nil {
 			t.Fatalf("%s: %d %s", verb, w.Code, w.Body)
 		}
-		if diff := cmp.Diff(map[string][]string{tc.done: {ids[0], ids[2], ids[3]}, tc.failed: {ids[1]}}, got); diff != "" {
+		if diff := cmp.Diff(map[string][]string{tc.done: {ids[0], ids[2], ids[3]}, tc.failed: {ids[1]}},
+			got); diff != "" {
 			t.Errorf("%s: %s", verb, diff)
 		}
 		if b.look(keys[0]) != tc.left || b.look(keys[2]) != tc.left || b.look(keys[3]) != "none; -" {
 			t.Errorf("%s: %q, %q, %q", verb, b.look(keys[0]), b.look(keys[2]), b.look(keys[3]))
 		}
-		// Nothing is asked of nothing: lists that are not null.
-		if w := b.call("POST", "/queues/api/queues/default/"+tc.list+"_tasks:batch_"+verb, `{"task_ids":[]}`); w.Code != 200 || strings.Contains(w.Body.String(), "null") {
+		// An empty batch returns lists that are not null.
+		if w := b.call("POST", "/queues/api/queues/default/"+tc.list+"_tasks:batch_"+verb,
+			`{"task_ids":[]}`); w.Code != 200 || strings.Contains(w.Body.String(), "null") {
 			t.Errorf("%s of none: %d %s", verb, w.Code, w.Body)
 		}
-		if w := b.call("POST", "/queues/api/queues/default/"+tc.list+"_tasks:batch_"+verb, `{"task_ids":[],"x":1}`); w.Code != 400 {
+		if w := b.call("POST", "/queues/api/queues/default/"+tc.list+"_tasks:batch_"+verb,
+			`{"task_ids":[],"x":1}`); w.Code != 400 {
 			t.Errorf("%s with more: %d", verb, w.Code)
 		}
 	}
@@ -339,10 +346,13 @@ func TestAPauseOfAQueueIsAPauseOfItsLane(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(b.ask(`SELECT count(*) FROM job_pause WHERE scope = 'lane' AND name = 'bulk'`), " ", info.Paused)
+		return fmt.Sprint(b.ask(`SELECT count(*) FROM job_pause WHERE scope = 'lane' AND name = 'bulk'`), " ",
+			info.Paused)
 	}
 	b.call("GET", "/queues/api/queues", nil)
-	for _, step := range []struct{ verb, want string }{{"pause", "1 true"}, {"pause", "1 true"}, {"resume", "0 false"}, {"resume", "0 false"}} {
+	for _, step := range []struct {
+		verb, want string
+	}{{"pause", "1 true"}, {"pause", "1 true"}, {"resume", "0 false"}, {"resume", "0 false"}} {
 		if w := b.call("POST", "/queues/api/queues/bulk:"+step.verb, nil); w.Code != 204 || paused() != step.want {
 			t.Errorf("%s: %d %s, want %s", step.verb, w.Code, paused(), step.want)
 		}
@@ -350,7 +360,8 @@ func TestAPauseOfAQueueIsAPauseOfItsLane(t *testing.T) {
 	if w := b.call("POST", "/queues/api/queues/nope:pause", nil); w.Code != 404 {
 		t.Errorf("a queue that there is not: %d %s", w.Code, w.Body)
 	}
-	if said := b.ask(`SELECT string_agg(act || ' ' || scope || ' ' || reason, ', ' ORDER BY id) FROM job_act`); said != "pause lane bulk dashboard, resume lane bulk dashboard" {
+	if said := b.ask(`SELECT string_agg(act || ' ' || scope || ' ' || reason, ', ' ORDER BY id) FROM job_act`); said !=
+		"pause lane bulk dashboard, resume lane bulk dashboard" {
 		t.Errorf("the audit has %s", said)
 	}
 }
@@ -378,12 +389,13 @@ func TestTheDashboardListsEveryQueueAfterRedisLostEverything(t *testing.T) {
 			t.Errorf("%s: %s", what, diff)
 		}
 		b.redis.FlushAll(t.Context())
-		b.task(b.job(pushed), "pending") // a living client, which does not name its queue again
+		b.task(b.job(pushed), "pending") // the client is running and does not register its queue again
 		if w := b.call("GET", "/queues/api/queues/default", nil); w.Code != 200 {
 			t.Errorf("%s: the page of one queue: %d %s", what, w.Code, w.Body)
 		}
 		b.redis.FlushAll(t.Context())
-		if w := b.call("GET", "/queues/api/queue_stats", nil); w.Code != 200 || !strings.Contains(w.Body.String(), `"webhooks"`) {
+		if w := b.call("GET", "/queues/api/queue_stats", nil); w.Code != 200 ||
+			!strings.Contains(w.Body.String(), `"webhooks"`) {
 			t.Errorf("%s: the statistics: %d %.200s", what, w.Code, w.Body)
 		}
 		b.redis.FlushAll(t.Context())
@@ -406,7 +418,10 @@ func TestACancelIsInTheAuditAndGoesToAsynq(t *testing.T) {
 		status             int
 	}{
 		{"active_tasks/" + task + ":cancel", "", "", 204},
-		{"active_tasks:batch_cancel", `{"task_ids":["` + task + `"]}`, `{"canceled_ids":["` + task + `"],"error_ids":[]}`, 200},
+		{
+			"active_tasks:batch_cancel", `{"task_ids":["` + task + `"]}`,
+			`{"canceled_ids":["` + task + `"],"error_ids":[]}`, 200,
+		},
 	} {
 		w := b.call("POST", "/queues/api/queues/default/"+tc.path, tc.body)
 		if w.Code != tc.status || strings.TrimSpace(w.Body.String()) != tc.answer {
@@ -419,7 +434,8 @@ func TestACancelIsInTheAuditAndGoesToAsynq(t *testing.T) {
 	if w := b.call("POST", "/queues/api/queues/default/active_tasks:cancel_all", nil); w.Code != 204 {
 		t.Errorf("all: %d %s", w.Code, w.Body)
 	}
-	if said := b.ask(`SELECT string_agg(act || ' ' || scope || ' ' || count, ', ' ORDER BY id) FROM job_act`); said != "cancel  1, cancel  1, cancel all active of default 0" {
+	if said := b.ask(`SELECT string_agg(act || ' ' || scope || ' ' || count, ', ' ORDER BY id) FROM job_act`); said !=
+		"cancel  1, cancel  1, cancel all active of default 0" {
 		t.Errorf("the audit has %q", said)
 	}
 	if got := b.look(k); got != "ready running; -" {
@@ -434,13 +450,16 @@ func TestWhatTheDashboardDoesNotHaveIsNotGranted(t *testing.T) {
 	b.task(k, "archived")
 	task := ref(k).TaskID()
 	for _, wish := range []string{
-		"POST default/active_tasks/" + task + ":archive", "POST default/archived_tasks/" + task + ":archive", "POST default/archived_tasks/" + task + ":explode",
-		"POST default/archived_tasks/" + task, "DELETE default/active_tasks/" + task, "DELETE default/archived_tasks:run_all", "DELETE default/archived_tasks",
+		"POST default/active_tasks/" + task + ":archive", "POST default/archived_tasks/" + task + ":archive",
+		"POST default/archived_tasks/" + task + ":explode",
+		"POST default/archived_tasks/" + task, "DELETE default/active_tasks/" + task,
+		"DELETE default/archived_tasks:run_all", "DELETE default/archived_tasks",
 		"PUT default/archived_tasks/" + task + ":run", "POST default:explode", "DELETE default", "DELETE default/",
 	} {
 		method, path, _ := strings.Cut(wish, " ")
 		w := b.call(method, "/queues/api/queues/"+path, nil)
-		if page := w.Code == 200 && strings.Contains(w.Body.String(), "<title>Asynq"); w.Code != 403 && w.Code != 405 && !page {
+		if page := w.Code == 200 && strings.Contains(w.Body.String(), "<title>Asynq"); w.Code != 403 &&
+			w.Code != 405 && !page {
 			t.Errorf("%s: %d %s", wish, w.Code, w.Body)
 		}
 	}
@@ -464,7 +483,10 @@ func TestAReadOnlyListenerChangesNoJob(t *testing.T) {
 				t.Errorf("%s: %s: %d", name, verb, w.Code)
 			}
 		}
-		for _, path := range []string{"/queues/api/queues/default:pause", "/queues/api/queues/default/archived_tasks:run_all"} {
+		for _, path := range []string{
+			"/queues/api/queues/default:pause",
+			"/queues/api/queues/default/archived_tasks:run_all",
+		} {
 			if w := b.call("POST", path, nil); w.Code != 405 {
 				t.Errorf("%s: %s: %d", name, path, w.Code)
 			}

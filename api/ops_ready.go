@@ -18,16 +18,16 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// readyWithin is how long a readiness check may take. Probes commonly wait for a second or more.
+// readyWithin is the timeout of a readiness check. Probes commonly wait for a second or more.
 const readyWithin = 900 * time.Millisecond
 
-// readiness answers whether the process can do its work now: Postgres answers, its schema is not older than
-// this binary's, Redis answers, and nobody has told the process to end. Each ?exclude=NAME leaves a check out, as
-// Kubernetes' own readyz has it: an API does without Redis for a while and should not be taken out of service for that.
+// readiness reports whether the process can work now: Postgres responds, its schema is not older than this binary's,
+// Redis responds, and the process is not shutting down. Each ?exclude=NAME skips a check, as in Kubernetes' readyz. An
+// API process can work without Redis for a while and should not be taken out of service for that.
 type readiness struct {
 	checks []check
 	redis  redis.UniversalClient
-	lacks  []Part // shown, and no reason not to be ready
+	lacks  []Part // shown; does not affect readiness
 }
 
 type check struct {
@@ -69,13 +69,14 @@ func (rd *readiness) close() error { return rd.redis.Close() }
 
 var (
 	errPending = errors.New("the database lacks migrations of this version")
-	errEnding  = errors.New("the process has been told to end")
+	errEnding  = errors.New("the process is shutting down")
 
-	// ErrUnpublished is the reason of a sandbox on which no plan can be bought yet.
+	// ErrUnpublished is the reason for a sandbox on which no plan can be bought yet.
 	ErrUnpublished = errors.New("the prices of the billing sandbox are not published yet")
 )
 
-// migrated asks until the answer is yes, which it then stays: a schema only grows, and the binary stays what it is.
+// migrated returns a check for pending migrations. It caches success, since a schema only gains migrations and the
+// binary does not change.
 func migrated(url string) func(context.Context) error {
 	var done atomic.Bool
 	return func(ctx context.Context) error {
@@ -91,8 +92,8 @@ func migrated(url string) func(context.Context) error {
 	}
 }
 
-// ServeHTTP answers 200 or 503, and which check failed. A reason names the kind of failure and no address:
-// the answer needs no password.
+// ServeHTTP responds with 200 or 503 and the failed checks. A reason names the kind of failure and no address, since
+// the endpoint needs no password.
 func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
 	defer cancel()

@@ -6,19 +6,19 @@ import (
 	"net/http"
 )
 
-// Slots is a worker whose number of slots may be changed while it runs.
+// Slots is a worker with adjustable concurrency.
 type Slots interface {
-	// Concurrency is how many jobs it runs at once.
+	// Concurrency returns the number of jobs run concurrently.
 	Concurrency() int
-	// SetConcurrency changes that; runs that go on end as they do.
+	// SetConcurrency changes the concurrency. Jobs that are running are not affected.
 	SetConcurrency(ctx context.Context, n int) error
 }
 
-// mostSlots is as far as a worker goes.
+// mostSlots is the maximum concurrency of a worker.
 const mostSlots = 1000
 
-// mountSlots adds GET and PUT /workers/concurrency where this process runs jobs.
-func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobDesk) {
+// mountSlots adds GET and PUT /workers/concurrency if this process runs jobs.
+func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobsAPI) {
 	if o.Worker == nil || d == nil {
 		return
 	}
@@ -41,6 +41,6 @@ func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobDesk) {
 		if err := o.Worker.SetConcurrency(r.Context(), in.Concurrency); err != nil {
 			return 0, nil, err
 		}
-		return http.StatusOK, slots{o.Worker.Concurrency()}, d.operator.Note(r.Context(), by, "concurrency")
+		return http.StatusOK, slots{o.Worker.Concurrency()}, d.operator.Audit(r.Context(), by, "concurrency")
 	}))
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// newOps is a listener's handler over a migrated database and a Redis of the test's own.
+// newOps returns the handler of a listener with a migrated database and the test's own Redis.
 func newOps(t *testing.T, change ...func(*api.OpsOptions)) *api.Ops {
 	t.Helper()
 	o := api.OpsOptions{Role: "test", Log: testkit.Log(t)}
@@ -45,7 +45,9 @@ func newOps(t *testing.T, change ...func(*api.OpsOptions)) *api.Ops {
 	return ops
 }
 
-func asked(t *testing.T, h http.Handler, method, target string, dress ...func(*http.Request)) *httptest.ResponseRecorder {
+func asked(t *testing.T, h http.Handler, method, target string,
+	dress ...func(*http.Request),
+) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
 	r.Host = "127.0.0.1:9090"
@@ -90,10 +92,13 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	redis := testkit.RealRedis(t)
 	ops := newOps(t, func(o *api.OpsOptions) { o.RedisURL = redis.URL })
-	if code, a := readyz(t, ops, ""); code != 200 || a.Status != "ready" || len(a.Checks) != 3 || !a.Checks["postgres"].OK || !a.Checks["redis"].OK || !a.Checks["migrations"].OK {
+	if code, a := readyz(t, ops, ""); code != 200 || a.Status != "ready" || len(a.Checks) != 3 ||
+		!a.Checks["postgres"].OK || !a.Checks["redis"].OK || !a.Checks["migrations"].OK {
 		t.Fatalf("all is well: %d %+v", code, a)
 	}
-	for name, fault := range map[string]struct{ begin, end func() }{"stopped": {redis.Stop, redis.Start}, "hung": {redis.Hang, redis.Continue}} {
+	for name, fault := range map[string]struct {
+		begin, end func()
+	}{"stopped": {redis.Stop, redis.Start}, "hung": {redis.Hang, redis.Continue}} {
 		fault.begin()
 		began := time.Now()
 		code, a := readyz(t, ops, "")
@@ -162,14 +167,16 @@ func TestAProcessThatEndsIsNotReadyAndStillHealthy(t *testing.T) {
 func TestReadinessWantsTheNewestSchema(t *testing.T) {
 	t.Parallel()
 	url := testkit.NewPostgres(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: "postgres://nobody@127.0.0.1:1/none", Role: postgres.App})
+	db, err := postgres.Open(t.Context(),
+		postgres.Options{URL: "postgres://nobody@127.0.0.1:1/none", Role: postgres.App})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
 	ops := newOps(t, func(o *api.OpsOptions) { o.DB, o.DatabaseURL = db, url })
 	code, a := readyz(t, ops, "")
-	if code != 503 || !strings.Contains(a.Checks["migrations"].Reason, "migrations") || a.Checks["postgres"].Reason != "unavailable" {
+	if code != 503 || !strings.Contains(a.Checks["migrations"].Reason, "migrations") ||
+		a.Checks["postgres"].Reason != "unavailable" {
 		t.Errorf("%d %+v", code, a)
 	}
 }
@@ -181,8 +188,12 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 		o.Mounts = map[string]http.Handler{"/sandbox/inbox/": http.NotFoundHandler()}
 		o.Receivers = []string{"/sandbox/inbox/"}
 	})
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/queues/": 401, "/queues/api/queues": 401, "/tls/ask": 401, "/sandbox/inbox/": 401, "/": 401, "/none": 401} {
-		if w := asked(t, ops, "GET", path); w.Code != want || want == 401 && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Basic ") {
+	for path, want := range map[string]int{
+		"/healthz": 200, "/readyz": 200, "/metrics": 401, "/queues/": 401,
+		"/queues/api/queues": 401, "/tls/ask": 401, "/sandbox/inbox/": 401, "/": 401, "/none": 401,
+	} {
+		if w := asked(t, ops, "GET", path); w.Code != want ||
+			want == 401 && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Basic ") {
 			t.Errorf("GET %s without a password: %d, want %d", path, w.Code, want)
 		}
 	}
@@ -191,10 +202,13 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 		method, path, peer string
 		want               int
 	}{
-		"a delivery from here":           {"POST", "/sandbox/inbox/a", "127.0.0.1:5", 404},
-		"a delivery from elsewhere":      {"POST", "/sandbox/inbox/a", "192.0.2.1:5", 401},
-		"a look from here":               {"GET", "/sandbox/inbox/a", "127.0.0.1:5", 401},
-		"a call that slips out of there": {"POST", "/sandbox/inbox/../../queues/api/queues/default:pause", "127.0.0.1:5", 307},
+		"a delivery from here":      {"POST", "/sandbox/inbox/a", "127.0.0.1:5", 404},
+		"a delivery from elsewhere": {"POST", "/sandbox/inbox/a", "192.0.2.1:5", 401},
+		"a look from here":          {"GET", "/sandbox/inbox/a", "127.0.0.1:5", 401},
+		"a call that slips out of there": {
+			"POST", "/sandbox/inbox/../../queues/api/queues/default:pause",
+			"127.0.0.1:5", 307,
+		},
 	} {
 		if w := asked(t, ops, tc.method, tc.path, from(tc.peer)); w.Code != tc.want {
 			t.Errorf("%s: %d, want %d", name, w.Code, tc.want)
@@ -203,8 +217,16 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 	for _, tc := range []struct {
 		user, password string
 		want           int
-	}{{"ops", "correct horse", 200}, {"ops", "wrong", 401}, {"", "", 401}, {"Ops", "correct horse", 401}, {"ops:correct", "horse", 401}} {
-		if w := asked(t, ops, "GET", "/metrics", func(r *http.Request) { r.SetBasicAuth(tc.user, tc.password) }); w.Code != tc.want {
+	}{
+		{"ops", "correct horse", 200},
+		{"ops", "wrong", 401},
+		{"", "", 401},
+		{"Ops", "correct horse", 401},
+		{"ops:correct", "horse", 401},
+	} {
+		if w := asked(t, ops, "GET", "/metrics", func(r *http.Request) {
+			r.SetBasicAuth(tc.user, tc.password)
+		}); w.Code != tc.want {
 			t.Errorf("%q %q: %d, want %d", tc.user, tc.password, w.Code, tc.want)
 		}
 	}
@@ -227,20 +249,54 @@ func TestAPageElsewhereCannotChangeAQueue(t *testing.T) {
 		want   int
 	}{
 		{"a program", open, "POST", nil, 204},
-		{"our own page", open, "POST", []func(*http.Request){header("Origin", "http://127.0.0.1:9090"), header("Sec-Fetch-Site", "same-origin")}, 204},
-		{"localhost", open, "POST", []func(*http.Request){header("Host", "localhost:9090"), header("Origin", "http://localhost:9090")}, 204},
+		{
+			"our own page", open, "POST",
+			[]func(*http.Request){header("Origin", "http://127.0.0.1:9090"), header("Sec-Fetch-Site", "same-origin")},
+			204,
+		},
+		{
+			"localhost", open, "POST",
+			[]func(*http.Request){header("Host", "localhost:9090"), header("Origin", "http://localhost:9090")},
+			204,
+		},
 		{"ipv6", open, "POST", []func(*http.Request){header("Host", "[::1]:9090")}, 204},
 		{"a listed name", open, "POST", []func(*http.Request){header("Host", "ops.example.com")}, 204},
 		{"another site's page", open, "POST", []func(*http.Request){header("Origin", "https://evil.example")}, 403},
 		{"another port's page", open, "POST", []func(*http.Request){header("Origin", "http://127.0.0.1:8080")}, 403},
 		{"a page without origin", open, "POST", []func(*http.Request){header("Origin", "null")}, 403},
-		{"two origins", open, "POST", []func(*http.Request){header("Origin", "http://127.0.0.1:9090"), header("Origin", "https://evil.example")}, 403},
+		{
+			"two origins", open, "POST",
+			[]func(*http.Request){
+				header("Origin", "http://127.0.0.1:9090"),
+				header("Origin", "https://evil.example"),
+			},
+			403,
+		},
 		{"a cross-site form", open, "POST", []func(*http.Request){header("Sec-Fetch-Site", "cross-site")}, 403},
-		{"a name that was made to point here", open, "POST", []func(*http.Request){header("Host", "rebound.example:9090"), header("Origin", "http://rebound.example:9090")}, 421},
+		{
+			"a name that was made to point here", open, "POST",
+			[]func(*http.Request){
+				header("Host", "rebound.example:9090"),
+				header("Origin", "http://rebound.example:9090"),
+			},
+			421,
+		},
 		{"reading under such a name", open, "GET", []func(*http.Request){header("Host", "rebound.example:9090")}, 421},
-		{"the same with a password set", locked, "POST", []func(*http.Request){header("Host", "rebound.example"), withPassword}, 421},
-		{"reading with the password through a proxy", locked, "GET", []func(*http.Request){header("Host", "ops.internal"), withPassword}, 200},
-		{"another site's page with the password", locked, "POST", []func(*http.Request){header("Origin", "https://evil.example"), withPassword}, 403},
+		{
+			"the same with a password set", locked, "POST",
+			[]func(*http.Request){header("Host", "rebound.example"), withPassword},
+			421,
+		},
+		{
+			"reading with the password through a proxy", locked, "GET",
+			[]func(*http.Request){header("Host", "ops.internal"), withPassword},
+			200,
+		},
+		{
+			"another site's page with the password", locked, "POST",
+			[]func(*http.Request){header("Origin", "https://evil.example"), withPassword},
+			403,
+		},
 	} {
 		path := pause
 		if tc.method == "GET" {
@@ -257,7 +313,7 @@ func TestAPageElsewhereCannotChangeAQueue(t *testing.T) {
 	}
 }
 
-// task puts one task into the default queue.
+// task adds one task to the default queue.
 func task(t *testing.T, url string) {
 	t.Helper()
 	redis, err := redisx.Open(url, redisx.Worker)
@@ -266,7 +322,9 @@ func task(t *testing.T, url string) {
 	}
 	client := asynq.NewClientFromRedisClient(redis)
 	t.Cleanup(func() { _ = redis.Close() })
-	if _, err := client.EnqueueContext(t.Context(), asynq.NewTask("lead.score", []byte(`{"id":"0190a5c4-5e4b-7000-8000-000000000001","email":"private@example.com"}`))); err != nil {
+	if _, err := client.EnqueueContext(t.Context(),
+		asynq.NewTask("lead.score",
+			[]byte(`{"id":"0190a5c4-5e4b-7000-8000-000000000001","email":"private@example.com"}`))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -288,7 +346,10 @@ func TestTheDashboardShowsQueuesAndKeepsThem(t *testing.T) {
 			t.Errorf("GET %s shows what the task bears", path)
 		}
 	}
-	for _, path := range []string{"/queues/api/queues/default", "/queues/api/queues/default?force=true", "/queues/api/queues/d%65fault"} {
+	for _, path := range []string{
+		"/queues/api/queues/default", "/queues/api/queues/default?force=true",
+		"/queues/api/queues/d%65fault",
+	} {
 		if w := asked(t, ops, "DELETE", path); w.Code != 403 {
 			t.Errorf("DELETE %s: %d, want 403", path, w.Code)
 		}
@@ -308,7 +369,8 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := newOps(t).Serve(t.Context(), wide); err == nil || !strings.Contains(err.Error(), "FUNNELWORK_OPS_PASSWORD") {
+	if err := newOps(t).Serve(t.Context(), wide); err == nil ||
+		!strings.Contains(err.Error(), "FUNNELWORK_OPS_PASSWORD") {
 		t.Errorf("err = %v, want one that says what to set", err)
 	}
 	if _, err := api.NewOps(api.OpsOptions{User: "ops"}); err == nil {
@@ -320,7 +382,11 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 		user, password string
 		ok             bool
 	}{
-		{loopback, "", "", true}, {any6, "", "", false}, {any6, "ops", "secret", true}, {loopback, "ops", "", false}, {loopback, "", "secret", false},
+		{loopback, "", "", true},
+		{any6, "", "", false},
+		{any6, "ops", "secret", true},
+		{loopback, "ops", "", false},
+		{loopback, "", "secret", false},
 	} {
 		if err := api.CheckOps(c.at, c.user, c.password); (err == nil) != c.ok {
 			t.Errorf("%v %q %q: %v", c.at, c.user, c.password, err)
@@ -384,12 +450,15 @@ func TestACertificateMayBeGivenForWhatIsServedAlone(t *testing.T) {
 	ops := newOps(t, func(o *api.OpsOptions) { o.Serves = known })
 	unready := api.Unready(api.OpsOptions{Serves: known, User: "ops", Password: "correct horse"})
 	for query, want := range map[string]int{
-		"?domain=crm.acme.test": 200, "?domain=x.acme.test": 404, "?domain=": 404, "": 404, "?domain=x&domain=crm.acme.test": 404, "?name=crm.acme.test": 404, "?domain=%zz": 404,
+		"?domain=crm.acme.test": 200, "?domain=x.acme.test": 404, "?domain=": 404, "": 404,
+		"?domain=x&domain=crm.acme.test": 404, "?name=crm.acme.test": 404, "?domain=%zz": 404,
 	} {
 		if w := asked(t, ops, "GET", "/tls/ask"+query); w.Code != want {
 			t.Errorf("%q: %d, want %d", query, w.Code, want)
 		}
-		if w := asked(t, unready, "GET", "/tls/ask"+query, func(r *http.Request) { r.SetBasicAuth("ops", "correct horse") }); w.Code != want {
+		if w := asked(t, unready, "GET", "/tls/ask"+query, func(r *http.Request) {
+			r.SetBasicAuth("ops", "correct horse")
+		}); w.Code != want {
 			t.Errorf("%q before the database is there: %d, want %d", query, w.Code, want)
 		}
 		if w := asked(t, unready, "GET", "/tls/ask"+query); w.Code != 401 {

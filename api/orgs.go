@@ -15,10 +15,10 @@ type orgOut struct {
 	Body org.Org
 }
 
-// orgPatch holds, beside what may change, what a caller may send back as it was read.
+// orgPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type orgPatch struct {
 	Name      optional[string]         `json:"name" required:"false" maxLength:"200"`
-	Settings  optional[map[string]any] `json:"settings" required:"false" doc:"Merged member by member. stages and time_zone have rules, other members are the org's own; 16 KiB in all"`
+	Settings  optional[map[string]any] `json:"settings" required:"false" doc:"Merged per member. stages and time_zone are validated, other members are free; 16 KiB in total"`
 	ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
 	Plan      optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
 	CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
@@ -31,9 +31,11 @@ type orgPatchIn struct {
 }
 
 func (a *App) mountOrg() {
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Read the org"}, a.readOrg)
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Get the org"},
+		a.readOrg)
 	route(a, op{
-		Method: http.MethodPatch, Path: "/api/v1/org", Need: admin, Tag: orgTag, Title: "Change the org's name or settings",
+		Method: http.MethodPatch, Path: "/api/v1/org", Need: admin, Tag: orgTag,
+		Title:  "Change the org's name or settings",
 		Writes: []string{"organization.updated"},
 	}, a.patchOrg)
 }
@@ -57,7 +59,11 @@ func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := kept(now, map[string]optional[string]{"id": b.ID, "plan": b.Plan, "created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
+		if err := kept(now,
+			map[string]optional[string]{
+				"id": b.ID, "plan": b.Plan, "created_at": b.CreatedAt,
+				"updated_at": b.UpdatedAt,
+			}); err != nil {
 			return nil, err
 		}
 		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.check)

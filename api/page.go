@@ -11,26 +11,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Page is embedded by the input of every list. Its name is upper-case because huma looks into exported fields
-// alone.
+// Page is embedded by the input of every list. It is exported because huma ignores unexported embedded types.
 type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows of one page"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before; it holds for the same filter and sort alone"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows per page"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page; valid only for the same filter and sort"`
 }
 
-// Counted is embedded beside Page by the input of a list that can be counted.
+// Counted is embedded, beside Page, by the input of a list that can be counted.
 type Counted struct {
-	Count string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+	Count string `query:"count" enum:"estimate,exact" doc:"Add total"`
 }
 
-// pageIn is the input of a list that has no filters.
+// pageIn is the input of a list without filters.
 type pageIn struct {
 	Page
 	Counted
 }
 
-// add sets l's total where the request asks for it. Where the number is cheap, an estimate is the number.
-func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64, count func(context.Context, *postgres.Tx) (int64, error)) error {
+// add sets a list's total if the request asks for it. Counting is cheap here, so an estimate is the exact count.
+func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64,
+	count func(context.Context, *postgres.Tx) (int64, error),
+) error {
 	if c.Count == "" {
 		return nil
 	}
@@ -47,18 +48,22 @@ type list[T any] struct {
 	Total      *int64  `json:"total,omitempty" doc:"Only with count=estimate or count=exact"`
 }
 
-// after is where the page begins: the key of the last row of the page before, nil for the first page. K is the
-// keyset of the list's order and must survive a round trip through JSON. A cursor of another org, path, filter
-// or sort, or one that nobody was given, is a 400.
+// after returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
+// order and must survive a round trip through JSON. A forged cursor, or one of another org, path, filter or sort, is a
+// 400.
 func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 	if p.Cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
-	bad := &fault.Fault{Code: fault.InvalidCursor, Detail: "The cursor does not belong to this list.", Fields: []fault.Field{{
-		Parameter: "cursor", Code: "invalid_cursor", Detail: "Take next_cursor from an answer with the same filter and sort.",
-	}}}
+	bad := &fault.Fault{
+		Code: fault.InvalidCursor, Detail: "The cursor does not belong to this list.",
+		Fields: []fault.Field{{
+			Parameter: "cursor", Code: "invalid_cursor",
+			Detail: "Use next_cursor from a response with the same filter and sort.",
+		}},
+	}
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(p.Cursor)
-	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // which the decoder skips
+	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // the decoder would skip them
 		return nil, bad
 	}
 	plain, err := a.Box.Open(sealed, cursorOf(ctx))
@@ -72,9 +77,11 @@ func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 	return &k, nil
 }
 
-// listOf makes the answer of rows, of which the query asked for one more than p.Limit. show makes the public
-// form of a row, key its place in the order.
-func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show func(R) T, key func(R) K) (list[T], error) {
+// listOf returns the envelope for rows, which must be the result of a query for p.Limit+1 rows. show returns the public
+// form of a row, key its position in the order.
+func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show func(R) T, key func(R) K) (list[T],
+	error,
+) {
 	l := list[T]{HasMore: len(rows) > p.Limit}
 	if l.HasMore {
 		rows = rows[:p.Limit]
@@ -90,7 +97,7 @@ func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show fun
 	return l, nil
 }
 
-// cursor is next_cursor of a page that ends at k; after reads it.
+// cursor returns the next_cursor of a page that ends at k. after decodes it.
 func cursor[K any](ctx context.Context, a *App, k K) (*string, error) {
 	plain, err := json.Marshal(k)
 	if err != nil {
@@ -104,7 +111,7 @@ func cursor[K any](ctx context.Context, a *App, k K) (*string, error) {
 	return &next, nil
 }
 
-// cursorOf is what a cursor of this request's list is bound to.
+// cursorOf returns the context to which cursors of this request's list are bound.
 func cursorOf(ctx context.Context) string {
 	r := requestOf(ctx)
 	return "cursor/" + r.who.Org.String() + r.scope

@@ -50,7 +50,8 @@ func TestPagesHoldEveryRowOnce(t *testing.T) {
 		}
 	}
 	var none thingPage
-	if got := c.do("GET", things+"?name=nobody", nil); string(got.Body) != "{\"data\":[],\"has_more\":false,\"next_cursor\":null}\n" {
+	if got := c.do("GET", things+"?name=nobody",
+		nil); string(got.Body) != "{\"data\":[],\"has_more\":false,\"next_cursor\":null}\n" {
 		got.into(t, &none)
 		t.Errorf("an empty list is %s", got.Body)
 	}
@@ -81,7 +82,10 @@ func TestACursorIsOfOneOrgAndOneList(t *testing.T) {
 		bent[n] ^= 1
 		c.do("GET", things+"?cursor="+base64.RawURLEncoding.EncodeToString(bent), nil).want(t, 400, "invalid_cursor")
 	}
-	for _, bad := range []string{cursor[:len(cursor)-2], cursor + "A", url.QueryEscape(cursor + "="), "AAAA", cursor + "%0a", cursor[:4] + "%0d%0a" + cursor[4:], strings.Repeat("A", 3000)} {
+	for _, bad := range []string{
+		cursor[:len(cursor)-2], cursor + "A", url.QueryEscape(cursor + "="), "AAAA",
+		cursor + "%0a", cursor[:4] + "%0d%0a" + cursor[4:], strings.Repeat("A", 3000),
+	} {
 		c.do("GET", things+"?cursor="+bad, nil).want(t, 400, "invalid_cursor")
 	}
 }

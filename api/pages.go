@@ -13,8 +13,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// The login page. Its script posts to the login that programs use, and keeps the tokens for this host's pages in this tab
-// alone; it sets no cookie. Without the script the form goes nowhere.
+// The login page. Its script calls the login API and keeps the tokens in this tab only, for pages of this host. It sets
+// no cookie. Without the script the form does nothing.
 var (
 	//go:embed docs/login.html
 	loginBody string
@@ -22,13 +22,17 @@ var (
 	loginScript string
 )
 
-// mountPages serves the pages that bear a brand: that of the host which they are asked for at.
+// mountPages serves the branded pages. Each page shows the brand of the request's host.
 func (a *App) mountPages() {
-	a.fiber.Get("/login", a.page(branding.Page{Title: "Sign in", Body: template.HTML(loginBody), Script: loginScript})) //nolint:gosec // a file of ours
+	a.fiber.Get("/login", a.page(branding.Page{
+		Title:  "Sign in",
+		Body:   template.HTML(loginBody), //nolint:gosec // an embedded file
+		Script: loginScript,
+	}))
 	a.fiber.Get("/docs/webhooks", a.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
 }
 
-// page answers p to any address at the pace of a public route, in the looks of the host.
+// page returns a handler for p in the brand of the host. It is rate limited by address as a public route is.
 func (a *App) page(p branding.Page) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		r := requestOf(c.UserContext())
@@ -49,12 +53,12 @@ func (a *App) page(p branding.Page) fiber.Handler {
 		}
 		c.Set("Content-Type", "text/html; charset=utf-8")
 		c.Set("Content-Security-Policy", policy)
-		c.Set("Cache-Control", "no-cache") // the looks may change at any moment
+		c.Set("Cache-Control", "no-cache") // the brand may change at any time
 		return c.Send(body)
 	}
 }
 
-// shownAt is what is shown at the host that a request was sent to; fault.Misdirected under a name that nobody has.
+// shownAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.
 func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
 	home, err := a.tenant(ctx)
 	if err != nil {
@@ -63,18 +67,21 @@ func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
 	return a.looksOf(ctx, home), nil
 }
 
-// looksOf is what a page of org shows. Where it cannot be read it is nobody's: the page says what it has to say, and what is
-// to be hidden stays hidden.
+// looksOf returns the brand of org's pages. If it cannot be read, the page is neutral: it works without any name, and
+// hidden names stay hidden.
 func (a *App) looksOf(ctx context.Context, org id.ID) branding.Shown {
 	shown, err := a.Brands.Of(ctx, org)
 	if err != nil {
-		a.Log.WarnContext(ctx, "the brand of a page could not be read", "org", org.String(), "error", err)
+		a.Log.WarnContext(ctx, "reading the brand of a page failed", "org", org.String(), "error", err)
 		return branding.Nobody
 	}
 	return shown
 }
 
-// wordsPage is a page of a title and a sentence, both ours: they are not escaped.
+// wordsPage returns a page with a title and a sentence. They must be constants, since they are not escaped.
 func wordsPage(title, text string) branding.Page {
-	return branding.Page{Title: title, Body: template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n")} //nolint:gosec // as stated
+	return branding.Page{
+		Title: title,
+		Body:  template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n"), //nolint:gosec // constants
+	}
 }

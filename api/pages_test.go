@@ -17,7 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 )
 
-// hosts is whose hosts are, as the part that verifies domains knows it.
+// hosts is a fake host resolver.
 type hosts struct {
 	mu sync.Mutex
 	of map[string]id.ID
@@ -38,25 +38,28 @@ func (h *hosts) give(host string, org id.ID) {
 
 const acmeHost = "crm.acme.test"
 
-// acme is a reseller with a brand of its own, the wish to hide the platform, and a host.
+// acme returns a reseller with a brand, hide_brand set, and a host.
 func acme(t *testing.T, change ...func(*api.Deps)) *caller {
 	t.Helper()
 	known := &hosts{of: map[string]id.ID{}}
 	s := start(t, append(change, unlimited, func(d *api.Deps) { d.Hosts = known })...)
 	c := s.reseller()
 	known.give(acmeHost, c.Org)
-	c.do("PATCH", brandPath, `{"brand_name":"Acme","colors":{"primary":"#8a1c4a","accent":"#b8326a"},"hide_brand":true,"support_email":"help@acme.test"}`).want(t, 200, "")
+	c.do("PATCH", brandPath,
+		`{"brand_name":"Acme","colors":{"primary":"#8a1c4a","accent":"#b8326a"},"hide_brand":true,`+
+			`"support_email":"help@acme.test"}`).want(t, 200, "")
 	c.do("PUT", logoPath, logoPNG(t, 40, 10), "Content-Type", "image/png").want(t, 200, "")
 	return c
 }
 
-// standing is a plan, and what its pages are called in the golden files.
+// standing is a plan and its name in the golden files.
 type standing struct {
 	name  string
 	state plans.State
 }
 
-// standings are in the order in which an org comes to them; the last is a downgrade, after which the first comes back.
+// standings are in the order in which the test applies them. The last is a downgrade, after which the first applies
+// again.
 var standings = []standing{
 	{"hidden", plans.State{Plan: "white_label_pro", Interval: "month", Status: plans.Active, Quantity: 1}},
 	{"unentitled", plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Active, Quantity: 1}},
@@ -65,14 +68,14 @@ var standings = []standing{
 	{"hidden", plans.State{Plan: "white_label_pro", Interval: "month", Status: plans.Active, Quantity: 1}},
 }
 
-// named tells whether the platform's name, in any case, is in what people see. Names of the protocol, which are the
-// same for everybody, are taken out first.
+// named reports whether visible text contains the platform's name, in any case. It ignores names of the protocol, which
+// are the same for every org.
 func named(b []byte) bool {
 	b = bytes.ReplaceAll(b, []byte("urn:funnelwork:problem:"), nil)
 	return bytes.Contains(bytes.ToLower(b), []byte("funnelwork"))
 }
 
-// each runs look under every standing, for what must be there of the brand and of the platform.
+// each runs look under every standing. own and platform report which brand must be visible.
 func (c *caller) each(t *testing.T, look func(name string, own, platform bool)) {
 	t.Helper()
 	for _, s := range standings {
@@ -82,17 +85,21 @@ func (c *caller) each(t *testing.T, look func(name string, own, platform bool)) 
 	}
 }
 
-// resolver lets a test drop what the API remembers, so that it need not wait a second.
+// resolver replaces the API's brand cache, so that a test need not wait a second.
 func resolver(d *api.Deps) { d.Brands = api.BrandsOf(*d) }
 
-// TestEveryPageBearsTheBrandThatThePlanAllows holds the golden files: each surface as the brand's own, as one that hides
-// without a name, and as the platform's again after a downgrade, when nothing of what was set is lost.
+// TestEveryPageBearsTheBrandThatThePlanAllows compares golden files of each page: with the brand, hidden without a
+// name, and as the platform's after a downgrade, which loses no settings.
 func TestEveryPageBearsTheBrandThatThePlanAllows(t *testing.T) {
 	t.Parallel()
 	c := acme(t, resolver)
 	seen := map[string]bool{}
 	c.each(t, func(name string, own, platform bool) {
-		for surface, path := range map[string]string{"login.html": "/login", "webhooks.html": "/docs/webhooks", "reference.html": "/docs", "brand.json": "/white-label/brand?host=" + acmeHost, "openapi.json": "/openapi.json"} {
+		for surface, path := range map[string]string{
+			"login.html": "/login", "webhooks.html": "/docs/webhooks",
+			"reference.html": "/docs", "brand.json": "/white-label/brand?host=" + acmeHost,
+			"openapi.json": "/openapi.json",
+		} {
 			got := c.stranger().do("GET", path, nil, "Host", acmeHost).want(t, 200, "")
 			if named(got.Body) != platform {
 				t.Errorf("%s, %s: the platform is named: %v", surface, name, !platform)
@@ -104,9 +111,9 @@ func TestEveryPageBearsTheBrandThatThePlanAllows(t *testing.T) {
 				t.Errorf("%s: %v", surface, got.Header)
 			}
 			if surface == "openapi.json" {
-				continue // all but its title is the same
+				continue // only its title differs
 			}
-			if surface == "webhooks.html" { // its middle is held by a test of its own
+			if surface == "webhooks.html" { // another test covers its content
 				got.Body = regexp.MustCompile(`(?s)<main>.*</main>`).ReplaceAll(got.Body, []byte("<main></main>"))
 			}
 			file := name + "." + surface
@@ -118,7 +125,7 @@ func TestEveryPageBearsTheBrandThatThePlanAllows(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAConnectionBearsTheBrandOfItsOrg: the page that a browser ends at without a redirect_url.
+// TestTheEndOfAConnectionBearsTheBrandOfItsOrg tests the final page of a connection without a redirect_url.
 func TestTheEndOfAConnectionBearsTheBrandOfItsOrg(t *testing.T) {
 	t.Parallel()
 	c := acme(t, resolver)
@@ -126,14 +133,15 @@ func TestTheEndOfAConnectionBearsTheBrandOfItsOrg(t *testing.T) {
 	seen := map[string]bool{}
 	c.each(t, func(name string, own, platform bool) {
 		if name == "downgraded" {
-			return // such an org may connect nothing
+			return // this org has no connections
 		}
 		for end, choice := range map[string]oauth.Choice{"denied": {Deny: true}, "pending": {}} {
 			got := b.open(b.consent(b.connect("social", "x", nil), choice)).want(t, 200, "")
 			if named(got.Body) != platform || strings.Contains(string(got.Body), "Acme") != own {
 				t.Errorf("%s, %s: %s", end, name, got.Body)
 			}
-			if p := got.Header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'; style-src 'sha256-") || !strings.Contains(p, "form-action 'none'") {
+			if p := got.Header.Get("Content-Security-Policy"); !strings.HasPrefix(p,
+				"default-src 'none'; style-src 'sha256-") || !strings.Contains(p, "form-action 'none'") {
 				t.Errorf("policy %q", p)
 			}
 			file := name + ".oauth_" + end + ".html"
@@ -145,7 +153,7 @@ func TestTheEndOfAConnectionBearsTheBrandOfItsOrg(t *testing.T) {
 	})
 }
 
-// TestThePageOfAnotherHostIsThePlatforms under the service's own names, and nobody's under any other.
+// TestThePageOfAnotherHostIsThePlatforms: the service's own names show the platform's page, unknown names show none.
 func TestThePageOfAnotherHostIsThePlatforms(t *testing.T) {
 	t.Parallel()
 	c := acme(t)
@@ -159,17 +167,20 @@ func TestThePageOfAnotherHostIsThePlatforms(t *testing.T) {
 		c.stranger().do("GET", "/login", nil, "Host", host).want(t, 421, "misdirected_request")
 		c.stranger().do("GET", "/docs/webhooks", nil, "Host", host).want(t, 421, "misdirected_request")
 		for _, path := range []string{"/docs", "/openapi.json"} {
-			if got := c.stranger().do("GET", path, nil, "Host", host).want(t, 200, ""); named(got.Body) || bytes.Contains(got.Body, []byte("Acme")) {
+			if got := c.stranger().do("GET", path, nil, "Host", host).want(t, 200, ""); named(got.Body) ||
+				bytes.Contains(got.Body, []byte("Acme")) {
 				t.Errorf("%s%s names somebody", host, path)
 			}
 		}
 	}
 	for _, host := range []string{acmeHost, strings.ToUpper(acmeHost), acmeHost + ":8080", acmeHost + "."} {
-		if got := c.stranger().do("GET", "/login", nil, "Host", host).want(t, 200, ""); !bytes.Contains(got.Body, []byte("Acme")) {
+		if got := c.stranger().do("GET", "/login", nil, "Host", host).
+			want(t, 200, ""); !bytes.Contains(got.Body, []byte("Acme")) {
 			t.Errorf("%s shows %s", host, got.Body)
 		}
 	}
-	if got := c.stranger().do("GET", "/login", nil, "X-Forwarded-Host", acmeHost).want(t, 200, ""); bytes.Contains(got.Body, []byte("Acme")) {
+	if got := c.stranger().do("GET", "/login", nil, "X-Forwarded-Host", acmeHost).
+		want(t, 200, ""); bytes.Contains(got.Body, []byte("Acme")) {
 		t.Error("anybody may say which host they came to")
 	}
 	c.stranger().do("GET", "/login?x=1", nil).want(t, 400, "invalid_parameter")
@@ -185,7 +196,8 @@ func TestTheBrandOfAHostIsPublic(t *testing.T) {
 		t.Errorf("%s", got.Body)
 	}
 	s.do("GET", "/white-label/brand?host="+acmeHost, nil, "If-None-Match", got.Header.Get("ETag")).want(t, 304, "")
-	if own := s.do("GET", "/white-label/brand?host=api.test", nil).want(t, 200, ""); !bytes.Contains(own.Body, []byte(`"brand_name":"Funnelwork"`)) {
+	if own := s.do("GET", "/white-label/brand?host=api.test", nil).
+		want(t, 200, ""); !bytes.Contains(own.Body, []byte(`"brand_name":"Funnelwork"`)) {
 		t.Errorf("%s", own.Body)
 	}
 	first := s.do("GET", "/white-label/brand?host=other.test", nil).want(t, 404, "not_found")
@@ -197,7 +209,7 @@ func TestTheBrandOfAHostIsPublic(t *testing.T) {
 	s.do("GET", "/white-label/brand?host=", nil).want(t, 400, "invalid_parameter")
 }
 
-// TestAPagesPolicyFitsThePage: the hashes are those of the style and script that are in it, and nothing else may run.
+// TestAPagesPolicyFitsThePage: the policy has the hashes of the page's style and script and allows nothing else.
 func TestAPagesPolicyFitsThePage(t *testing.T) {
 	t.Parallel()
 	c := acme(t)
@@ -217,7 +229,8 @@ func TestAPagesPolicyFitsThePage(t *testing.T) {
 				}
 				for _, f := range found {
 					sum := sha256.Sum256(f[1])
-					if want := fmt.Sprintf("%s 'sha256-%s'", directive, base64.StdEncoding.EncodeToString(sum[:])); !strings.Contains(policy, want) {
+					if want := fmt.Sprintf("%s 'sha256-%s'", directive,
+						base64.StdEncoding.EncodeToString(sum[:])); !strings.Contains(policy, want) {
 						t.Errorf("%s: %s is missing from %q", path, want, policy)
 					}
 				}
@@ -229,18 +242,21 @@ func TestAPagesPolicyFitsThePage(t *testing.T) {
 	}
 }
 
-// TestABrandCannotBreakOutOfAPage: whatever got into the row, the page has it as text, and its colours are colours.
+// TestABrandCannotBreakOutOfAPage: any value in the row is escaped as text, and colours are only colours.
 func TestABrandCannotBreakOutOfAPage(t *testing.T) {
 	t.Parallel()
 	evil := `</style><script>alert(1)</script>"'><img src=x onerror=alert(1)>`
-	shown := branding.Shown{Name: evil, SupportEmail: evil, Colors: branding.DefaultPalette, Logo: branding.LogoInfo{Digest: evil}}
+	shown := branding.Shown{
+		Name: evil, SupportEmail: evil, Colors: branding.DefaultPalette,
+		Logo: branding.LogoInfo{Digest: evil},
+	}
 	page, _, err := shown.Render(branding.Page{Title: evil})
 	if err != nil || bytes.Contains(page, []byte("<script")) || bytes.Contains(page, []byte("<img src=x")) {
 		t.Errorf("%v\n%s", err, page)
 	}
 }
 
-// TestAPageCostsNoQueryWhileItIsFresh: what is shown is remembered for a second, and a change by this process at once.
+// TestAPageCostsNoQueryWhileItIsFresh: brands are cached for a second; changes by this process are visible immediately.
 func TestAPageCostsNoQueryWhileItIsFresh(t *testing.T) {
 	t.Parallel()
 	c := acme(t)
@@ -254,6 +270,7 @@ func TestAPageCostsNoQueryWhileItIsFresh(t *testing.T) {
 	if p := page(); !strings.Contains(p, "Zenith") || strings.Contains(p, "Acme") {
 		t.Errorf("a change does not show at once: %s", p)
 	}
-	c.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Active, Quantity: 1}) // by another process, as it were
+	// written as another process would
+	c.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Active, Quantity: 1})
 	c.eventually(func() bool { return strings.Contains(page(), "Funnelwork") })
 }

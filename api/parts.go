@@ -7,24 +7,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// Part is something outside the product that an install may run without. Its value is what /readyz and problems show.
+// Part is an external service which an install may run without. /readyz and problems show its value.
 type Part string
 
-// The parts.
+// Parts of an install.
 const (
 	PartBilling Part = "billing" // Stripe
-	PartOAuth   Part = "oauth"   // every application at a social network or ad platform
-	PartMail    Part = "mail"    // the server for the platform's mails
+	PartOAuth   Part = "oauth"   // all applications at social networks and ad platforms
+	PartMail    Part = "mail"    // the server for system mail
 	PartAI      Part = "ai"      // the provider of language models
 )
 
-// unconfiguredWait is the Retry-After of not_configured: an operator has to act first.
+// unconfiguredWait is the Retry-After of not_configured, which needs an operator to act first.
 const unconfiguredWait = 5 * time.Minute
 
 // has reports whether the install has the part.
 func (a *App) has(p Part) bool { return !slices.Contains(a.NotConfigured, p) }
 
-// configured returns the fault not_configured where the install lacks the part that an operation needs.
+// configured returns the fault not_configured if the install lacks the part that an operation needs.
 func (a *App) configured(o *op) error {
 	if o.Part == "" || a.has(o.Part) {
 		return nil
@@ -32,7 +32,7 @@ func (a *App) configured(o *op) error {
 	return notConfigured(o.Part)
 }
 
-// notConfigured is the answer of an operation whose part the install lacks.
+// notConfigured returns the fault for an operation that needs the missing part p.
 func notConfigured(p Part) *fault.Fault {
 	detail := map[Part]string{
 		PartBilling: "Billing is not configured on this install. Its operator can set STRIPE_SECRET_KEY.",

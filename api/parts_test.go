@@ -11,10 +11,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// without is an API that has none of the parts, nor what would stand for them.
+// without configures an API without any part and its services.
 func without(d *api.Deps) {
 	d.Limits, d.Billing, d.AI = nil, nil, nil
-	d.Social = social.New(social.Options{Providers: provider.New(provider.Options{}), Box: d.Box, PublicURL: d.PublicURL})
+	d.Social = social.New(social.Options{
+		Providers: provider.New(provider.Options{}), Box: d.Box,
+		PublicURL: d.PublicURL,
+	})
 	d.NotConfigured = []api.Part{api.PartBilling, api.PartOAuth, api.PartMail, api.PartAI}
 }
 
@@ -30,7 +33,8 @@ func TestWhatIsNotConfiguredAnswersSoToWhoeverMayAskForItAndNothingElseChanges(t
 		parts++
 		path := strings.NewReplacer("{id}", "01a204ba-518b-7800-a0e3-1db8f0b2336c").Replace(r.Path)
 		got := ada.do(r.Method, path, s.example(r, 0)).want(t, 503, "not_configured")
-		if got.Header.Get("Retry-After") != "300" || !strings.Contains(string(got.Body), `"part":"`+string(r.Part)+`"`) {
+		if got.Header.Get("Retry-After") != "300" ||
+			!strings.Contains(string(got.Body), `"part":"`+string(r.Part)+`"`) {
 			t.Errorf("%s %s: Retry-After %s: %s", r.Method, r.Path, got.Header.Get("Retry-After"), got.Body)
 		}
 		if r.Role == "" {
@@ -44,8 +48,8 @@ func TestWhatIsNotConfiguredAnswersSoToWhoeverMayAskForItAndNothingElseChanges(t
 	if parts < 14 {
 		t.Errorf("only %d operations need a part", parts)
 	}
-	for _, path := range []string{"/api/v1/social/x/connect", "/api/v1/ads/google_ads/connect"} {
-		ada.do("POST", path, nil).want(t, 503, "not_configured")
+	for _, platform := range []string{"social/x", "ads/google_ads", "ads/x_ads"} {
+		ada.do("POST", "/api/v1/"+platform+"/connect", nil).want(t, 503, "not_configured")
 	}
 	ada.do("POST", "/api/v1/social/myspace/connect", nil).want(t, 404, "not_found")
 }
@@ -63,15 +67,19 @@ func TestWithoutMailAnInvitationsAnswerHoldsItsLinkAndNoMailIsWritten(t *testing
 		if !ok {
 			t.Fatalf("the link is %q", link)
 		}
-		return s.stranger().do("POST", "/api/v1/auth/accept-invite", map[string]string{"token": token, "password": "correct-horse-battery"})
+		return s.stranger().do("POST", "/api/v1/auth/accept-invite",
+			map[string]string{"token": token, "password": "correct-horse-battery"})
 	}
 	var first, again, owner invited
-	ada.do("POST", "/api/v1/members", `{"email":"bob@example.test","role":"member"}`, "Idempotency-Key", "bob").want(t, 201, "").into(t, &first)
-	ada.do("POST", "/api/v1/members", `{"email":"bob@example.test","role":"member"}`, "Idempotency-Key", "bob").want(t, 201, "").into(t, &again)
+	ada.do("POST", "/api/v1/members", `{"email":"bob@example.test","role":"member"}`, "Idempotency-Key", "bob").
+		want(t, 201, "").into(t, &first)
+	ada.do("POST", "/api/v1/members", `{"email":"bob@example.test","role":"member"}`, "Idempotency-Key", "bob").
+		want(t, 201, "").into(t, &again)
 	if first != again {
 		t.Errorf("the stored answer has %q, the first one %q", again.AcceptURL, first.AcceptURL)
 	}
-	if n := s.count("idempotency_key WHERE position($1::bytea IN answer) > 0", []byte(strings.TrimPrefix(first.AcceptURL, s.Deps.PublicURL))); n != 0 {
+	if n := s.count("idempotency_key WHERE position($1::bytea IN answer) > 0",
+		[]byte(strings.TrimPrefix(first.AcceptURL, s.Deps.PublicURL))); n != 0 {
 		t.Error("the link is kept as it is")
 	}
 	got := ada.do("POST", clientsPath, `{"name":"Shop","owner_email":"eve@example.test"}`).want(t, 201, "")
@@ -83,9 +91,12 @@ func TestWithoutMailAnInvitationsAnswerHoldsItsLinkAndNoMailIsWritten(t *testing
 			t.Errorf("%s shows a link: %s", path, shown.Body)
 		}
 	}
-	s.stranger().do("POST", "/api/v1/auth/signup", `{"org_name":"Looms","email":"cy@example.test","password":"correct-horse-battery"}`).want(t, 201, "")
+	s.stranger().do("POST", "/api/v1/auth/signup",
+		`{"org_name":"Looms","email":"cy@example.test","password":"correct-horse-battery"}`).want(t, 201, "")
 	var mails, jobs int
-	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), "SELECT (SELECT count(*) FROM system_mail), (SELECT count(*) FROM job WHERE kind = 'mail.system')").Scan(&mails, &jobs); err != nil {
+	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(),
+		"SELECT (SELECT count(*) FROM system_mail), (SELECT count(*) FROM job WHERE kind = 'mail.system')").
+		Scan(&mails, &jobs); err != nil {
 		t.Fatal(err)
 	}
 	if mails != 0 || jobs != 0 {

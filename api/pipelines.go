@@ -17,30 +17,53 @@ const pipelinesPath = "/api/v1/crm/pipelines"
 func (a *App) mountPipelines() {
 	n := records[deals.Pipeline, deals.PipelinePatch]{
 		App: a, path: pipelinesPath, id: func(p *deals.Pipeline) id.ID { return p.ID },
-		create: deals.CreatePipeline, get: deals.GetPipeline, update: deals.UpdatePipeline, archive: deals.ArchivePipeline, restore: deals.RestorePipeline,
+		create: deals.CreatePipeline, get: deals.GetPipeline, update: deals.UpdatePipeline,
+		archive: deals.ArchivePipeline, restore: deals.RestorePipeline,
 		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
 	}
 	const tag = "Pipelines"
-	route(a, op{Method: http.MethodPost, Path: pipelinesPath, Need: member, Tag: tag, Title: "Create a pipeline", Status: http.StatusCreated}, posted(n, (*newPipeline).patch))
-	route(a, op{Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag, Title: "List pipelines, the oldest first"}, a.listPipelines)
-	route(a, op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: member, Tag: tag, Title: "Update a pipeline and its stages"}, patched(n, (*pipelinePatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived pipeline"}, n.restored)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: pipelinesPath, Need: member, Tag: tag, Title: "Create a pipeline",
+			Status: http.StatusCreated,
+		}, createHandler(n, (*newPipeline).patch))
+	route(a,
+		op{
+			Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag,
+			Title: "List pipelines, oldest first",
+		}, a.listPipelines)
+	route(a,
+		op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"},
+		n.shown)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
+			Title: "Update a pipeline and its stages",
+		}, updateHandler(n, (*pipelinePatch).patch))
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
+			Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent,
+		}, n.archived)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: member, Tag: tag,
+			Title: "Restore an archived pipeline",
+		}, n.restored)
 }
 
-// stageBody is one stage as it is sent.
+// stageBody is one stage in a request.
 type stageBody struct {
-	ID          optional[string] `json:"id" required:"false" doc:"A stage that the pipeline has; a new one has none"`
-	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, once per pipeline; needed of a new one"`
-	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; needed of a new one"`
-	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100" doc:"Percent, 50 if never given; a won stage has 100, a lost one 0"`
+	ID          optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
+	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique in the pipeline; required for a new stage"`
+	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
+	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100" doc:"Percent, default 50; 100 for a won stage, 0 for a lost one"`
 }
 
-// PipelineFields are the members that every pipeline body may have.
+// PipelineFields are the members common to every pipeline body.
 type PipelineFields struct {
-	Default optional[bool]        `json:"default" required:"false" doc:"true: deals that name no pipeline go here from now on"`
-	Stages  optional[[]stageBody] `json:"stages" required:"false" doc:"All of them, in their order, at most 50: at least one open, one won and one lost. Five usual ones if never given"`
+	Default optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline are added to this one"`
+	Stages  optional[[]stageBody] `json:"stages" required:"false" doc:"All stages in order, at most 50, with at least one open, one won and one lost. Default: five common stages"`
 
 	ID         anything `json:"id" required:"false" readOnly:"true"`
 	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
@@ -49,11 +72,18 @@ type PipelineFields struct {
 }
 
 func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {
-	p := deals.PipelinePatch{Name: name.Field, Default: f.Default.Field, Stages: wire.Field[[]deals.StagePatch]{Set: f.Stages.Set, Null: f.Stages.Null}}
-	for _, s := range f.Stages.Value {
-		p.Stages.Value = append(p.Stages.Value, deals.StagePatch{ID: s.ID.Field, Name: s.Name.Field, Kind: s.Kind.Field, Probability: s.Probability.Field})
+	p := deals.PipelinePatch{
+		Name: name.Field, Default: f.Default.Field,
+		Stages: wire.Field[[]deals.StagePatch]{Set: f.Stages.Set, Null: f.Stages.Null},
 	}
-	for name, sent := range map[string]anything{"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt} {
+	for _, s := range f.Stages.Value {
+		p.Stages.Value = append(p.Stages.Value,
+			deals.StagePatch{ID: s.ID.Field, Name: s.Name.Field, Kind: s.Kind.Field, Probability: s.Probability.Field})
+	}
+	for name, sent := range map[string]anything{
+		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
+		"archived_at": f.ArchivedAt,
+	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
 	return p
@@ -76,14 +106,16 @@ func (b *pipelinePatch) patch() deals.PipelinePatch { return b.PipelineFields.pa
 func (a *App) listPipelines(ctx context.Context, in *struct {
 	Page
 	Counted
-	Archived bool `query:"archived" doc:"The archived pipelines instead of the live ones"`
+	Archived bool `query:"archived" doc:"List archived pipelines instead of live ones"`
 },
 ) (*recordList[deals.Pipeline], error) {
 	count := func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 		return deals.CountPipelines(ctx, tx, in.Archived)
 	}
-	return listed(ctx, a, in.Page, in.Count, listing[deals.Pipeline]{
-		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.PipelineRow, error) {
+	return listHandler(ctx, a, in.Page, in.Count, listing[deals.Pipeline]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.PipelineRow,
+			error,
+		) {
 			return deals.ListPipelines(ctx, tx, in.Archived, after, limit)
 		},
 		position: deals.PipelinePosition, count: count, estimate: count,

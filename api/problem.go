@@ -21,19 +21,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// problem is the body of every non-2xx answer (RFC 9457). Further members, such as limit and used, stand
-// beside these.
+// problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
+// these.
 type problem struct {
 	_          struct{}      `additionalProperties:"true"`
-	Type       string        `json:"type" doc:"urn:funnelwork:problem: and the code"`
+	Type       string        `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
 	Title      string        `json:"title" doc:"The same for every problem with this code"`
 	Status     int           `json:"status"`
-	Detail     string        `json:"detail" doc:"What happened and what can be done about it, for people"`
-	Instance   string        `json:"instance" doc:"urn:uuid: and the request id"`
-	Code       fault.Code    `json:"code" doc:"What programs switch on"`
+	Detail     string        `json:"detail" doc:"What happened and what to do about it, for people"`
+	Instance   string        `json:"instance" doc:"urn:uuid: followed by the request id"`
+	Code       fault.Code    `json:"code" doc:"For programs to switch on"`
 	RequestID  string        `json:"request_id"`
-	Errors     []fault.Field `json:"errors,omitempty" doc:"The parts of the request that are wrong"`
-	ExistingID string        `json:"existing_id,omitempty" doc:"The row that a conflict is about"`
+	Errors     []fault.Field `json:"errors,omitempty" doc:"The invalid parts of the request"`
+	ExistingID string        `json:"existing_id,omitempty" doc:"ID of the conflicting row"`
 
 	more   map[string]any
 	header http.Header
@@ -43,16 +43,16 @@ const problemType = "application/problem+json"
 
 func (p *problem) Error() string { return string(p.Code) }
 
-// GetStatus, GetHeaders and ContentType are what huma asks of an error.
+// GetStatus implements huma.StatusError.
 func (p *problem) GetStatus() int { return p.Status }
 
-// GetHeaders are Retry-After and WWW-Authenticate, where they belong.
+// GetHeaders returns Retry-After and WWW-Authenticate, if they apply. It implements huma.HeadersError.
 func (p *problem) GetHeaders() http.Header { return p.header }
 
-// ContentType is that of problems.
+// ContentType returns the media type of problems.
 func (p *problem) ContentType(string) string { return problemType }
 
-// TransformSchema lists the codes.
+// TransformSchema adds the list of codes to the schema.
 func (p *problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	codes := fault.Codes()
 	slices.Sort(codes)
@@ -63,7 +63,7 @@ func (p *problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema 
 	return s
 }
 
-// MarshalJSON writes the further members behind the fixed ones, sorted.
+// MarshalJSON writes the extension members after the fixed ones, sorted.
 func (p *problem) MarshalJSON() ([]byte, error) {
 	type plain problem
 	var b bytes.Buffer
@@ -71,7 +71,7 @@ func (p *problem) MarshalJSON() ([]byte, error) {
 		return b.Bytes(), err
 	}
 	b.Truncate(b.Len() - len("}\n"))
-	more, err := json.Marshal(p.more) // maps are written sorted
+	more, err := json.Marshal(p.more) // json.Marshal sorts maps
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (p *problem) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// problem makes the answer to err and logs what the caller must not see.
+// problem returns the response to err and logs the details which the caller must not see.
 func (a *App) problem(ctx context.Context, err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -92,16 +92,19 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	}
 	switch {
 	case f != nil:
-		// What the install lacks was logged at the start; a version of HTTP is the caller's to choose.
+		// Missing parts were logged at startup, and the HTTP version is the caller's choice.
 		expected := f.Code == fault.NotConfigured || f.Code == fault.VersionUnsupported
 		if f.Code.Status() >= http.StatusInternalServerError && !expected {
 			a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
 		}
 	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
-		f = &fault.Fault{Code: fault.Unavailable, Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second}
+		f = &fault.Fault{
+			Code:   fault.Unavailable,
+			Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second,
+		}
 		a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
 	default:
-		f = fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find it.")
+		f = fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 		if !errors.Is(err, context.Canceled) {
 			a.Log.ErrorContext(ctx, "request failed", "request_id", r.id, "error", err)
 		}
@@ -109,11 +112,13 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	return problemOf(f, r)
 }
 
-// problemOf dresses a fault for the wire.
+// problemOf converts a fault to its wire form.
 func problemOf(f *fault.Fault, r *request) *problem {
 	p := &problem{
-		Type: "urn:funnelwork:problem:" + string(f.Code), Title: title(f.Code), Status: f.Code.Status(), Detail: f.Detail,
-		Instance: "urn:uuid:" + r.id, Code: f.Code, RequestID: r.id, Errors: f.Fields, ExistingID: f.ExistingID, more: maps.Clone(f.More),
+		Type: "urn:funnelwork:problem:" + string(f.Code), Title: title(f.Code), Status: f.Code.Status(),
+		Detail:   f.Detail,
+		Instance: "urn:uuid:" + r.id, Code: f.Code, RequestID: r.id, Errors: f.Fields, ExistingID: f.ExistingID,
+		more:   maps.Clone(f.More),
 		header: http.Header{},
 	}
 	maps.DeleteFunc(p.more, func(k string, _ any) bool { return reserved[k] })
@@ -123,7 +128,7 @@ func problemOf(f *fault.Fault, r *request) *problem {
 	case p.Status == http.StatusServiceUnavailable:
 		p.header.Set("Retry-After", "1")
 	}
-	if p.Status == http.StatusUnauthorized { // RFC 9110 wants a challenge with each, a failed login's too
+	if p.Status == http.StatusUnauthorized { // RFC 9110 requires a challenge, also for a failed login
 		challenge := `Bearer realm="funnelwork"`
 		if r.refused != nil {
 			challenge += `, error="invalid_token"`
@@ -133,7 +138,7 @@ func problemOf(f *fault.Fault, r *request) *problem {
 	return p
 }
 
-// reserved are the members that a fault cannot overwrite.
+// reserved is the set of members that a fault cannot overwrite.
 var reserved = func() map[string]bool {
 	names := map[string]bool{}
 	for f := range reflect.TypeFor[problem]().Fields() {
@@ -143,13 +148,13 @@ var reserved = func() map[string]bool {
 	return names
 }()
 
-// title is the code as words: "rate_limited" is "Rate limited".
+// title returns the code in words: "rate_limited" is "Rate limited".
 func title(c fault.Code) string {
 	words := strings.ReplaceAll(string(c), "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// fail answers with err's problem.
+// fail responds with err's problem.
 func (a *App) fail(c *fiber.Ctx, err error) {
 	if f, ok := errors.AsType[*fiber.Error](err); ok {
 		err = routing(f)
@@ -167,7 +172,7 @@ func (a *App) fail(c *fiber.Ctx, err error) {
 	}
 }
 
-// refuse answers what never reached the middleware: headers or a body that the server could not read.
+// refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
 func (a *App) refuse(c *fiber.Ctx, err error) error {
 	r := &request{id: requestID("")}
 	c.SetUserContext(context.WithValue(context.Background(), requestKey{}, r))
@@ -178,19 +183,21 @@ func (a *App) refuse(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// routing is Fiber's own refusal as a fault.
+// routing converts Fiber's own errors to faults.
 func routing(e *fiber.Error) *fault.Fault {
 	switch e.Code {
 	case http.StatusNotFound:
 		return fault.New(fault.NotFound, "There is nothing at this address.")
 	case http.StatusMethodNotAllowed:
-		return fault.New(fault.MethodNotAllowed, "This address does not know the method. The Allow header lists those that it knows.")
+		return fault.New(fault.MethodNotAllowed,
+			"The method is not allowed here. The Allow header lists the allowed methods.")
 	case http.StatusRequestTimeout:
 		return fault.New(fault.RequestTimeout, "The request took too long to arrive.")
 	case http.StatusRequestEntityTooLarge:
 		return tooLarge(bodyBytes)
 	case http.StatusRequestHeaderFieldsTooLarge:
-		return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.", headerBytes>>10)
+		return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.",
+			headerBytes>>10)
 	default:
 		return fault.New(fault.MalformedRequest, unreadable).Because(e)
 	}

@@ -25,35 +25,65 @@ func TestEveryBadBodyIsRefusedWithItsPlace(t *testing.T) {
 		field  string
 		header []string
 	}{
-		"not JSON":                  {`{"name"`, 400, "malformed_json", "", nil},
-		"trailing data":             {`{"name":"a"} x`, 400, "malformed_json", "", nil},
-		"two values":                {`{"name":"a"}{"name":"b"}`, 400, "malformed_json", "", nil},
-		"a comma too many":          {`{"name":"a",}`, 400, "malformed_json", "", nil},
-		"a leading zero":            {`{"name":"a","size":01}`, 400, "malformed_json", "", nil},
-		"a control character":       {"{\"name\":\"a\x01\"}", 400, "malformed_json", "", nil},
-		"NaN":                       {`{"name":"a","size":NaN}`, 400, "malformed_json", "", nil},
-		"a byte order mark":         {"\ufeff{}", 400, "malformed_json", "", nil},
-		"empty":                     {"", 400, "malformed_json", "", nil},
-		"only space":                {" \n", 400, "malformed_json", "", nil},
-		"a repeated member":         {`{"name":"a","name":"b"}`, 400, "duplicate_key", "#/name duplicate_key", nil},
-		"the same by escape":        {`{"name":"a","n\u0061me":"b"}`, 400, "duplicate_key", "#/name duplicate_key", nil},
-		"repeated within":           {`{"name":"a","more":{"x":{"y":1,"y":2}}}`, 400, "duplicate_key", "#/more/x/y duplicate_key", nil},
-		"NUL":                       {`{"name":"a\u0000"}`, 422, "validation_failed", "#/name invalid_text", nil},
-		"NUL in an unused corner":   {`{"name":"a","more":{"k":["\u0000"]}}`, 422, "validation_failed", "#/more/k/0 invalid_text", nil},
-		"NUL in a name":             {`{"name":"a","more":{"k\u0000":1}}`, 422, "validation_failed", "#/more invalid_text", nil},
-		"a high surrogate":          {`{"name":"\ud800"}`, 422, "validation_failed", "#/name invalid_text", nil},
-		"a low surrogate":           {`{"name":"\udc00"}`, 422, "validation_failed", "#/name invalid_text", nil},
-		"surrogates in disorder":    {`{"name":"\udc00\ud800"}`, 422, "validation_failed", "#/name invalid_text", nil},
-		"bad UTF-8":                 {"{\"name\":\"a\xff\"}", 422, "validation_failed", "#/name invalid_text", nil},
-		"an overlong slash":         {"{\"name\":\"\xc0\xaf\"}", 422, "validation_failed", "#/name invalid_text", nil},
-		"a CESU surrogate":          {"{\"name\":\"\xed\xa0\x80\"}", 422, "validation_failed", "#/name invalid_text", nil},
-		"1e400":                     {`{"name":"a","more":{"n":1e400}}`, 422, "validation_failed", "#/more/n out_of_range", nil},
-		"a very long number":        {`{"name":"a","more":{"n":` + strings.Repeat("9", 400) + `}}`, 422, "validation_failed", "#/more/n out_of_range", nil},
-		"a number for a name":       {`{"name":5}`, 422, "validation_failed", "#/name invalid_type", nil},
-		"an integer beyond int64":   {`{"name":"a","size":1e300}`, 422, "validation_failed", "#/size out_of_range", nil},
-		"a fraction":                {`{"name":"a","size":1.5}`, 422, "validation_failed", "#/size invalid_type", nil},
-		"too deep":                  {`{"name":"a","more":{"x":` + deep + `}}`, 422, "validation_failed", "#/more/x" + strings.Repeat("/0", 30) + " too_deep", nil},
-		"only depth":                {deep, 422, "validation_failed", "#" + strings.Repeat("/0", 32) + " too_deep", nil},
+		"not JSON":            {`{"name"`, 400, "malformed_json", "", nil},
+		"trailing data":       {`{"name":"a"} x`, 400, "malformed_json", "", nil},
+		"two values":          {`{"name":"a"}{"name":"b"}`, 400, "malformed_json", "", nil},
+		"a comma too many":    {`{"name":"a",}`, 400, "malformed_json", "", nil},
+		"a leading zero":      {`{"name":"a","size":01}`, 400, "malformed_json", "", nil},
+		"a control character": {"{\"name\":\"a\x01\"}", 400, "malformed_json", "", nil},
+		"NaN":                 {`{"name":"a","size":NaN}`, 400, "malformed_json", "", nil},
+		"a byte order mark":   {"\ufeff{}", 400, "malformed_json", "", nil},
+		"empty":               {"", 400, "malformed_json", "", nil},
+		"only space":          {" \n", 400, "malformed_json", "", nil},
+		"a repeated member":   {`{"name":"a","name":"b"}`, 400, "duplicate_key", "#/name duplicate_key", nil},
+		"the same by escape": {
+			`{"name":"a","n\u0061me":"b"}`, 400, "duplicate_key", "#/name duplicate_key",
+			nil,
+		},
+		"repeated within": {
+			`{"name":"a","more":{"x":{"y":1,"y":2}}}`, 400, "duplicate_key",
+			"#/more/x/y duplicate_key", nil,
+		},
+		"NUL": {`{"name":"a\u0000"}`, 422, "validation_failed", "#/name invalid_text", nil},
+		"NUL in an unused corner": {
+			`{"name":"a","more":{"k":["\u0000"]}}`, 422, "validation_failed",
+			"#/more/k/0 invalid_text", nil,
+		},
+		"NUL in a name": {
+			`{"name":"a","more":{"k\u0000":1}}`, 422, "validation_failed",
+			"#/more invalid_text", nil,
+		},
+		"a high surrogate":       {`{"name":"\ud800"}`, 422, "validation_failed", "#/name invalid_text", nil},
+		"a low surrogate":        {`{"name":"\udc00"}`, 422, "validation_failed", "#/name invalid_text", nil},
+		"surrogates in disorder": {`{"name":"\udc00\ud800"}`, 422, "validation_failed", "#/name invalid_text", nil},
+		"bad UTF-8":              {"{\"name\":\"a\xff\"}", 422, "validation_failed", "#/name invalid_text", nil},
+		"an overlong slash":      {"{\"name\":\"\xc0\xaf\"}", 422, "validation_failed", "#/name invalid_text", nil},
+		"a CESU surrogate": {
+			"{\"name\":\"\xed\xa0\x80\"}", 422, "validation_failed", "#/name invalid_text",
+			nil,
+		},
+		"1e400": {
+			`{"name":"a","more":{"n":1e400}}`, 422, "validation_failed",
+			"#/more/n out_of_range", nil,
+		},
+		"a very long number": {
+			`{"name":"a","more":{"n":` + strings.Repeat("9", 400) + `}}`, 422,
+			"validation_failed", "#/more/n out_of_range", nil,
+		},
+		"a number for a name": {`{"name":5}`, 422, "validation_failed", "#/name invalid_type", nil},
+		"an integer beyond int64": {
+			`{"name":"a","size":1e300}`, 422, "validation_failed", "#/size out_of_range",
+			nil,
+		},
+		"a fraction": {`{"name":"a","size":1.5}`, 422, "validation_failed", "#/size invalid_type", nil},
+		"too deep": {
+			`{"name":"a","more":{"x":` + deep + `}}`, 422, "validation_failed",
+			"#/more/x" + strings.Repeat("/0", 30) + " too_deep", nil,
+		},
+		"only depth": {
+			deep, 422, "validation_failed", "#" + strings.Repeat("/0", 32) + " too_deep",
+			nil,
+		},
 		"an unknown field":          {`{"name":"a","nick":"b"}`, 422, "validation_failed", "#/nick unknown_field", nil},
 		"an unknown one with a dot": {`{"name":"a","a.b":"b"}`, 422, "validation_failed", "#/a.b unknown_field", nil},
 		"another case":              {`{"NAME":"a"}`, 422, "validation_failed", "#/name required", nil},
@@ -61,19 +91,40 @@ func TestEveryBadBodyIsRefusedWithItsPlace(t *testing.T) {
 		"missing":                   {`{}`, 422, "validation_failed", "#/name required", nil},
 		"null for a name":           {`{"name":null}`, 422, "validation_failed", "#/name invalid_type", nil},
 		"too short":                 {`{"name":""}`, 422, "validation_failed", "#/name too_short", nil},
-		"too long":                  {`{"name":"` + strings.Repeat("a", 101) + `"}`, 422, "validation_failed", "#/name too_long", nil},
-		"deep inside":               {`{"name":"a","inner":{"list":[{"kind":"a"},{"kind":"c"}]}}`, 422, "validation_failed", "#/inner/list/1/kind not_allowed", nil},
-		"no date":                   {`{"name":"a","at":"yesterday"}`, 422, "validation_failed", "#/at invalid_format", nil},
-		"an array":                  {`[]`, 422, "validation_failed", "# invalid_type", nil},
-		"null":                      {`null`, 422, "validation_failed", "# invalid_type", nil},
-		"no Content-Type":           {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Type", ""}},
-		"text":                      {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Type", "text/plain"}},
-		"a form":                    {`name=a`, 415, "unsupported_media_type", "", []string{"Content-Type", "application/x-www-form-urlencoded"}},
-		"a patch where none is":     {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Type", "application/merge-patch+json"}},
-		"latin 1":                   {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Type", "application/json; charset=latin1"}},
-		"compressed":                {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Encoding", "gzip"}},
-		"10 MiB":                    {`{"name":"` + strings.Repeat("a", 10<<20) + `"}`, 413, "body_too_large", "", nil},
-		"a byte too much":           {`{"name":"` + strings.Repeat("a", 1<<20-10) + `"}`, 413, "body_too_large", "", nil},
+		"too long": {
+			`{"name":"` + strings.Repeat("a", 101) + `"}`, 422, "validation_failed",
+			"#/name too_long", nil,
+		},
+		"deep inside": {
+			`{"name":"a","inner":{"list":[{"kind":"a"},{"kind":"c"}]}}`, 422,
+			"validation_failed", "#/inner/list/1/kind not_allowed", nil,
+		},
+		"no date": {
+			`{"name":"a","at":"yesterday"}`, 422, "validation_failed", "#/at invalid_format",
+			nil,
+		},
+		"an array":        {`[]`, 422, "validation_failed", "# invalid_type", nil},
+		"null":            {`null`, 422, "validation_failed", "# invalid_type", nil},
+		"no Content-Type": {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Type", ""}},
+		"text": {
+			`{"name":"a"}`, 415, "unsupported_media_type", "",
+			[]string{"Content-Type", "text/plain"},
+		},
+		"a form": {
+			`name=a`, 415, "unsupported_media_type", "",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+		},
+		"a patch where none is": {
+			`{"name":"a"}`, 415, "unsupported_media_type", "",
+			[]string{"Content-Type", "application/merge-patch+json"},
+		},
+		"latin 1": {
+			`{"name":"a"}`, 415, "unsupported_media_type", "",
+			[]string{"Content-Type", "application/json; charset=latin1"},
+		},
+		"compressed":      {`{"name":"a"}`, 415, "unsupported_media_type", "", []string{"Content-Encoding", "gzip"}},
+		"10 MiB":          {`{"name":"` + strings.Repeat("a", 10<<20) + `"}`, 413, "body_too_large", "", nil},
+		"a byte too much": {`{"name":"` + strings.Repeat("a", 1<<20-10) + `"}`, 413, "body_too_large", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,9 +137,11 @@ func TestEveryBadBodyIsRefusedWithItsPlace(t *testing.T) {
 			}
 		})
 	}
-	c.do("POST", things, `{"name":"`+strings.Repeat("é", 100)+`"}`, "Content-Type", "application/json; charset=UTF-8").want(t, 201, "")
+	c.do("POST", things, `{"name":"`+strings.Repeat("é", 100)+`"}`, "Content-Type", "application/json; charset=UTF-8").
+		want(t, 201, "")
 	c.do("POST", things, `{"name":"spelled otherwise"}`, "Content-Type", "Application/JSON").want(t, 201, "")
-	c.do("POST", things, `{"name":"😀\ud83d\ude00\/\"","tag":"one","more":{"big":123456789012345678901234567890}}`).want(t, 201, "")
+	c.do("POST", things, `{"name":"😀\ud83d\ude00\/\"","tag":"one","more":{"big":123456789012345678901234567890}}`).
+		want(t, 201, "")
 }
 
 func TestABodyOfExactlyTheLimitIsRead(t *testing.T) {
@@ -145,11 +198,14 @@ func TestWhatTheRouterRefusesIsAProblemToo(t *testing.T) {
 	c.do("GET", "/nowhere", nil).want(t, 404, "not_found")
 	c.stranger().do("GET", "/nowhere", nil).want(t, 404, "not_found")
 	got := c.do("PUT", things, nil).want(t, 405, "method_not_allowed")
-	if allow := got.Header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") || !strings.Contains(allow, "HEAD") {
+	if allow := got.Header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") ||
+		!strings.Contains(allow, "HEAD") {
 		t.Errorf("Allow is %q", allow)
 	}
-	if strange := c.do("PROPFIND", things, nil).want(t, 405, "method_not_allowed"); strange.Header.Get("Allow") != got.Header.Get("Allow") {
-		t.Errorf("Allow is %q for a method that nobody knows, %q for another", strange.Header.Get("Allow"), got.Header.Get("Allow"))
+	if strange := c.do("PROPFIND", things, nil).
+		want(t, 405, "method_not_allowed"); strange.Header.Get("Allow") != got.Header.Get("Allow") {
+		t.Errorf("Allow is %q for a method that nobody knows, %q for another", strange.Header.Get("Allow"),
+			got.Header.Get("Allow"))
 	}
 	c.do("PROPFIND", "/nowhere", nil).want(t, 404, "not_found")
 	c.do("TRACE", things, nil).want(t, 405, "method_not_allowed")
@@ -187,8 +243,12 @@ func TestADatabaseThatIsAwayIsA503(t *testing.T) {
 func TestTheRequestIDIsTakenOrMade(t *testing.T) {
 	t.Parallel()
 	c := startThings(t, unlimited).signup()
-	for given, taken := range map[string]bool{"abc.DEF_1-2": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "a b": false, "ä": false, "a/b": false, "": false} {
-		got := c.do("GET", things+"/x", nil, "X-Request-Id", given, "traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").want(t, 404, "not_found")
+	for given, taken := range map[string]bool{
+		"abc.DEF_1-2": true, strings.Repeat("a", 128): true,
+		strings.Repeat("a", 129): false, "a b": false, "ä": false, "a/b": false, "": false,
+	} {
+		got := c.do("GET", things+"/x", nil, "X-Request-Id", given, "traceparent",
+			"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").want(t, 404, "not_found")
 		if id := got.Header.Get("X-Request-Id"); (id == given) != taken || id == "" {
 			t.Errorf("%q became %q", given, id)
 		}
@@ -225,8 +285,10 @@ func TestHeadersAreThoseOfACarefulHouse(t *testing.T) {
 	c := startThings(t, func(d *api.Deps) { d.CORSOrigins = []string{"https://app.example"} }).signup()
 	got := c.do("GET", things, nil, "Origin", "https://app.example")
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-		"Server": "", "Access-Control-Allow-Origin": "https://app.example", "Access-Control-Allow-Credentials": "", "Vary": "Origin", "Content-Type": "application/json",
+		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+		"Server":                  "", "Access-Control-Allow-Origin": "https://app.example",
+		"Access-Control-Allow-Credentials": "", "Vary": "Origin", "Content-Type": "application/json",
 	} {
 		if have := got.Header.Get(name); have != want {
 			t.Errorf("%s is %q, want %q", name, have, want)
@@ -235,9 +297,13 @@ func TestHeadersAreThoseOfACarefulHouse(t *testing.T) {
 	if c.do("GET", things, nil, "Origin", "https://evil.example").Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a foreign origin is let in")
 	}
-	pre := []string{"Origin", "https://app.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "idempotency-key"}
+	pre := []string{
+		"Origin", "https://app.example", "Access-Control-Request-Method", "PATCH",
+		"Access-Control-Request-Headers", "idempotency-key",
+	}
 	got = c.stranger().do("OPTIONS", things+"/"+id.New().String(), nil, pre...).want(t, http.StatusNoContent, "")
-	if !strings.Contains(got.Header.Get("Access-Control-Allow-Methods"), "PATCH") || !strings.Contains(got.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") {
+	if !strings.Contains(got.Header.Get("Access-Control-Allow-Methods"), "PATCH") ||
+		!strings.Contains(got.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") {
 		t.Errorf("preflight: %v", got.Header)
 	}
 	pre[1] = "https://evil.example"

@@ -9,14 +9,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 )
 
-// ownQuota are the addresses outside the request bucket: they spend tokens instead.
+// ownQuota is the set of paths outside the request bucket. Their requests spend tokens instead.
 var ownQuota = map[string]bool{
-	"/api/v1/ai/draft-email": true, "/api/v1/ai/summarize-contact": true, "/api/v1/ai/next-action": true, "/api/v1/ai/classify-reply": true,
+	"/api/v1/ai/draft-email": true, "/api/v1/ai/summarize-contact": true, "/api/v1/ai/next-action": true,
+	"/api/v1/ai/classify-reply": true,
 }
 
-// limit counts a request with a valid credential against its org and says how much is left. A request that only
-// reads need not wait for the decision: settle does, before anything is answered. What a refused one has read
-// by then is thrown away, which costs little, since an org's next refusals come from memory.
+// limit counts a request with a valid credential against its org and sets the rate limit headers. A read does not wait
+// for the decision: settle does, before the response is sent. The result of a refused read is discarded, which costs
+// little, since the limiter refuses the org's next requests from memory.
 func (a *App) limit(c *fiber.Ctx, r *request) error {
 	if a.Limits == nil || r.who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
@@ -25,14 +26,14 @@ func (a *App) limit(c *fiber.Ctx, r *request) error {
 	if n := r.who.RatePerMinute; n > 0 {
 		rule = limits.PerMinute(int64(n))
 	}
-	r.asked = a.Limits.Ask(r.who.Org.String(), rule)
+	r.asked = a.Limits.Start(r.who.Org.String(), rule)
 	if m := c.Method(); m == fiber.MethodGet || m == fiber.MethodHead {
 		return nil
 	}
 	return settle(c, r)
 }
 
-// settle waits for the decision about a request, if one is open.
+// settle waits for the pending rate limit decision of a request, if there is one.
 func settle(c *fiber.Ctx, r *request) error {
 	if r.asked == nil {
 		return nil
@@ -49,7 +50,8 @@ func settle(c *fiber.Ctx, r *request) error {
 		bound = "burst"
 	}
 	return &fault.Fault{
-		Code: fault.RateLimited, Detail: "This org has used up its rate. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter(),
-		More: map[string]any{"policy": bound},
+		Code: fault.RateLimited, Detail: "This org has exceeded its rate limit. Wait as long as Retry-After says.",
+		RetryAfter: d.RetryAfter(),
+		More:       map[string]any{"policy": bound},
 	}
 }

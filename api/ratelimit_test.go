@@ -20,7 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// limitedBy gives the API a limiter on that Redis, as another process would have.
+// limitedBy gives the API its own limiter on the given Redis, like another process.
 func limitedBy(t testing.TB, url string, reg prometheus.Registerer) func(*api.Deps) {
 	t.Helper()
 	client, err := redisx.Open(url, redisx.Request)
@@ -35,7 +35,7 @@ func limitedBy(t testing.TB, url string, reg prometheus.Registerer) func(*api.De
 	return func(d *api.Deps) { d.Limits = l }
 }
 
-// twin serves the same org from a second instance with a limiter of its own.
+// twin serves the same org from a second instance with its own limiter.
 func (c *caller) twin(t testing.TB, redis string, reg prometheus.Registerer) *caller {
 	t.Helper()
 	d := c.Deps
@@ -46,7 +46,7 @@ func (c *caller) twin(t testing.TB, redis string, reg prometheus.Registerer) *ca
 	return &caller{service: &second, Org: c.Org, User: c.User, Token: c.Token}
 }
 
-// alone counts the decisions that limiters made without Redis.
+// alone counts the limiters' decisions made without Redis.
 func alone(t testing.TB, reg prometheus.Gatherer) (n float64) {
 	t.Helper()
 	families, err := reg.Gather()
@@ -56,7 +56,8 @@ func alone(t testing.TB, reg prometheus.Gatherer) (n float64) {
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
-				if f.GetName() == "funnelwork_limiter_decisions_total" && l.GetName() == "by" && l.GetValue() == "process" {
+				if f.GetName() == "funnelwork_limiter_decisions_total" && l.GetName() == "by" &&
+					l.GetValue() == "process" {
 					n += m.GetCounter().GetValue()
 				}
 			}
@@ -75,8 +76,8 @@ func TestAThousandRequestsToTwoInstancesGetExactlyTwoHundredThrough(t *testing.T
 		before := alone(t, first) + alone(t, second)
 		got := flood(both)
 		if alone(t, first)+alone(t, second) > before && try < 5 {
-			// The machine was so busy that Redis seemed silent, and a limiter that decides alone may be off by
-			// what was left. That case has tests of its own.
+			// The machine was too busy for Redis to respond in time, and a limiter without Redis may differ by its
+			// remaining local share. Other tests cover that case.
 			t.Log("redis did not answer in time: once more, with another org")
 			c, second = c.signup(), prometheus.NewRegistry()
 			continue
@@ -115,7 +116,8 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 	check := func(got answer) {
 		t.Helper()
 		policy, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit-Policy"))
-		if err != nil || len(policy) != 2 || got.Header.Get("RateLimit-Policy") != `"burst";q=200;w=30, "default";q=100;w=60` {
+		if err != nil || len(policy) != 2 ||
+			got.Header.Get("RateLimit-Policy") != `"burst";q=200;w=30, "default";q=100;w=60` {
 			t.Fatalf("RateLimit-Policy %q: %v", got.Header.Values("RateLimit-Policy"), err)
 		}
 		limit, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit"))
@@ -124,7 +126,8 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 		}
 		item := limit[0].(httpsfv.Item)
 		r, _ := item.Params.Get("r")
-		if r.(int64) > remaining || got.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(r) || got.Header.Get("X-RateLimit-Limit") != "200" {
+		if r.(int64) > remaining || got.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(r) ||
+			got.Header.Get("X-RateLimit-Limit") != "200" {
 			t.Fatalf("headers %v", got.Header)
 		}
 		remaining = r.(int64)
@@ -161,7 +164,9 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 		got := c.do("GET", "/nowhere", nil).want(t, 429, "rate_limited")
 		check(got)
 		wait, err := strconv.Atoi(got.Header.Get("Retry-After"))
-		if err != nil || wait < 1 || wait > 30 || !strings.HasSuffix(got.Header.Get("RateLimit"), ";t="+strconv.Itoa(wait)) || !strings.HasPrefix(got.Header.Get("RateLimit"), `"burst";r=0;`) {
+		if err != nil || wait < 1 || wait > 30 ||
+			!strings.HasSuffix(got.Header.Get("RateLimit"), ";t="+strconv.Itoa(wait)) ||
+			!strings.HasPrefix(got.Header.Get("RateLimit"), `"burst";r=0;`) {
 			t.Errorf("Retry-After %q, RateLimit %q", got.Header.Get("Retry-After"), got.Header.Get("RateLimit"))
 		}
 	}
@@ -169,7 +174,10 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 
 func TestARedisThatIsAwayNeverFailsARequest(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]func(*testkit.RedisServer){"stopped": (*testkit.RedisServer).Stop, "hung": (*testkit.RedisServer).Hang} {
+	for name, away := range map[string]func(*testkit.RedisServer){
+		"stopped": (*testkit.RedisServer).Stop,
+		"hung":    (*testkit.RedisServer).Hang,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := testkit.RealRedis(t)
@@ -179,7 +187,7 @@ func TestARedisThatIsAwayNeverFailsARequest(t *testing.T) {
 			if name == "hung" {
 				defer server.Continue()
 			}
-			passed := 1 // the one before; the process goes on from what Redis last said
+			passed := 1 // the earlier request; the limiter continues from Redis' last reply
 			var took []time.Duration
 			for range 260 {
 				began := time.Now()
@@ -207,15 +215,23 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 		forwarded func(n int) string
 		refused   bool
 	}{
-		"nobody is trusted":             {nil, func(n int) string { return fmt.Sprintf("10.0.%d.%d", n/250, n%250) }, true},
-		"the peer is a proxy":           {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("10.0.%d.%d", n/250, n%250) }, false},
-		"the left is the caller's word": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("10.0.%d.%d, 192.0.2.1", n/250, n%250) }, true},
+		"nobody is trusted": {nil, func(n int) string {
+			return fmt.Sprintf("10.0.%d.%d", n/250, n%250)
+		}, true},
+		"the peer is a proxy": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string {
+			return fmt.Sprintf("10.0.%d.%d", n/250, n%250)
+		}, false},
+		"the left is the caller's word": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string {
+			return fmt.Sprintf("10.0.%d.%d, 192.0.2.1", n/250, n%250)
+		}, true},
 		"two proxies in a row": {
 			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/24")},
 			func(n int) string { return fmt.Sprintf("10.0.%d.%d, 192.0.2.1", n/250, n%250) }, false,
 		},
 		"one /64 is one caller": {
-			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string { return fmt.Sprintf("2001:db8::%x", n+1) }, true,
+			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(n int) string {
+				return fmt.Sprintf("2001:db8::%x", n+1)
+			}, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +257,8 @@ func TestAPlanRaisesTheRate(t *testing.T) {
 	c.sql("UPDATE org SET rate_per_minute = 150 WHERE id = '" + c.Org.String() + "'")
 	for _, one := range []*caller{c, c.key(auth.Viewer)} {
 		got := one.do("GET", things, nil).want(t, 200, "")
-		if got.Header.Get("X-RateLimit-Limit") != "300" || got.Header.Get("RateLimit-Policy") != `"burst";q=300;w=30, "default";q=150;w=60` {
+		if got.Header.Get("X-RateLimit-Limit") != "300" ||
+			got.Header.Get("RateLimit-Policy") != `"burst";q=300;w=30, "default";q=150;w=60` {
 			t.Errorf("headers %v", got.Header)
 		}
 	}

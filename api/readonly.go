@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// kept refuses members of a patch that nobody may change, unless they say what is so anyway: a caller may send
-// back the whole object that it read.
+// kept returns an error for read-only members of a patch, unless they equal the current values. A caller may therefore
+// send back the whole object that it read.
 func kept(current any, sent map[string]optional[string]) error {
 	b, err := json.Marshal(current)
 	if err != nil {
@@ -49,14 +49,15 @@ func asItIs(current any, sent map[string]anything) error {
 	return readOnly(wrong)
 }
 
-// readOnly is the 422 about these members; nil for none.
+// readOnly returns the 422 for these members, or nil if there are none.
 func readOnly(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	f := &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields."}
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		f.Fields = append(f.Fields, fault.Field{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
+		f.Fields = append(f.Fields,
+			fault.Field{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
 	}
 	return f
 }

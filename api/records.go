@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 )
 
-// records is what the operations of a plain resource need to know of it: T is what it shows, P its patch.
+// records describes a plain resource for its handlers. T is its public form, P its patch.
 type records[T, P any] struct {
 	*App
 	path    string
@@ -20,20 +20,20 @@ type records[T, P any] struct {
 	update  func(context.Context, *postgres.Tx, id.ID, record.Match, *P) (record.Change[T], error)
 	archive func(context.Context, *postgres.Tx, id.ID, record.Match) (record.Change[T], error)
 	restore func(context.Context, *postgres.Tx, id.ID) (record.Change[T], error)
-	// tell announces a change and asks for what must happen next.
+	// tell announces a change and enqueues the jobs that follow from it.
 	tell func(context.Context, *postgres.Tx, *record.Change[T]) error
-	// resolve makes a fault of what a failed transaction met; nil: as it is.
+	// resolve converts the error of a failed transaction to a fault. Nil: errors are returned unchanged.
 	resolve func(context.Context, error) error
 }
 
-// RecordID is the path of one record.
+// RecordID is the path parameter of one record.
 type RecordID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
 
 type recordRead struct {
 	RecordID
-	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+	IncludeArchived bool `query:"include_archived" doc:"Also find an archived record"`
 }
 
 type recordNew[B any] struct{ Body B }
@@ -56,7 +56,7 @@ type recordAnswer[T any] struct {
 
 type recordCreated[T any] struct {
 	Tagged
-	Location string `header:"Location" doc:"Its address"`
+	Location string `header:"Location" doc:"Address of the record"`
 	Body     T
 }
 
@@ -73,8 +73,10 @@ func (n records[T, P]) settled(ctx context.Context, err error) error {
 	return n.resolve(ctx, err)
 }
 
-// posted is the handler of a creation whose body is B.
-func posted[T, P, B any](n records[T, P], patch func(*B) P) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
+// createHandler returns the handler of a create operation with body B.
+func createHandler[T, P, B any](n records[T, P],
+	patch func(*B) P,
+) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
 	return func(ctx context.Context, in *recordNew[B]) (*recordCreated[T], error) {
 		p := patch(&in.Body)
 		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordCreated[T], error) {
@@ -82,15 +84,20 @@ func posted[T, P, B any](n records[T, P], patch func(*B) P) func(context.Context
 			if err != nil {
 				return nil, err
 			}
-			out := &recordCreated[T]{Tagged: etag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(), Body: row.Value}
+			out := &recordCreated[T]{
+				Tagged: etag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(),
+				Body: row.Value,
+			}
 			return out, n.tell(ctx, tx, &record.Change[T]{Row: row})
 		})
 		return out, n.settled(ctx, err)
 	}
 }
 
-// patched is the handler of a PATCH whose body is B.
-func patched[T, P, B any](n records[T, P], patch func(*B) P) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
+// updateHandler returns the handler of a PATCH with body B.
+func updateHandler[T, P, B any](n records[T, P],
+	patch func(*B) P,
+) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
 	return func(ctx context.Context, in *recordPatch[B]) (*recordAnswer[T], error) {
 		p := patch(&in.Body)
 		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
@@ -135,7 +142,7 @@ func (n records[T, P]) restored(ctx context.Context, in *RecordID) (*recordAnswe
 	return out, n.settled(ctx, err)
 }
 
-// listing is how a list is read: count and estimate say how many there are.
+// listing describes how a list is read. count and estimate return the number of rows.
 type listing[T any] struct {
 	rows     func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]record.Row[T], error)
 	position func(*record.Row[T]) record.Position
@@ -143,8 +150,8 @@ type listing[T any] struct {
 	estimate func(context.Context, *postgres.Tx) (int64, error)
 }
 
-// listed answers a page of a list.
-func listed[T any](ctx context.Context, a *App, page Page, how string, l listing[T]) (*recordList[T], error) {
+// listHandler returns one page of a list.
+func listHandler[T any](ctx context.Context, a *App, page Page, how string, l listing[T]) (*recordList[T], error) {
 	from, err := after[record.Position](ctx, a, page)
 	if err != nil {
 		return nil, err
@@ -155,7 +162,9 @@ func listed[T any](ctx context.Context, a *App, page Page, how string, l listing
 			return nil, err
 		}
 		out := &recordList[T]{}
-		out.Body, err = listOf(ctx, a, page, rows, func(r record.Row[T]) T { return r.Value }, func(r record.Row[T]) record.Position { return l.position(&r) })
+		out.Body, err = listOf(ctx, a, page, rows, func(r record.Row[T]) T {
+			return r.Value
+		}, func(r record.Row[T]) record.Position { return l.position(&r) })
 		if err != nil || how == "" {
 			return out, err
 		}
@@ -169,9 +178,9 @@ func listed[T any](ctx context.Context, a *App, page Page, how string, l listing
 	})
 }
 
-// CountQuery is embedded by the input of a list whose exact count costs time.
+// CountQuery is embedded by the input of a list that is expensive to count exactly.
 type CountQuery struct {
-	Count string `query:"count" enum:"estimate,exact" doc:"Add total: exact costs time in proportion to it; an estimate is exact up to 1000"`
+	Count string `query:"count" enum:"estimate,exact" doc:"Add total. exact takes time proportional to the total; estimate is exact up to 1000"`
 }
 
 // announceAll announces events in order.
@@ -184,10 +193,10 @@ func announceAll(ctx context.Context, tx *postgres.Tx, all []events.Event) error
 	return nil
 }
 
-// recordResult is what one row of a batch came to.
+// recordResult is the outcome of one row of a batch.
 type recordResult struct {
-	Index  int       `json:"index" doc:"Place of the row in the request, from 0"`
-	ID     *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null where the row is wrong"`
+	Index  int       `json:"index" doc:"Index of the row in the request, from 0"`
+	ID     *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
 	Result string    `json:"result" enum:"created,updated,unchanged,error"`
 	Error  *rowError `json:"error,omitempty"`
 }
@@ -198,8 +207,11 @@ type recordBatchAnswer struct {
 	}
 }
 
-// batched answers a batch: each row's outcome, and every change told once.
-func batched[T any](ctx context.Context, a *App, upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error), tell func(context.Context, *postgres.Tx, *record.Change[T]) error) (*recordBatchAnswer, error) {
+// batched returns the outcome of each row of a batch and calls tell once per change.
+func batched[T any](ctx context.Context, a *App,
+	upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error),
+	tell func(context.Context, *postgres.Tx, *record.Change[T]) error,
+) (*recordBatchAnswer, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
 		outcomes, changed, err := upsert(tx)
 		if err != nil {
@@ -216,7 +228,11 @@ func batched[T any](ctx context.Context, a *App, upsert func(*postgres.Tx) ([]re
 			o := &outcomes[i]
 			r := recordResult{Index: i, Result: o.Result}
 			if r.ID = &o.ID; o.Fault != nil {
-				r.ID, r.Error = nil, &rowError{Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields, ExistingID: o.Fault.ExistingID}
+				r.ID, r.Error = nil,
+					&rowError{
+						Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
+						ExistingID: o.Fault.ExistingID,
+					}
 			}
 			out.Body.Data[i] = r
 		}
@@ -224,7 +240,7 @@ func batched[T any](ctx context.Context, a *App, upsert func(*postgres.Tx) ([]re
 	})
 }
 
-// uuidParameter reads an optional query parameter that is a UUID.
+// uuidParameter parses an optional query parameter that is a UUID.
 func uuidParameter(name, given string) (*id.ID, error) {
 	if given == "" {
 		return nil, nil //nolint:nilnil // nobody asked

@@ -14,34 +14,34 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 )
 
-// request is what the layers before a handler found out about one request.
+// request holds what the middleware has found out about a request.
 type request struct {
 	id      string
-	host    string // that it was sent to: lower case, without port
+	host    string // the Host in lower case, without port
 	ip      netip.Addr
-	agent   string // User-Agent, as sent; only below authPath
+	agent   string // User-Agent as sent; only below authPath
 	who     auth.Who
-	refused error  // why the credential did not count; nil without one and with a good one
-	scope   string // path and query, without what only turns pages: a cursor is bound to it
-	op      *op    // nil until the router has found it
+	refused error  // error of an invalid credential, else nil
+	scope   string // path and filters; cursors are bound to it
+	op      *op    // nil until routed
 
-	asked *limits.Asked // the rate's decision, where it is still open
+	asked *limits.Pending // pending rate limit decision
 
-	bodyRead bool    // to its end
-	upload   *upload // the body where the handler reads it, else nil
+	bodyRead bool    // to the end
+	upload   *upload // set if the handler reads the body
 
-	fixed *fixed // the answer's body where it never changes, else nil
+	fixed *fixed // set if the response body is constant
 
-	tag string // of a path below the tags, see namedTag
+	tag string // name from a tag's path, see namedTag
 
-	key         string // Idempotency-Key, "" without one
+	key         string // Idempotency-Key, or ""
 	fingerprint [32]byte
-	replayed    bool // the answer is a stored one
+	replayed    bool // the response is a stored one
 }
 
 type requestKey struct{}
 
-// requestOf never answers nil.
+// requestOf never returns nil.
 func requestOf(ctx context.Context) *request {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		return r
@@ -49,19 +49,20 @@ func requestOf(ctx context.Context) *request {
 	return &request{}
 }
 
-// who is the verified principal of the request. Only public routes have none.
+// who returns the verified principal of the request. Only requests to public routes have none.
 func who(ctx context.Context) auth.Who { return requestOf(ctx).who }
 
-// clientIP is where the request came from, as far as trusted proxies can be believed.
+// clientIP returns the client's address, as determined by App.clientIP.
 func clientIP(ctx context.Context) netip.Addr { return requestOf(ctx).ip }
 
-// device is what the request's client gets tokens on.
+// device returns the device to which the request's new tokens are issued.
 func device(ctx context.Context) auth.Device {
 	r := requestOf(ctx)
 	return auth.Device{IP: r.ip, UserAgent: r.agent}
 }
 
-// envelope is the outermost layer: id, deadline, headers, the answer to whatever went wrong, one log line.
+// envelope is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
+// writes one log line.
 func (a *App) envelope(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &request{id: requestID(c.Get("X-Request-Id")), host: hostOf(c)}
@@ -86,7 +87,7 @@ func (a *App) envelope(c *fiber.Ctx) error {
 	return nil
 }
 
-// rescued turns a panic of the inner layers into an error that keeps the stack for the log.
+// rescued converts a panic of the inner layers to an error that keeps the stack for the log.
 func (a *App) rescued(c *fiber.Ctx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -96,7 +97,7 @@ func (a *App) rescued(c *fiber.Ctx) (err error) {
 	return c.Next()
 }
 
-// headers that every answer bears.
+// headers sets the headers of every response.
 func headers(c *fiber.Ctx, r *request) {
 	h := &c.Response().Header
 	h.Set("X-Request-Id", r.id)
@@ -106,7 +107,7 @@ func headers(c *fiber.Ctx, r *request) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// requestID takes the caller's id if it is harmless in a header and a log, else makes one.
+// requestID returns the caller's id if it is safe in a header and a log, otherwise a new one.
 func requestID(given string) string {
 	if given == "" || len(given) > 128 {
 		return id.New().String()
@@ -121,7 +122,7 @@ func requestID(given string) string {
 	return given
 }
 
-// log writes the one line of a request.
+// log writes the log line of a request.
 func (a *App) log(c *fiber.Ctx, r *request, took time.Duration) {
 	route := ""
 	if r.op != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// access is what a route asks of its caller.
+// access is what an operation requires of its caller.
 type access struct {
-	role   auth.Role // "" = public
-	noKeys bool      // API keys have no right here, whatever their role
-	// noStaff refuses an agency's staff: what outlives its access, or is about who has rights in the org.
+	role   auth.Role // "" for public
+	noKeys bool      // refuses API keys of any role
+	// noStaff refuses an agency's staff. It protects what outlives the staff's access, and the rights of users in the
+	// org.
 	noStaff bool
 }
 
@@ -31,48 +32,51 @@ var (
 	admin   = access{role: auth.Admin}
 	owner   = access{role: auth.Owner}
 	persons = func(r auth.Role) access { return access{role: r, noKeys: true} }
-	// members is for what only the org's own people do: members, invitations, keys, passwords, sessions.
+	// members is for operations reserved to the org's own users: members, invitations, keys, passwords, sessions.
 	members = func(r auth.Role) access { return access{role: r, noKeys: true, noStaff: true} }
 )
 
-// op describes one operation: what the router, the guard and the API document need to know.
+// op describes one operation for the router, the guard and the API document.
 type op struct {
 	Method, Path string
 	Need         access
-	Tag          string       // the group in the document
-	Title        string       // one line
-	Status       int          // of success; 200 when 0
-	Also         []int        // further statuses of success with the same body
-	Writes       []string     // event types and job kinds that it may write; see testdata/effects.golden
-	Secret       bool         // the answer bears a secret: its idempotency record is encrypted, and it is never compressed
-	MaxBody      int64        // bytes; 1 MiB when 0
-	Open         bool         // not refused though the org is only read from: it changes nothing of the org's
-	Part         Part         // what the install must have; else 503 not_configured
-	Feature      string       // a feature of the plan that the org must have; else 402 feature_not_in_plan
-	ByRow        bool         // the handler holds the body to the document, not huma
-	Signed       bool         // public, and its callers sign what they send: they are not counted by address
-	Takes        []string     // the media types of a body that is no JSON
-	Form         *huma.Schema // a body of multipart/form-data, which the handler reads as it arrives
-	Gives        []string     // the media types of an answer that is no JSON
-	Foreign      bool         // others send a browser to it, once: unknown parameters are ignored (RFC 6749, 4.1.2), and it has no HEAD
-	May          []int        // problems beside those that every operation may answer
+	Tag          string   // group in the document
+	Title        string   // summary in one line
+	Status       int      // success status; 200 if 0
+	Also         []int    // further success statuses with the same body
+	Writes       []string // event types and job kinds it may write; see testdata/effects.golden
+	// Secret marks a response that contains a secret. Its stored form is encrypted, and it is never compressed.
+	Secret  bool
+	MaxBody int64        // bytes; 1 MiB if 0
+	Open    bool         // allowed for a read-only org, since it changes none of its data
+	Part    Part         // required part, else 503 not_configured
+	Feature string       // required plan feature, else 402 feature_not_in_plan
+	ByRow   bool         // the handler validates the body, not huma
+	Signed  bool         // public with signed requests: no rate limit by address
+	Takes   []string     // media types of a body that is not JSON
+	Form    *huma.Schema // multipart/form-data body, read by the handler as it arrives
+	Gives   []string     // media types of a response that is not JSON
+	// Foreign marks an address to which other services redirect a browser once. Unknown parameters are ignored (RFC
+	// 6749, 4.1.2), and it has no HEAD.
+	Foreign bool
+	May     []int // error statuses besides the common ones
 
-	queries map[string]bool   // known query parameters; true where an empty value is none
-	silent  map[string]string // the value of a query parameter that says what its absence says
-	shape   shape             // of a JSON body
+	queries map[string]bool   // known query parameters; true: may not be empty
+	silent  map[string]string // default values of query parameters
+	shape   shape             // of the JSON body
 	json    bool              // takes a JSON body
 	merge   bool              // which may be a merge patch
-	needs   bool              // and cannot be left out
+	needs   bool              // which is required
 }
 
-// Keyed tells whether an Idempotency-Key counts: on every POST and PATCH but those of /auth.
+// Keyed reports whether an Idempotency-Key has effect: on every POST and PATCH except those of /auth.
 func (o *op) Keyed() bool {
 	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
 }
 
-// route is the only way to mount an operation. It mounts HEAD with GET, lets the guard see the request before
-// its body is read, holds the request to the document, and turns what handle returns into an answer: faults
-// become problems, every other error a mute 500.
+// route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
+// the body is read, validates the request against the API document, and converts handle's result to a response. Faults
+// become problems; every other error becomes a 500 without details.
 func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error)) {
 	visible(reflect.TypeFor[I]())
 	visible(reflect.TypeFor[O]())
@@ -105,25 +109,26 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 	}
 }
 
-// visible refuses an embedded type whose name huma, which looks into exported fields alone, would not see.
+// visible panics on an unexported embedded type, since huma would ignore its fields.
 func visible(t reflect.Type) {
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Anonymous && !f.IsExported() {
-			panic(fmt.Sprintf("%s embeds %s: give it an upper-case name, or its parameters and headers are lost", t, f.Name))
+			panic(fmt.Sprintf("%s embeds %s: give it an upper-case name, or its parameters and headers are lost", t,
+				f.Name))
 		}
 	}
 }
 
-// hidden keeps what huma derived from the types, so that the document is written by document alone.
+// hidden captures the operation that huma derives from the types, so that only document writes to the API document.
 type hidden struct {
 	huma.API
 	op *huma.Operation
 }
 
-// DocumentOperation is huma's hook.
+// DocumentOperation implements huma's hook.
 func (h hidden) DocumentOperation(o *huma.Operation) { *h.op = *o }
 
-// around is what happens to a request between the router and huma.
+// around returns the middleware between the router and huma.
 func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
@@ -145,11 +150,11 @@ func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// write runs one change: fn's rows, events and jobs, and the idempotency record with fn's answer, in one
-// transaction of the caller's org. Every POST, PATCH, PUT and DELETE of an org's data goes through it, exactly
-// once per request. The answer of a replay is the stored one; O must survive a round trip through JSON.
+// write runs one change in a transaction of the caller's org. The transaction contains fn's rows, events and jobs, and
+// the idempotency record with fn's response. Every POST, PATCH, PUT and DELETE of an org's data must call write exactly
+// once per request. A replay returns the stored response, so O must survive a round trip through JSON.
 func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
-	fn = witnessed(ctx, fn)
+	fn = withStaffAudit(ctx, fn)
 	if r := requestOf(ctx); r.key != "" {
 		return once(ctx, a, r, fn)
 	}
@@ -164,8 +169,8 @@ func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, err
 	return out, nil
 }
 
-// witnessed is fn with an entry in the org's log where its agency's staff acts.
-func witnessed[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O, error) {
+// withStaffAudit returns fn with an added audit log entry if the caller is an agency's staff.
+func withStaffAudit[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O, error) {
 	r := requestOf(ctx)
 	if r.who.Staff.IsZero() {
 		return fn
@@ -173,16 +178,20 @@ func witnessed[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error)) fu
 	return func(tx *postgres.Tx) (*O, error) {
 		out, err := fn(tx)
 		if err == nil {
-			org.Audit(ctx, tx, org.Entry{Action: "staff.acted", Target: "request", ID: r.op.Method + " " + r.op.Path, Detail: map[string]any{"agency": r.who.Staff, "path": r.scope}})
+			org.Audit(ctx, tx,
+				org.Entry{
+					Action: "staff.acted", Target: "request", ID: r.op.Method + " " + r.op.Path,
+					Detail: map[string]any{"agency": r.who.Staff, "path": r.scope},
+				})
 		}
 		return out, err
 	}
 }
 
-// read runs fn over one org's rows; see postgres.DB.View.
+// read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
 func read[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
-	err := a.DB.View(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})

@@ -12,23 +12,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// batchRows is a batch's body B, a struct with one array of rows, as it was sent: huma would refuse all of it for one row
-// that does not fit.
+// batchRows is the raw JSON of a batch's body B, a struct with one array of rows. huma would refuse the whole body for
+// one invalid row.
 type batchRows[B any] struct{ sent json.RawMessage }
 
-// UnmarshalJSON keeps b.
+// UnmarshalJSON stores a copy of b.
 func (r *batchRows[B]) UnmarshalJSON(b []byte) error { r.sent = append(r.sent[:0], b...); return nil }
 
-// Schema is B's.
+// Schema returns B's schema.
 func (*batchRows[B]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[B](), true, "")
 }
 
-// complaintsPerRow is how many wrong places of one row are told.
+// complaintsPerRow is the maximum number of field errors reported for one row.
 const complaintsPerRow = 20
 
-// rowsOf holds a batch's body to the document. What is wrong with one row becomes that row's fault, and the row stays
-// zero; anything else is an error.
+// rowsOf validates a batch's body against the API document and decodes the rows. The errors of a row become that row's
+// fault in wrong, and the row stays zero. Any other error is returned.
 func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*fault.Fault, err error) {
 	name := reflect.TypeFor[B]().Field(0).Tag.Get("json")
 	var sent any
@@ -65,18 +65,19 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		if wrong[i] != nil {
 			continue
 		}
-		// A number without bounds may have passed the schema and be none that its field holds.
+		// A number may pass a schema without bounds and still overflow the field's type.
 		if err := unmarshal(raw[name][i], &rows[i]); err != nil {
 			var zero R
 			kind, at, _ := misfitOf(err.Error())
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s:%s[%d].%s", misfit, kind, name, i, at), sent, shape{})}
+			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s:%s[%d].%s", misfit, kind, name, i, at),
+				sent, shape{})}
 		}
 	}
 	return rows, wrong, nil
 }
 
-// rowOf is the row that a complaint of huma's is about; nil for one about the whole.
+// rowOf returns the index of the row to which huma's error refers, and nil for an error about the whole body.
 func rowOf(name string, err error) (int, *huma.ErrorDetail) {
 	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
@@ -88,6 +89,6 @@ func rowOf(name string, err error) (int, *huma.ErrorDetail) {
 		return 0, nil
 	}
 	number, _, _ := strings.Cut(place, "]")
-	i, _ := strconv.Atoi(number) // it is huma's own
+	i, _ := strconv.Atoi(number) // huma wrote the index
 	return i, detail
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas are those of the document's answers, compiled once each. They see what kin-openapi lets pass, such as a null
-// that an enum does not name.
+// schemas are the compiled schemas of the document's responses. They detect what kin-openapi accepts, such as null in
+// an enum that does not list it.
 type schemas struct {
-	doc any // the document as it was read
+	doc any // the parsed document
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	known    map[string]*jsonschema.Schema // by pointer; nil: the answer has none
+	known    map[string]*jsonschema.Schema // by pointer; nil: no schema
 }
 
 const docURL = "mem:///openapi.json"
@@ -32,7 +32,7 @@ func newSchemas(document string) (*schemas, error) {
 	return s, s.compiler.AddResource(docURL, doc)
 }
 
-// hold returns what the document has against the body of an answer, nil for one that is no JSON.
+// hold validates a response body against the document. It returns nil for a body that is not JSON.
 func (s *schemas) hold(method, route string, status int, contentType string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
@@ -70,7 +70,7 @@ func (s *schemas) of(method, route string, status int, kind string) (*jsonschema
 	return schema, err
 }
 
-// at is the member of v at the end of a path; nil where there is none.
+// at returns the member of v at a path, or nil.
 func at(v any, path ...string) any {
 	for _, name := range path {
 		m, ok := v.(map[string]any)

@@ -22,45 +22,67 @@ const scoreModelPath = "/api/v1/ai/score-model"
 
 func (a *App) mountScoreModel() {
 	const tag = "AI"
-	route(a, op{Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag, Title: "The model that scores the organization's contacts"}, a.showScoreModel)
-	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/train", Need: member, Tag: tag, Title: "Learn a scoring model now", Status: http.StatusAccepted, Writes: []string{scoretrain.Kind.Name()}}, a.trainScoreModel)
-	route(a, op{Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag, Title: "Score with another version of the model", Writes: []string{leadrescore.Kind.Name()}}, a.rollbackScoreModel)
-	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag, Title: "List the versions of the scoring model"}, a.listScoreModels)
-	route(a, op{Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag, Title: "Get a version of the scoring model"}, a.getScoreModel)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag,
+			Title: "Get the model that scores the organization's contacts",
+		}, a.showScoreModel)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: scoreModelPath + "/train", Need: member, Tag: tag,
+			Title: "Train a scoring model now", Status: http.StatusAccepted,
+			Writes: []string{scoretrain.Kind.Name()},
+		}, a.trainScoreModel)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag,
+			Title: "Switch to another version of the scoring model", Writes: []string{leadrescore.Kind.Name()},
+		},
+		a.rollbackScoreModel)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag,
+			Title: "List the versions of the scoring model",
+		}, a.listScoreModels)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag,
+			Title: "Get a version of the scoring model",
+		}, a.getScoreModel)
 }
 
-// scoreWeight is what one level of one feature weighs.
+// scoreWeight is the weight of one level of one feature.
 type scoreWeight struct {
 	Feature string  `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
-	Value   string  `json:"value" doc:"* and other stand for every value without a weight of its own"`
+	Value   string  `json:"value" doc:"* and other match every value without its own weight"`
 	Weight  float64 `json:"weight" doc:"Log odds"`
-	Prior   float64 `json:"prior" doc:"Log odds before any outcome"`
-	Count   int     `json:"count" doc:"Outcomes with this value that were learned from"`
-	Won     int     `json:"won" doc:"Those of them that were won"`
+	Prior   float64 `json:"prior" doc:"Log odds before training"`
+	Count   int     `json:"count" doc:"Training outcomes with this value"`
+	Won     int     `json:"won" doc:"The number of them that were won"`
 }
 
-// ModelSummary is a version in a list.
+// ModelSummary is a model version in a list.
 type ModelSummary struct {
 	Version    string             `json:"version"`
 	Confidence string             `json:"confidence" enum:"prior,learning,learned"`
 	InUse      bool               `json:"in_use"`
-	Outcomes   int                `json:"outcomes" doc:"Won and lost deals that were learned from"`
+	Outcomes   int                `json:"outcomes" doc:"Won and lost deals used for training"`
 	Won        int                `json:"won"`
-	Metrics    map[string]float64 `json:"metrics" doc:"auc, log_loss, brier and ece on outcomes later than what was learned from, and how many; empty below 200 outcomes"`
-	Contest    *learn.Contest     `json:"contest,omitempty" doc:"How it foretold later outcomes beside the version that was in use; it was promoted if its log loss was not above that one's"`
-	CreatedAt  *wire.Time         `json:"created_at" format:"date-time" doc:"null of the shipped prior"`
-	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time" doc:"null where it has never scored"`
+	Metrics    map[string]float64 `json:"metrics" doc:"auc, log_loss, brier and ece on outcomes later than the training data, and their number; empty below 200 outcomes"`
+	Contest    *learn.Comparison  `json:"contest,omitempty" doc:"Predictions of later outcomes compared with the version then in use; promoted if its log loss was not higher"`
+	CreatedAt  *wire.Time         `json:"created_at" format:"date-time" doc:"null for the built-in prior"`
+	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time" doc:"null if never used for scoring"`
 }
 
 type modelBody struct {
 	ModelSummary
-	Intercept   float64             `json:"intercept" doc:"Log odds of a contact of whom nothing is known"`
+	Intercept   float64             `json:"intercept" doc:"Log odds of a contact without data"`
 	Features    []scoreWeight       `json:"features"`
-	Reliability []learn.Bin         `json:"reliability" doc:"What was said and what came, by tenths of the later outcomes"`
-	Quarantined []learn.Quarantined `json:"quarantined" doc:"Features that know the outcome and are not used"`
-	Slope       float64             `json:"slope" doc:"Of the calibration, which is part of the weights; 1 is none"`
-	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"When the oldest deal was made that was learned from"`
-	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"The latest"`
+	Reliability []learn.Bin         `json:"reliability" doc:"Predicted and actual rates, by tenths of the later outcomes"`
+	Quarantined []learn.Quarantined `json:"quarantined" doc:"Features that leak the outcome and are not used"`
+	Slope       float64             `json:"slope" doc:"Slope of the calibration, included in the weights; 1 is none"`
+	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"Creation time of the oldest training deal"`
+	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"Creation time of the newest training deal"`
 }
 
 type modelAnswer struct{ Body modelBody }
@@ -71,18 +93,27 @@ type versionAnswer struct {
 }
 
 func summaryOf(v *models.Version, inUse int) ModelSummary {
-	s := ModelSummary{Version: models.Name(v.Number), Confidence: string(v.Model.Confidence), InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt}
+	s := ModelSummary{
+		Version: models.Name(v.Number), Confidence: string(v.Model.Confidence),
+		InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt,
+	}
 	if r := v.Report; r != nil {
-		s.Won, s.Contest, s.CreatedAt = r.Won, &r.Contest, &v.CreatedAt
+		s.Won, s.Contest, s.CreatedAt = r.Won, &r.Comparison, &v.CreatedAt
 		if m := r.Metrics; m != nil {
-			s.Metrics = map[string]float64{"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE, "count": float64(m.Count), "won": float64(m.Won)}
+			s.Metrics = map[string]float64{
+				"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE,
+				"count": float64(m.Count), "won": float64(m.Won),
+			}
 		}
 	}
 	return s
 }
 
 func showVersion(v *models.Version, inUse int) *modelAnswer {
-	b := modelBody{ModelSummary: summaryOf(v, inUse), Intercept: v.Model.Intercept, Features: []scoreWeight{}, Reliability: []learn.Bin{}, Quarantined: []learn.Quarantined{}, Slope: 1}
+	b := modelBody{
+		ModelSummary: summaryOf(v, inUse), Intercept: v.Model.Intercept, Features: []scoreWeight{},
+		Reliability: []learn.Bin{}, Quarantined: []learn.Quarantined{}, Slope: 1,
+	}
 	if r := v.Report; r != nil {
 		b.Slope, b.Quarantined = r.Slope, append(b.Quarantined, r.Quarantined...)
 		b.Reliability = append(b.Reliability, r.Reliability...)
@@ -118,7 +149,7 @@ func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, er
 type trainAnswer struct {
 	Body struct {
 		Status   string `json:"status" enum:"queued"`
-		Outcomes int    `json:"outcomes" doc:"Won and lost deals that there are to learn from"`
+		Outcomes int    `json:"outcomes" doc:"Won and lost deals available for training"`
 	}
 }
 
@@ -137,13 +168,15 @@ func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, e
 
 func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 	Body struct {
-		Version string `json:"version" maxLength:"20" doc:"Any version that there is, prior-1 included"`
+		Version string `json:"version" maxLength:"20" doc:"Any existing version, including prior-1"`
 	}
 },
 ) (*modelAnswer, error) {
 	number, ok := models.Number(in.Body.Version)
 	if !ok {
-		return nil, fault.Invalid("version", "unknown_version", "There is no such version. GET /api/v1/ai/score-model/versions lists them.")
+		return nil,
+			fault.Invalid("version", "unknown_version",
+				"There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Use(ctx, tx, number)
@@ -151,7 +184,9 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 		case errors.Is(err, models.ErrSame):
 			return showVersion(&v, number), nil
 		case fault.Is(err, fault.NotFound):
-			return nil, fault.Invalid("version", "unknown_version", "There is no such version. GET /api/v1/ai/score-model/versions lists them.")
+			return nil,
+				fault.Invalid("version", "unknown_version",
+					"There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 		case err != nil:
 			return nil, err
 		}
@@ -181,7 +216,9 @@ func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, erro
 			return nil, err
 		}
 		out := &modelList{}
-		out.Body, err = listOf(ctx, a, in.Page, all, func(v models.Version) ModelSummary { return summaryOf(&v, used.Number) },
+		out.Body, err = listOf(ctx, a, in.Page, all, func(v models.Version) ModelSummary {
+			return summaryOf(&v, used.Number)
+		},
 			func(v models.Version) int { return v.Number })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, models.Count)

@@ -13,19 +13,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Newcomer is a person whom the operator lets in, without signing up and without mail.
-type Newcomer struct {
+// SeedUser is a user created by the operator, without signup and without mail.
+type SeedUser struct {
 	Email, Password     string
 	FirstName, LastName string
-	Org                 id.ID     // joins this org, or, when zero,
-	OrgName             string    // owns a new one of this name
-	Role                auth.Role // in Org
-	TrialDays           int       // of a new org; 0: without end
+	Org                 id.ID     // org to join; if zero, a new org is created
+	OrgName             string    // name of the new org, which the user owns
+	Role                auth.Role // role in Org
+	TrialDays           int       // of a new org; 0 means no end
 }
 
-// Admit writes a newcomer and, where asked for, the org. It answers false, and changes nothing, where a person
-// with that address is known already: no password is ever reset by it.
-func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
+// Admit creates the user and, if requested, the org. It returns false and changes nothing if a user with that address
+// exists. It never resets a password.
+func Admit(ctx context.Context, a *auth.Service, n SeedUser) (bool, error) {
 	if known, err := a.Known(ctx, n.Email); known || err != nil {
 		return false, err
 	}
@@ -39,8 +39,8 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 	if err != nil {
 		return false, Plainly(err)
 	}
-	if n.Password == "" { // more is not asked of an operator, whose own choice it is
-		return false, errors.New("a password is needed")
+	if n.Password == "" { // the operator may choose any password
+		return false, errors.New("a password is required")
 	}
 	hash, err := a.HashPassword(ctx, n.Password)
 	if err != nil {
@@ -53,14 +53,19 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 	err = a.System.Tx(ctx, home, func(tx *postgres.Tx) error {
 		if !n.Org.IsZero() {
 			var there bool
-			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM org WHERE id = $1)", []any{home}, &there); err != nil {
+			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM org WHERE id = $1)", []any{home},
+				&there); err != nil {
 				return err
 			}
 			if !there {
 				return fmt.Errorf("there is no org %s", home)
 			}
 		}
-		auth.AddUser(tx, auth.NewUser{ID: user, Email: n.Email, PasswordHash: hash, FirstName: n.FirstName, LastName: n.LastName, LastOrg: home, Verified: true})
+		auth.AddUser(tx,
+			auth.NewUser{
+				ID: user, Email: n.Email, PasswordHash: hash, FirstName: n.FirstName, LastName: n.LastName,
+				LastOrg: home, Verified: true,
+			})
 		if n.Org.IsZero() {
 			org.Create(tx, n.OrgName, user)
 			plans.Begin(tx, n.TrialDays)
@@ -68,17 +73,18 @@ func Admit(ctx context.Context, a *auth.Service, n Newcomer) (bool, error) {
 		}
 		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", home, user, string(n.Role))
 		org.Audit(ctx, tx, org.Entry{
-			Action: "member.added", Target: "member", ID: user.String(), Detail: map[string]any{"email": n.Email, "role": n.Role},
+			Action: "member.added", Target: "member", ID: user.String(),
+			Detail: map[string]any{"email": n.Email, "role": n.Role},
 		})
 		return nil
 	})
-	if auth.EmailTaken(err) { // by another process at the same moment
+	if auth.EmailTaken(err) { // by a concurrent process
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Plainly says a fault's fields in the words of a command line.
+// Plainly converts a fault's field errors to an error for a command line.
 func Plainly(err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || len(f.Fields) == 0 {

@@ -16,7 +16,7 @@ func TestWhomTheOperatorAddsIsInTheOrgsLog(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	boss := s.signup()
-	n := api.Newcomer{Email: "ada@example.com", Password: goodPassword, Org: boss.Org, Role: auth.Viewer}
+	n := api.SeedUser{Email: "ada@example.com", Password: goodPassword, Org: boss.Org, Role: auth.Viewer}
 	for _, want := range []bool{true, false} {
 		if got, err := api.Admit(t.Context(), s.Deps.Auth, n); err != nil || got != want {
 			t.Fatalf("admitted %v, %v; want %v", got, err, want)
@@ -31,10 +31,12 @@ func TestWhomTheOperatorAddsIsInTheOrgsLog(t *testing.T) {
 		}
 	}
 	boss.do(http.MethodGet, "/api/v1/audit-log?count=exact", nil).want(t, 200, "").into(t, &log)
-	if log.Total != 1 || len(log.Data) != 1 || log.Data[0].Action != "member.added" || log.Data[0].Actor.Type != "system" {
+	if log.Total != 1 || len(log.Data) != 1 || log.Data[0].Action != "member.added" ||
+		log.Data[0].Actor.Type != "system" {
 		t.Fatalf("%+v", log)
 	}
-	if diff := cmp.Diff(map[string]string{"email": "ada@example.com", "role": "viewer"}, log.Data[0].Detail); diff != "" {
+	if diff := cmp.Diff(map[string]string{"email": "ada@example.com", "role": "viewer"},
+		log.Data[0].Detail); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -14,15 +14,32 @@ const segmentsPath = "/api/v1/crm/segments"
 
 func (a *App) mountSegments() {
 	const tag, segment = "Segments", segmentsPath + "/{id}"
-	route(a, op{Method: http.MethodPost, Path: segmentsPath, Need: member, Tag: tag, Title: "Create a segment", Status: http.StatusCreated}, a.createSegment)
-	route(a, op{Method: http.MethodGet, Path: segmentsPath, Need: viewer, Tag: tag, Title: "List segments, the newest first"}, a.listSegments)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: segmentsPath, Need: member, Tag: tag, Title: "Create a segment",
+			Status: http.StatusCreated,
+		}, a.createSegment)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: segmentsPath, Need: viewer, Tag: tag,
+			Title: "List segments, newest first",
+		}, a.listSegments)
 	route(a, op{Method: http.MethodGet, Path: segment, Need: viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
-	route(a, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Change a segment"}, a.patchSegment)
-	route(a, op{Method: http.MethodDelete, Path: segment, Need: member, Tag: tag, Title: "Archive a segment", Status: http.StatusNoContent}, a.archiveSegment)
-	route(a, op{Method: http.MethodPost, Path: segment + "/restore", Need: member, Tag: tag, Title: "Restore an archived segment"}, a.restoreSegment)
+	route(a, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Update a segment"},
+		a.patchSegment)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: segment, Need: member, Tag: tag, Title: "Archive a segment",
+			Status: http.StatusNoContent,
+		}, a.archiveSegment)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: segment + "/restore", Need: member, Tag: tag,
+			Title: "Restore an archived segment",
+		}, a.restoreSegment)
 }
 
-// SegmentID is the path of one segment.
+// SegmentID is the path parameter of one segment.
 type SegmentID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -37,14 +54,14 @@ func showSegment(r *segments.Row) *segmentAnswer {
 }
 
 type newSegment struct {
-	Key    string   `json:"key,omitempty" maxLength:"64" doc:"1 to 64 characters, no comma; made from the name if absent. A segment keeps it for good"`
+	Key    string   `json:"key,omitempty" maxLength:"64" doc:"1 to 64 characters, no comma; derived from the name if absent. Cannot be changed later"`
 	Name   string   `json:"name" doc:"1 to 200 characters"`
 	Kind   string   `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
-	Filter anything `json:"filter,omitempty" doc:"Who is in it: the filter language over the fields of a contact, segment excepted"`
+	Filter anything `json:"filter,omitempty" doc:"The members: the filter language over the fields of a contact, except segment"`
 	SegmentComputed
 }
 
-// SegmentComputed are the members that nobody may set; their current values are ignored.
+// SegmentComputed holds the computed members. A request may contain them; their values are ignored.
 type SegmentComputed struct {
 	ID           anything `json:"id" required:"false" readOnly:"true"`
 	ContactCount anything `json:"contact_count" required:"false" readOnly:"true"`
@@ -56,7 +73,8 @@ type SegmentComputed struct {
 
 func (c *SegmentComputed) sent() map[string]anything {
 	return map[string]anything{
-		"id": c.ID, "contact_count": c.ContactCount, "status": c.Status, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
+		"id": c.ID, "contact_count": c.ContactCount, "status": c.Status, "created_at": c.CreatedAt,
+		"updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
 	}
 }
 
@@ -70,17 +88,23 @@ func (a *App) createSegment(ctx context.Context, in *struct{ Body newSegment }) 
 	if err := asItIs(struct{}{}, in.Body.sent()); err != nil {
 		return nil, err
 	}
-	n := segments.New{Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind), Filter: unlessNull(in.Body.Filter)}
+	n := segments.New{
+		Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind),
+		Filter: unlessNull(in.Body.Filter),
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*segmentCreated, error) {
 		r, err := segments.Create(ctx, tx, n)
 		if err != nil {
 			return nil, err
 		}
-		return &segmentCreated{Tagged: etag(r.Edit, r.Computed), Location: segmentsPath + "/" + r.ID.String(), Body: r.Segment}, nil
+		return &segmentCreated{
+			Tagged: etag(r.Edit, r.Computed), Location: segmentsPath + "/" + r.ID.String(),
+			Body: r.Segment,
+		}, nil
 	})
 }
 
-// unlessNull is what was sent, nil where it was null.
+// unlessNull returns the value as sent, or nil if it was null.
 func unlessNull(sent anything) []byte {
 	if string(sent) == "null" {
 		return nil
@@ -91,8 +115,8 @@ func unlessNull(sent anything) []byte {
 type segmentQuery struct {
 	Page
 	Counted
-	Kind     string `query:"kind" enum:"static,dynamic" doc:"Only those"`
-	Archived bool   `query:"archived" doc:"The archived ones instead of the live ones"`
+	Kind     string `query:"kind" enum:"static,dynamic" doc:"Only segments of this kind"`
+	Archived bool   `query:"archived" doc:"List archived segments instead of live ones"`
 }
 
 type segmentList struct {
@@ -110,9 +134,13 @@ func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList,
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(r segments.Row) segments.Segment { return r.Segment }, func(r segments.Row) id.ID { return r.ID })
+		l, err := listOf(ctx, a, in.Page, rows, func(r segments.Row) segments.Segment {
+			return r.Segment
+		}, func(r segments.Row) id.ID { return r.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) { return segments.Count(ctx, tx, f) })
+			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+				return segments.Count(ctx, tx, f)
+			})
 		}
 		return &segmentList{l}, err
 	})
@@ -120,7 +148,7 @@ func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList,
 
 func (a *App) getSegment(ctx context.Context, in *struct {
 	SegmentID
-	IncludeArchived bool `query:"include_archived" doc:"Find it also when it is archived"`
+	IncludeArchived bool `query:"include_archived" doc:"Also find an archived segment"`
 },
 ) (*segmentAnswer, error) {
 	return read(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
@@ -134,7 +162,7 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 
 type segmentPatch struct {
 	Name   optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
-	Filter anything         `json:"filter" required:"false" doc:"Another filter; status is building until the members are right"`
+	Filter anything         `json:"filter" required:"false" doc:"A new filter; status is building until the members are updated"`
 	Key    anything         `json:"key" required:"false" readOnly:"true"`
 	Kind   anything         `json:"kind" required:"false" readOnly:"true"`
 	SegmentComputed
@@ -147,7 +175,13 @@ func (a *App) patchSegment(ctx context.Context, in *struct {
 },
 ) (*segmentAnswer, error) {
 	b := &in.Body
-	p := segments.Patch{Name: b.Name.Field, Filter: wire.Field[[]byte]{Set: b.Filter != nil, Null: unlessNull(b.Filter) == nil, Value: unlessNull(b.Filter)}}
+	p := segments.Patch{
+		Name: b.Name.Field,
+		Filter: wire.Field[[]byte]{
+			Set: b.Filter != nil, Null: unlessNull(b.Filter) == nil,
+			Value: unlessNull(b.Filter),
+		},
+	}
 	allow := func(r *segments.Row) error {
 		if err := in.check(int64(r.Edit)); err != nil {
 			return err
@@ -171,7 +205,9 @@ func (a *App) archiveSegment(ctx context.Context, in *struct {
 },
 ) (*struct{}, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
-		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error { return in.check(int64(r.Edit)) })
+		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error {
+			return in.check(int64(r.Edit))
+		})
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 
 const segmentsPath = "/api/v1/crm/segments"
 
-// segment is what the API answers.
+// segment is a segment in a response.
 type segment struct {
 	ID           string          `json:"id"`
 	Key          string          `json:"key"`
@@ -29,7 +29,7 @@ type segment struct {
 	ArchivedAt   *string         `json:"archived_at"`
 }
 
-// settle runs the job of every org that waits for one until none does.
+// settleSegments runs the waiting segment jobs of every org until none are left.
 func settleSegments(t *testing.T, s *service) {
 	t.Helper()
 	for {
@@ -60,22 +60,29 @@ func TestSegments(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	c := ada.contact("ada@acme.example", `,"stage":"customer","segment":["by hand"]`)
-	made := ada.do(http.MethodPost, segmentsPath, `{"name":"All customers","filter":{"value":"customer","op":"eq","field":"stage"}}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, segmentsPath,
+		`{"name":"All customers","filter":{"value":"customer","op":"eq","field":"stage"}}`).want(t, 201, "")
 	var seg segment
 	made.into(t, &seg)
-	want := segment{ID: seg.ID, Key: "all-customers", Name: "All customers", Kind: "dynamic", Filter: json.RawMessage(`{"field":"stage","op":"eq","value":"customer"}`), Status: "building"}
-	if diff := cmp.Diff(want, seg); diff != "" || made.Header.Get("Location") != segmentsPath+"/"+seg.ID || made.Header.Get("ETag") != `"1.0"` {
+	want := segment{
+		ID: seg.ID, Key: "all-customers", Name: "All customers", Kind: "dynamic",
+		Filter: json.RawMessage(`{"field":"stage","op":"eq","value":"customer"}`), Status: "building",
+	}
+	if diff := cmp.Diff(want, seg); diff != "" || made.Header.Get("Location") != segmentsPath+"/"+seg.ID ||
+		made.Header.Get("ETag") != `"1.0"` {
 		t.Errorf("%v %s", made.Header, diff)
 	}
 	path := segmentsPath + "/" + seg.ID
 	settleSegments(t, s)
 	read := ada.do(http.MethodGet, path, nil).want(t, 200, "")
 	read.into(t, &seg)
-	if seg.Status != "ready" || seg.ContactCount != 1 || !strings.HasPrefix(read.Header.Get("ETag"), `"1.`) || read.Header.Get("ETag") == `"1.0"` {
+	if seg.Status != "ready" || seg.ContactCount != 1 || !strings.HasPrefix(read.Header.Get("ETag"), `"1.`) ||
+		read.Header.Get("ETag") == `"1.0"` {
 		t.Errorf("%v %s", read.Header, read.Body)
 	}
 	ada.do(http.MethodGet, path, nil, "If-None-Match", read.Header.Get("ETag")).want(t, 304, "")
-	if back := ada.do(http.MethodPatch, path, string(read.Body)).want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != read.Header.Get("ETag") {
+	if back := ada.do(http.MethodPatch, path, string(read.Body)).
+		want(t, 200, ""); string(back.Body) != string(read.Body) || back.Header.Get("ETag") != read.Header.Get("ETag") {
 		t.Errorf("sending back %s changed it: %s", read.Body, back.Body)
 	}
 	var shown contact
@@ -93,10 +100,13 @@ func TestSegments(t *testing.T) {
 		t.Errorf("its list has %d contacts", n)
 	}
 	ada.do(http.MethodPatch, contactsPath+"/"+c.ID, `{"segment":"all-customers"}`).want(t, 200, "")
-	ada.do(http.MethodPost, contactsPath, `{"email":"b@acme.example","first_name":"B","last_name":"B","segment":"all-customers"}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPost, contactsPath,
+		`{"email":"b@acme.example","first_name":"B","last_name":"B","segment":"all-customers"}`).
+		want(t, 422, "validation_failed")
 
 	for body, code := range map[string]string{
-		`{"filter":{"field":"segment","op":"eq","value":"x"}}`: "invalid_filter", `{"filter":{"all":[{"field":"stage","op":"like","value":"x"}]}}`: "invalid_filter",
+		`{"filter":{"field":"segment","op":"eq","value":"x"}}`:           "invalid_filter",
+		`{"filter":{"all":[{"field":"stage","op":"like","value":"x"}]}}`: "invalid_filter",
 	} {
 		problem := ada.do(http.MethodPatch, path, body).want(t, 400, code)
 		if !strings.Contains(string(problem.Body), `"pointer":"#/filter/`) {
@@ -104,14 +114,22 @@ func TestSegments(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodPost, segmentsPath, `{"name":"x","key":"all-customers"}`).want(t, 409, "conflict")
-	for _, body := range []string{`{"filter":null}`, `{"name":null}`, `{"name":" "}`, `{"key":"other"}`, `{"kind":"static"}`, `{"contact_count":7}`, `{"nose":1}`} {
+	for _, body := range []string{
+		`{"filter":null}`, `{"name":null}`, `{"name":" "}`, `{"key":"other"}`,
+		`{"kind":"static"}`, `{"contact_count":7}`, `{"nose":1}`,
+	} {
 		ada.do(http.MethodPatch, path, body).want(t, 422, "validation_failed")
 	}
-	for _, body := range []string{`{}`, `{"name":"x","kind":"dynamic"}`, `{"name":"x","kind":"static","filter":{"field":"stage","op":"eq","value":"x"}}`, `{"name":"x","key":"a,b"}`, `{"name":"x","id":"` + seg.ID + `"}`} {
+	for _, body := range []string{
+		`{}`, `{"name":"x","kind":"dynamic"}`,
+		`{"name":"x","kind":"static","filter":{"field":"stage","op":"eq","value":"x"}}`, `{"name":"x","key":"a,b"}`,
+		`{"name":"x","id":"` + seg.ID + `"}`,
+	} {
 		ada.do(http.MethodPost, segmentsPath, body).want(t, 422, "validation_failed")
 	}
 	ada.do(http.MethodPatch, path, `{"name":"Old"}`, "If-Match", `"7.0"`).want(t, 412, "precondition_failed")
-	ada.do(http.MethodPatch, path, `{"name":"Old","filter":{"field":"stage","op":"ne","value":"customer"}}`, "If-Match", `"1.77"`).want(t, 200, "").into(t, &seg)
+	ada.do(http.MethodPatch, path, `{"name":"Old","filter":{"field":"stage","op":"ne","value":"customer"}}`,
+		"If-Match", `"1.77"`).want(t, 200, "").into(t, &seg)
 	if seg.Status != "building" || seg.Name != "Old" || seg.Key != "all-customers" {
 		t.Errorf("%+v", seg)
 	}
@@ -133,7 +151,10 @@ func TestSegments(t *testing.T) {
 		Data  []segment `json:"data"`
 		Total int       `json:"total"`
 	}
-	for query, keys := range map[string][]string{"": {"by hand"}, "?kind=dynamic": {}, "?archived=true&count=exact": {"all-customers"}} {
+	for query, keys := range map[string][]string{
+		"": {"by hand"}, "?kind=dynamic": {},
+		"?archived=true&count=exact": {"all-customers"},
+	} {
 		ada.do(http.MethodGet, segmentsPath+query, nil).want(t, 200, "").into(t, &l)
 		got := []string{}
 		for _, x := range l.Data {

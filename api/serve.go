@@ -15,9 +15,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/framing"
 )
 
-// Serve answers on ln until ctx ends, and for DrainDelay after that; then it takes no more connections and lets open
-// requests finish. From the end of ctx each answer closes its connection, so that clients and proxies go elsewhere. It owns
-// ln. A nil error means that ctx ended.
+// Serve serves on ln until ctx ends, and for DrainDelay after that. It then accepts no more connections and lets open
+// requests finish. From the end of ctx on, each response closes its connection, so that clients and proxies connect
+// elsewhere. Serve owns ln. A nil error means that ctx ended.
 func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
 	done := make(chan error, 1)
@@ -37,7 +37,7 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 		case <-delay.C:
 		}
 	}
-	_ = l.Close() // it reports again, to Listener
+	_ = l.Close() // Listener returns the same error
 	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -48,8 +48,8 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// listener knows the connections on which nothing was ever asked: the server takes them for busy, and would
-// wait for them when it stops.
+// listener tracks connections without a request so far. The server counts them as busy and would wait for them at
+// shutdown.
 type listener struct {
 	net.Listener
 	once  sync.Once
@@ -89,11 +89,11 @@ func (l *listener) forget(c *conn) {
 	l.mu.Unlock()
 }
 
-// conn passes on requests whose framing is beyond doubt.
+// conn checks the framing of requests before the server reads them.
 type conn struct {
 	*framing.Conn
 	home *listener
-	used bool // one goroutine reads
+	used bool // used by one goroutine
 }
 
 func (c *conn) Read(b []byte) (int, error) {
@@ -110,8 +110,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// hangUp closes the connection after this answer, since part of the request was left unread and would
-// otherwise be taken for the next one.
+// hangUp closes the connection after this response. Part of the request was not read and would otherwise be parsed as
+// the next request.
 func hangUp(c *fiber.Ctx) {
 	c.Context().SetConnectionClose()
 	if l, ok := c.Context().Conn().(*conn); ok {
@@ -119,10 +119,10 @@ func hangUp(c *fiber.Ctx) {
 	}
 }
 
-// frame wraps the server's handler in what Fiber's middleware comes too late for.
+// frame wraps the server's handler for cases that bypass Fiber's middleware.
 //
-// A method that Fiber has never heard of, which it would answer in plain text, takes the way of one that no route has: a
-// 405 with the Allow of the address, or a 404, counted and logged like any other.
+// Fiber responds in plain text to a method that it does not know. frame routes such a request as a known method without
+// routes: it gets a 405 with the path's Allow, or a 404, and is counted and logged like any other.
 func (a *App) frame() {
 	server := a.fiber.Server()
 	known := server.Handler

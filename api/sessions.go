@@ -13,9 +13,9 @@ import (
 
 type sessionsOut struct{ Body list[auth.OpenSession] }
 
-// SessionID is the path of a session; huma sees only embedded types with such a name.
+// SessionID is the path parameter of a session. It is exported because huma ignores unexported embedded types.
 type SessionID struct {
-	ID id.ID `path:"id" format:"uuid" doc:"The claim sid of the session's access tokens"`
+	ID id.ID `path:"id" format:"uuid" doc:"Claim sid of the session's access tokens"`
 }
 
 type myOrgsOut struct{ Body list[auth.Membership] }
@@ -42,7 +42,7 @@ func (a *App) mountSessions() {
 	}, a.myOrgs)
 	route(a, op{
 		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
-		Title: "Begin a session in another of your organizations", Secret: true, Open: true,
+		Title: "Start a session in another of your organizations", Secret: true, Open: true,
 	}, a.switchOrg)
 }
 

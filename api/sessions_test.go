@@ -15,25 +15,26 @@ import (
 
 const mePath = "/api/v1/auth/me"
 
-// another is a second process of the API over the same servers.
+// another starts a second process of the API on the same servers.
 func (s *service) another() *service {
 	s.Helper()
 	there := *s
 	there.Deps.Auth = auth.New(auth.Options{
-		System: s.DB.System, App: s.DB.App, Box: s.Deps.Box, Issuer: "http://api.test", Redis: s.Deps.Auth.Redis, Log: s.Deps.Log, Unlimited: true,
+		System: s.DB.System, App: s.DB.App, Box: s.Deps.Box, Issuer: "http://api.test", Redis: s.Deps.Auth.Redis,
+		Log: s.Deps.Log, Unlimited: true,
 	})
 	there.App = api.New(there.Deps)
 	there.serve()
 	return &there
 }
 
-// at is the caller who asks another process.
+// at returns the caller as a client of another process.
 func (c *caller) at(s *service) *caller {
 	return &caller{service: s, Org: c.Org, User: c.User, Token: c.Token}
 }
 
-// within holds that a request that begins three quarters of a second from now sees what is so already: the contract is
-// a second with the request itself.
+// within fails unless a request begun within three quarters of a second sees the change. The contract is a second,
+// including the request.
 func (s *service) within(what string, done func() bool) {
 	s.Helper()
 	for end := time.Now().Add(750 * time.Millisecond); ; {
@@ -75,9 +76,11 @@ func TestATokenWhoseSessionEndedIsRefusedByEveryProcess(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		end   func(mine tokens)
-		other bool // whether the person's other sessions go on
+		other bool // whether the person's other sessions continue
 	}{
-		{"logout", func(mine tokens) { post(c, "logout", map[string]any{"refresh_token": mine.RefreshToken}, 204) }, true},
+		{"logout", func(mine tokens) {
+			post(c, "logout", map[string]any{"refresh_token": mine.RefreshToken}, 204)
+		}, true},
 		{"a detected reuse", func(mine tokens) {
 			next := c.tokens("refresh", map[string]any{"refresh_token": mine.RefreshToken}, 200)
 			c.tokens("refresh", map[string]any{"refresh_token": next.RefreshToken}, 200)
@@ -118,7 +121,8 @@ func TestATokenWhoseSessionEndedIsRefusedByEveryProcess(t *testing.T) {
 			t.Errorf("%s: the token goes on in the process that ended it", tc.name)
 		}
 		there.within(tc.name, func() bool { return c.with(mine).at(there).over() })
-		c.with(mine).at(there).do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "backdoor", "role": "owner"}).want(t, 401, "session_ended")
+		c.with(mine).at(there).do(http.MethodPost, "/api/v1/api-keys",
+			map[string]any{"name": "backdoor", "role": "owner"}).want(t, 401, "session_ended")
 		if tc.other {
 			if c.with(other).at(there).over() {
 				t.Errorf("%s: the person's other session has ended, too", tc.name)
@@ -141,7 +145,7 @@ func TestARoleThatChangesAndAMemberWhoIsRemovedAreSeenByAnotherProcess(t *testin
 		return got
 	}
 	for _, want := range []string{"viewer", "admin", "member"} {
-		role() // the other process has just read it
+		role() // fills the other process's cache
 		boss.do(http.MethodPatch, path, map[string]any{"role": want}).want(t, 200, "")
 		there.within("the role "+want, func() bool { return role().Role == want })
 	}
@@ -157,10 +161,12 @@ func TestTheKeysThatAMemberMadeEndWithTheMembershipUnlessTheyAreKept(t *testing.
 	own := boss.key(auth.Member)
 	for _, tc := range []struct {
 		query  string
-		status int    // of a request with the key afterwards
-		action string // on the key, in the log
+		status int    // status of a later request with the key
+		action string // in the key's audit log
 	}{
-		{"", 401, "api_key.revoked"}, {"?keep_keys=false", 401, "api_key.revoked"}, {"?keep_keys=true", 200, "api_key.kept"},
+		{"", 401, "api_key.revoked"},
+		{"?keep_keys=false", 401, "api_key.revoked"},
+		{"?keep_keys=true", 200, "api_key.kept"},
 	} {
 		bob := boss.as(auth.Admin)
 		var made struct{ ID, Key string }
@@ -168,8 +174,10 @@ func TestTheKeysThatAMemberMadeEndWithTheMembershipUnlessTheyAreKept(t *testing.
 		key := &caller{service: there, Token: made.Key}
 		key.do(http.MethodGet, mePath, nil).want(t, 200, "")
 		boss.do(http.MethodDelete, members+"/"+bob.User.String()+tc.query, nil).want(t, 204, "")
-		there.within("the key after "+tc.query, func() bool { return key.do(http.MethodGet, mePath, nil).Status == tc.status })
-		own.do(http.MethodGet, mePath, nil).want(t, 200, "") // another person's
+		there.within("the key after "+tc.query, func() bool {
+			return key.do(http.MethodGet, mePath, nil).Status == tc.status
+		})
+		own.do(http.MethodGet, mePath, nil).want(t, 200, "") // another user's
 		if want := "member.removed " + tc.action + " api_key.created "; !strings.HasPrefix(boss.acts()+" ", want) {
 			t.Errorf("%q: the log has %q, want %q first", tc.query, boss.acts(), want)
 		}
@@ -178,7 +186,8 @@ func TestTheKeysThatAMemberMadeEndWithTheMembershipUnlessTheyAreKept(t *testing.
 			t.Errorf("%q: %d live keys", tc.query, listed)
 		}
 	}
-	boss.do(http.MethodDelete, members+"/"+id.New().String()+"?keep_keys=perhaps", nil).want(t, 400, "invalid_parameter")
+	boss.do(http.MethodDelete, members+"/"+id.New().String()+"?keep_keys=perhaps", nil).
+		want(t, 400, "invalid_parameter")
 }
 
 func TestAStaffTokenEndsWithTheSessionThatAskedForItAndWithTheBond(t *testing.T) {
@@ -186,7 +195,8 @@ func TestAStaffTokenEndsWithTheSessionThatAskedForItAndWithTheBond(t *testing.T)
 	here := start(t, unlimited)
 	there := here.another()
 	c := here.stranger()
-	up := c.tokens("signup", map[string]any{"org_name": "Agency", "email": "ada@example.com", "password": goodPassword}, 201)
+	up := c.tokens("signup",
+		map[string]any{"org_name": "Agency", "email": "ada@example.com", "password": goodPassword}, 201)
 	c.with(up).subscribe("agency_growth")
 	shop := c.with(up).client(`{"name":"Shop"}`)
 	login := func() tokens {
@@ -194,12 +204,14 @@ func TestAStaffTokenEndsWithTheSessionThatAskedForItAndWithTheBond(t *testing.T)
 	}
 	for name, end := range map[string]func(mine tokens){
 		"logout": func(mine tokens) {
-			c.do(http.MethodPost, "/api/v1/auth/logout", map[string]any{"refresh_token": mine.RefreshToken}).want(t, 204, "")
+			c.do(http.MethodPost, "/api/v1/auth/logout", map[string]any{"refresh_token": mine.RefreshToken}).
+				want(t, 204, "")
 		},
 		"a detected reuse": func(mine tokens) {
 			next := c.tokens("refresh", map[string]any{"refresh_token": mine.RefreshToken}, 200)
 			c.tokens("refresh", map[string]any{"refresh_token": next.RefreshToken}, 200)
-			c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": mine.RefreshToken}).want(t, 401, "")
+			c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": mine.RefreshToken}).
+				want(t, 401, "")
 		},
 	} {
 		mine, other := login(), login()
@@ -267,7 +279,10 @@ func TestStaffHasNoRightsOverPeopleKeysPasswordsOwnershipAndBilling(t *testing.T
 			t.Errorf("%s %s by staff: %d %s, want 403", tc.method, tc.path, got.Status, got.code())
 		}
 	}
-	for _, path := range []string{members, mePath, "/api/v1/org", "/api/v1/audit-log", contactsPath, "/api/v1/webhooks"} {
+	for _, path := range []string{
+		members, mePath, "/api/v1/org", "/api/v1/audit-log", contactsPath,
+		"/api/v1/webhooks",
+	} {
 		staff.do("GET", path, nil).want(t, 200, "")
 	}
 	staff.do("PATCH", "/api/v1/org", map[string]any{"name": "Shop & Sons"}).want(t, 200, "")
@@ -306,7 +321,8 @@ func TestOneSeesAndEndsOnesOwnSessionsAlone(t *testing.T) {
 		t.Fatalf("%d sessions, want those of signup and login", len(all))
 	}
 	newest := all[0]
-	if newest.IP == nil || *newest.IP != "127.0.0.1" || newest.UserAgent == nil || *newest.UserAgent != "Console/1 (test)" {
+	if newest.IP == nil || *newest.IP != "127.0.0.1" || newest.UserAgent == nil ||
+		*newest.UserAgent != "Console/1 (test)" {
 		t.Errorf("the place of the session: %v, %v", newest.IP, newest.UserAgent)
 	}
 	if !newest.Current || all[1].Current {
@@ -323,11 +339,13 @@ func TestOneSeesAndEndsOnesOwnSessionsAlone(t *testing.T) {
 	if !page.HasMore || list("?limit=1&cursor=" + *page.NextCursor).Data[0].ID != all[1].ID {
 		t.Errorf("pages: %+v", page)
 	}
-	// A refresh keeps the session, and moves where and when it was used.
+	// A refresh keeps the session and updates where and when it was used.
 	var next tokens
-	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": in.RefreshToken}, "User-Agent", "Console/2").want(t, 200, "").into(t, &next)
+	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": in.RefreshToken}, "User-Agent",
+		"Console/2").want(t, 200, "").into(t, &next)
 	after := list("").Data[0]
-	if after.ID != newest.ID || *after.UserAgent != "Console/2" || !after.LastUsedAt.After(newest.LastUsedAt) || !after.CreatedAt.Equal(newest.CreatedAt) {
+	if after.ID != newest.ID || *after.UserAgent != "Console/2" || !after.LastUsedAt.After(newest.LastUsedAt) ||
+		!after.CreatedAt.Equal(newest.CreatedAt) {
 		t.Errorf("after a refresh: %+v, before: %+v", after, newest)
 	}
 
@@ -351,7 +369,8 @@ func TestAPersonOfSeveralOrgsSeesThemAndSwitches(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	c := s.stranger()
-	home := c.with(c.tokens("signup", map[string]any{"org_name": "Home", "email": "ada@example.com", "password": goodPassword}, 201))
+	home := c.with(c.tokens("signup",
+		map[string]any{"org_name": "Home", "email": "ada@example.com", "password": goodPassword}, 201))
 	boss := s.signup()
 	boss.invite("ada@example.com", "viewer")
 	c.tokens("accept-invite", map[string]any{"token": s.link("ada@example.com"), "password": goodPassword}, 200)
@@ -372,9 +391,10 @@ func TestAPersonOfSeveralOrgsSeesThemAndSwitches(t *testing.T) {
 	for _, other := range []id.ID{s.signup().Org, id.New()} {
 		home.do(http.MethodPost, "/api/v1/auth/switch", map[string]any{"org_id": other}).want(t, 404, "not_found")
 	}
-	// A session that ends meanwhile begins no other.
+	// A session that has ended cannot begin another.
 	c.do(http.MethodPost, "/api/v1/auth/logout", map[string]any{"refresh_token": there.RefreshToken}).want(t, 204, "")
-	c.with(there).do(http.MethodPost, "/api/v1/auth/switch", map[string]any{"org_id": home.Org}).want(t, 401, "session_ended")
+	c.with(there).do(http.MethodPost, "/api/v1/auth/switch", map[string]any{"org_id": home.Org}).
+		want(t, 401, "session_ended")
 }
 
 func TestAPersonChangesTheirOwnNames(t *testing.T) {
@@ -392,7 +412,8 @@ func TestAPersonChangesTheirOwnNames(t *testing.T) {
 	if got.User.FirstName != "Ada" || got.User.LastName != "" {
 		t.Errorf("%+v", got)
 	}
-	if f := me.do(http.MethodPatch, mePath, map[string]any{"first_name": nil}).want(t, 422, "").field(); f != "#/first_name not_nullable" {
+	if f := me.do(http.MethodPatch, mePath, map[string]any{"first_name": nil}).want(t, 422, "").
+		field(); f != "#/first_name not_nullable" {
 		t.Error(f)
 	}
 	me.key(auth.Owner).do(http.MethodPatch, mePath, map[string]any{"first_name": "x"}).want(t, 403, "forbidden")

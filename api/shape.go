@@ -11,13 +11,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// shape is what the document says of a JSON body. The zero shape knows nothing of it.
+// shape is the API document's description of a JSON body. The zero shape has no description.
 type shape struct {
 	schemas huma.Registry
 	body    *huma.Schema
 }
 
-// unknown returns the sentences about a member that the object around it does not have.
+// unknown returns the error detail for an unknown member.
 func (s shape) unknown(pointer string) string {
 	i := strings.LastIndexByte(pointer, '/')
 	if i < 0 {
@@ -26,14 +26,15 @@ func (s shape) unknown(pointer string) string {
 	return fault.Choices(noField, unescape(pointer[i+1:]), s.members(pointer[:i]))
 }
 
-// members returns the names of the members that the object at pointer may have; nil where the document does not say.
+// members returns the names of the members allowed in the object at pointer, or nil if the document does not specify
+// them.
 func (s shape) members(pointer string) []string {
 	at := s.resolve(s.body)
 	for i, token := range strings.Split(pointer, "/") {
 		switch {
 		case at == nil:
 			return nil
-		case i == 0: // the pointer's #
+		case i == 0: // the leading #
 		case at.Type == huma.TypeArray:
 			at = s.resolve(at.Items)
 		default:
@@ -53,7 +54,7 @@ func (s shape) resolve(at *huma.Schema) *huma.Schema {
 	return at
 }
 
-// unescape undoes escape.
+// unescape reverses escape.
 func unescape(token string) string {
 	if plain, err := url.PathUnescape(token); err == nil {
 		token = plain

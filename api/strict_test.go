@@ -16,8 +16,12 @@ func TestASegmentMayHaveAFilterWithoutALeaf(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	ada.contact("ada@acme.example")
-	for filter, count := range map[string]int{`{"all":[]}`: 1, `{"any":[]}`: 0, `{"not":{"any":[]}}`: 1, `{"all":[{"all":[]}]}`: 1} {
-		made := ada.do(http.MethodPost, segmentsPath, `{"name":"S`+url.QueryEscape(filter)+`","filter":`+filter+`}`).want(t, 201, "")
+	for filter, count := range map[string]int{
+		`{"all":[]}`: 1, `{"any":[]}`: 0, `{"not":{"any":[]}}`: 1,
+		`{"all":[{"all":[]}]}`: 1,
+	} {
+		made := ada.do(http.MethodPost, segmentsPath, `{"name":"S`+url.QueryEscape(filter)+`","filter":`+filter+`}`).
+			want(t, 201, "")
 		settleSegments(t, s)
 		at := made.Header.Get("Location")
 		var seg segment
@@ -40,8 +44,12 @@ func TestANumberThatNoFieldHoldsIsItsFieldsFault(t *testing.T) {
 			t.Errorf("%s became %d", amount, d.Amount)
 		}
 	}
-	for _, amount := range []string{"18446744073709551616", "9223372036854775808", "9007199254740993", "0.5", "-1", "1e300"} {
-		if got := ada.do(http.MethodPost, dealsPath, `{"name":"d","amount":`+amount+`}`).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), "#/amount"+" ") {
+	for _, amount := range []string{
+		"18446744073709551616", "9223372036854775808", "9007199254740993", "0.5", "-1",
+		"1e300",
+	} {
+		if got := ada.do(http.MethodPost, dealsPath, `{"name":"d","amount":`+amount+`}`).
+			want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), "#/amount"+" ") {
 			t.Errorf("%s: %s", amount, got.Body)
 		}
 		var batch struct {
@@ -50,13 +58,18 @@ func TestANumberThatNoFieldHoldsIsItsFieldsFault(t *testing.T) {
 				Error  *struct{ Errors []struct{ Pointer string } }
 			}
 		}
-		ada.do(http.MethodPost, dealsPath+"/batch", `{"deals":[{"name":"a"},{"name":"b","amount":`+amount+`},{"name":"c","amount":7.0}]}`).want(t, 200, "").into(t, &batch)
-		if d := batch.Data; d[0].Result != "created" || d[1].Result != "error" || len(d[1].Error.Errors) != 1 || d[1].Error.Errors[0].Pointer != "#/deals/1/amount" || d[2].Result != "created" {
+		ada.do(http.MethodPost, dealsPath+"/batch",
+			`{"deals":[{"name":"a"},{"name":"b","amount":`+amount+`},{"name":"c","amount":7.0}]}`).want(t, 200, "").
+			into(t, &batch)
+		if d := batch.Data; d[0].Result != "created" || d[1].Result != "error" || len(d[1].Error.Errors) != 1 ||
+			d[1].Error.Errors[0].Pointer != "#/deals/1/amount" || d[2].Result != "created" {
 			t.Errorf("%s: %+v", amount, batch)
 		}
 	}
-	stages := `{"name":"p","stages":[{"name":"o","kind":"open"},{"name":"x","kind":"open","probability":1180591620717411303424},{"name":"w","kind":"won"},{"name":"l","kind":"lost"}]}`
-	if got := ada.do(http.MethodPost, pipelinesPath, stages).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), "#/stages/1/probability"+" ") {
+	stages := `{"name":"p","stages":[{"name":"o","kind":"open"},{"name":"x","kind":"open",` +
+		`"probability":1180591620717411303424},{"name":"w","kind":"won"},{"name":"l","kind":"lost"}]}`
+	if got := ada.do(http.MethodPost, pipelinesPath, stages).
+		want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), "#/stages/1/probability"+" ") {
 		t.Errorf("%s", got.Body)
 	}
 }
@@ -68,11 +81,18 @@ func TestNullIsNotTheRealRun(t *testing.T) {
 	c, hook := ada.contact("ada@acme.example"), ada.hook("")
 	for _, one := range []struct{ path, body, field string }{
 		{bulkPath, `{"filter":{"all":[]},"action":{"type":"archive"},"dry_run":null}`, "#/dry_run"},
-		{hooksPath + "/" + hook.ID + "/replay", `{"from":"2026-01-01T00:00:00Z","to":"2099-01-01T00:00:00Z","dry_run":null}`, "#/dry_run"},
-		{hooksPath + "/" + hook.ID + "/replay", `{"from":"2026-01-01T00:00:00Z","to":"2099-01-01T00:00:00Z","only_failed":null}`, "#/only_failed"},
+		{
+			hooksPath + "/" + hook.ID + "/replay",
+			`{"from":"2026-01-01T00:00:00Z","to":"2099-01-01T00:00:00Z","dry_run":null}`, "#/dry_run",
+		},
+		{
+			hooksPath + "/" + hook.ID + "/replay",
+			`{"from":"2026-01-01T00:00:00Z","to":"2099-01-01T00:00:00Z","only_failed":null}`, "#/only_failed",
+		},
 		{contactsPath + "/exports", `{"format":"csv","archived":null}`, "#/archived"},
 	} {
-		if got := ada.do(http.MethodPost, one.path, one.body).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), one.field+" ") {
+		if got := ada.do(http.MethodPost, one.path, one.body).
+			want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), one.field+" ") {
 			t.Errorf("%s: %s", one.path, got.Body)
 		}
 	}
@@ -89,12 +109,14 @@ func TestWhatTakesNoBodyHearsNone(t *testing.T) {
 		status int
 		code   string
 	}{
-		`{"dry_run":true}`: {422, "validation_failed"}, `{"email":`: {400, "malformed_json"}, `{"a":1,"a":2}`: {400, "duplicate_key"}, `[]`: {422, "validation_failed"}, `7`: {422, "validation_failed"},
+		`{"dry_run":true}`: {422, "validation_failed"}, `{"email":`: {400, "malformed_json"},
+		`{"a":1,"a":2}`: {400, "duplicate_key"}, `[]`: {422, "validation_failed"}, `7`: {422, "validation_failed"},
 	} {
 		ada.do(http.MethodPost, at+"/purge", body).want(t, want.status, want.code)
 	}
 	ada.do(http.MethodPost, at+"/purge", "x", "Content-Type", "text/plain").want(t, 415, "unsupported_media_type")
-	if got := ada.do(http.MethodPost, at+"/purge", `{"dry_run":true}`); !strings.HasPrefix(got.field(), "#/dry_run"+" ") {
+	if got := ada.do(http.MethodPost, at+"/purge", `{"dry_run":true}`); !strings.HasPrefix(got.field(),
+		"#/dry_run"+" ") {
 		t.Errorf("%s", got.Body)
 	}
 	ada.do(http.MethodGet, at, nil).want(t, 200, "")
@@ -111,7 +133,10 @@ func TestATagIsWellFormedAndSeveralLinesAreOneList(t *testing.T) {
 	ada := s.signup()
 	c := ada.contact("ada@acme.example")
 	at := contactsPath + "/" + c.ID
-	for _, bad := range []string{`"1`, `"1.0"x`, `"1.0";foo`, `""1"`, `1.0`, `W/"1.0"`, `"01.0"`, `"1.x"`, `"+1.0"`, `"2.0"`, `"`, `""`} {
+	for _, bad := range []string{
+		`"1`, `"1.0"x`, `"1.0";foo`, `""1"`, `1.0`, `W/"1.0"`, `"01.0"`, `"1.x"`, `"+1.0"`,
+		`"2.0"`, `"`, `""`,
+	} {
 		ada.do(http.MethodPatch, at, `{}`, "If-Match", bad).want(t, 412, "precondition_failed")
 	}
 	for _, good := range []string{`"1.0"`, `"1.99"`, `*`, `"7.0", "1.0"`, `"1"`} {
@@ -126,7 +151,10 @@ func TestATagIsWellFormedAndSeveralLinesAreOneList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header = http.Header{"Authorization": {"Bearer " + ada.Token}, "Content-Type": {"application/json"}, one.header: {`"9.9"`, tag}}
+		req.Header = http.Header{
+			"Authorization": {"Bearer " + ada.Token}, "Content-Type": {"application/json"},
+			one.header: {`"9.9"`, tag},
+		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -143,13 +171,16 @@ func TestEverythingSingleHasATagThatMovesWithIt(t *testing.T) {
 	ada := s.signup()
 	one, two := ada.contact("one@acme.example"), ada.contact("two@acme.example")
 	var merge struct{ ID id.ID }
-	ada.do(http.MethodPost, contactsPath+"/"+one.ID+"/merge", map[string]any{"loser_ids": []string{two.ID}}).want(t, 200, "").into(t, &merge)
+	ada.do(http.MethodPost, contactsPath+"/"+one.ID+"/merge", map[string]any{"loser_ids": []string{two.ID}}).
+		want(t, 200, "").into(t, &merge)
 	b := ada.settled(http.MethodPost, bulkPath, `{"filter":{"all":[]},"action":{"type":"tag","add":["x"]}}`)
 	ada.key(auth.Viewer)
 	var keys struct{ Data []struct{ ID id.ID } }
 	ada.do(http.MethodGet, "/api/v1/api-keys", nil).into(t, &keys)
 	for path, change := range map[string]func(){
-		mergesPath + "/" + merge.ID.String():      func() { ada.do(http.MethodPost, mergesPath+"/"+merge.ID.String()+"/undo", nil).want(t, 200, "") },
+		mergesPath + "/" + merge.ID.String(): func() {
+			ada.do(http.MethodPost, mergesPath+"/"+merge.ID.String()+"/undo", nil).want(t, 200, "")
+		},
 		bulkPath + "/" + b.ID:                     nil,
 		"/api/v1/ai/score-model/versions/prior-1": nil,
 		"/api/v1/api-keys/" + keys.Data[0].ID.String(): func() {
@@ -173,20 +204,29 @@ func TestProblemsSayInOurWordsWhatIsWrong(t *testing.T) {
 	ada := s.signup()
 	c, hook := ada.contact("ada@acme.example"), ada.hook("")
 	for _, one := range []struct{ method, path, body, place, code string }{
-		{http.MethodPost, contactsPath + "/" + c.ID + "/merge", `{"loser_ids":["` + c.ID + `","x"]}`, "#/loser_ids/1", "invalid_uuid"},
+		{
+			http.MethodPost, contactsPath + "/" + c.ID + "/merge", `{"loser_ids":["` + c.ID + `","x"]}`,
+			"#/loser_ids/1",
+			"invalid_uuid",
+		},
 		{http.MethodGet, contactsPath + "?created_after=2020", "", "created_after", "invalid_format"},
 		{http.MethodPatch, hooksPath + "/" + hook.ID, `{"id":"zz"}`, "#/id", "read_only"},
 		{http.MethodPatch, hooksPath + "/" + hook.ID, `{"created_at":"x"}`, "#/created_at", "read_only"},
 		{http.MethodPatch, hooksPath + "/" + hook.ID, `{"updated_at":7}`, "#/updated_at", "read_only"},
 		{http.MethodPost, "/api/v1/crm/fields", `{"key":"..","type":"string"}`, "#/key", "invalid_key"},
-		{http.MethodPost, contactsPath, `{"email":"b@acme.example","first_name":"B","last_name":"B","attributes":{".":"x"}}`, "#/attributes/.", "invalid_key"},
+		{
+			http.MethodPost, contactsPath,
+			`{"email":"b@acme.example","first_name":"B","last_name":"B","attributes":{".":"x"}}`, "#/attributes/.",
+			"invalid_key",
+		},
 	} {
 		got := ada.do(one.method, one.path, one.body)
 		var p struct {
 			Errors []struct{ Pointer, Parameter, Code, Detail string }
 		}
 		got.into(t, &p)
-		if len(p.Errors) != 1 || p.Errors[0].Pointer+p.Errors[0].Parameter != one.place || p.Errors[0].Code != one.code || strings.Contains(p.Errors[0].Detail, "2006") {
+		if len(p.Errors) != 1 || p.Errors[0].Pointer+p.Errors[0].Parameter != one.place ||
+			p.Errors[0].Code != one.code || strings.Contains(p.Errors[0].Detail, "2006") {
 			t.Errorf("%s %s %s: %s", one.method, one.path, one.body, got.Body)
 		}
 	}
@@ -206,10 +246,12 @@ func TestStagesThatAreClearedAreTheFirstOnesAgain(t *testing.T) {
 		return string(b)
 	}
 	first := stages(ada.do(http.MethodGet, "/api/v1/org", nil))
-	if now := stages(ada.do(http.MethodPatch, "/api/v1/org", `{"settings":{"stages":["lead","z"]}}`)); now != `["lead","z"]` {
+	if now := stages(ada.do(http.MethodPatch, "/api/v1/org",
+		`{"settings":{"stages":["lead","z"]}}`)); now != `["lead","z"]` {
 		t.Error(now)
 	}
-	if now := stages(ada.do(http.MethodPatch, "/api/v1/org", `{"settings":{"stages":null}}`)); now != first || !strings.Contains(now, `"lead"`) {
+	if now := stages(ada.do(http.MethodPatch, "/api/v1/org", `{"settings":{"stages":null}}`)); now != first ||
+		!strings.Contains(now, `"lead"`) {
 		t.Errorf("cleared: %s, first %s", now, first)
 	}
 }
@@ -218,15 +260,19 @@ func TestEveryListOfTheOrgsOwnThingsCountsThem(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	one, two := ada.contact("one@acme.example", `,"tag":["a","b"],"attributes":{"plan":"pro","size":3}`), ada.contact("two@acme.example", `,"tag":"c"`)
-	ada.do(http.MethodPost, contactsPath+"/"+one.ID+"/merge", map[string]any{"loser_ids": []string{two.ID}}).want(t, 200, "")
+	one, two := ada.contact("one@acme.example", `,"tag":["a","b"],"attributes":{"plan":"pro","size":3}`),
+		ada.contact("two@acme.example", `,"tag":"c"`)
+	ada.do(http.MethodPost, contactsPath+"/"+one.ID+"/merge", map[string]any{"loser_ids": []string{two.ID}}).
+		want(t, 200, "")
 	gone := ada.contact("gone@acme.example", `,"tag":"gone"`)
 	ada.do(http.MethodDelete, contactsPath+"/"+gone.ID, nil).want(t, 204, "")
-	ada.do(http.MethodPost, bulkPath, `{"filter":{"all":[]},"action":{"type":"archive"},"dry_run":true}`).want(t, 202, "")
+	ada.do(http.MethodPost, bulkPath, `{"filter":{"all":[]},"action":{"type":"archive"},"dry_run":true}`).
+		want(t, 202, "")
 	ada.do(http.MethodPost, exportsPath, `{"format":"csv"}`).want(t, 202, "")
 	ada.send(nil, "file", "email\nx@acme.example\n").want(t, 202, "")
 	for path, want := range map[string]int{
-		"/api/v1/crm/fields": 2, tagsPath: 3, mergesPath: 1, mergesPath + "?contact_id=" + two.ID: 0, bulkPath: 1, exportsPath: 1, importsPath: 1, "/api/v1/ai/score-model/versions": 0,
+		"/api/v1/crm/fields": 2, tagsPath: 3, mergesPath: 1, mergesPath + "?contact_id=" + two.ID: 0, bulkPath: 1,
+		exportsPath: 1, importsPath: 1, "/api/v1/ai/score-model/versions": 0,
 	} {
 		glue := "?"
 		if strings.Contains(path, "?") {
@@ -234,7 +280,8 @@ func TestEveryListOfTheOrgsOwnThingsCountsThem(t *testing.T) {
 		}
 		for _, how := range []string{"exact", "estimate"} {
 			var page struct{ Total *int }
-			if ada.do(http.MethodGet, path+glue+"count="+how, nil).want(t, 200, "").into(t, &page); page.Total == nil || *page.Total != want {
+			if ada.do(http.MethodGet, path+glue+"count="+how, nil).want(t, 200, "").
+				into(t, &page); page.Total == nil || *page.Total != want {
 				t.Errorf("%s %s: %v, want %d", path, how, page.Total, want)
 			}
 		}

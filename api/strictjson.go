@@ -10,12 +10,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// maxDepth is how deep arrays and objects may nest.
+// maxDepth is the maximum nesting depth of arrays and objects.
 const maxDepth = 32
 
-// scanJSON reads b once and lets pass what everybody understands alike: one JSON value (RFC 8259) without
-// repeated members, without text that Postgres cannot store, without numbers that no float64 holds. What is
-// not JSON is a 400, what is JSON but cannot be taken a 422.
+// scanJSON scans b once and accepts only JSON that all parsers interpret alike: one value (RFC 8259) without repeated
+// members, without text that Postgres cannot store, and without numbers outside float64. Invalid JSON is a 400; valid
+// JSON that is not accepted is a 422.
 func scanJSON(b []byte) error {
 	s := scanner{b: b}
 	s.space()
@@ -37,7 +37,7 @@ func scanJSON(b []byte) error {
 type scanner struct {
 	b     []byte
 	i     int
-	names []string // of the members of all open objects
+	names []string // members of all open objects
 }
 
 func (s *scanner) malformed(why string) *fault.Fault {
@@ -45,7 +45,10 @@ func (s *scanner) malformed(why string) *fault.Fault {
 }
 
 func wrong(code, detail string) *fault.Fault {
-	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: []fault.Field{{Code: code, Detail: detail}}}
+	return &fault.Fault{
+		Code: fault.ValidationFailed, Detail: "The request has invalid fields.",
+		Fields: []fault.Field{{Code: code, Detail: detail}},
+	}
 }
 
 func (s *scanner) space() {
@@ -94,7 +97,7 @@ func (s *scanner) value(depth int) *fault.Fault {
 	return s.malformed("unexpected character")
 }
 
-// within puts name in front of the pointer of what was found inside it.
+// within prepends name to the pointers of f.
 func within(f *fault.Fault, name string) *fault.Fault {
 	if f != nil && len(f.Fields) > 0 {
 		f.Fields[0].Pointer = "/" + escape(name) + f.Fields[0].Pointer
@@ -125,7 +128,7 @@ func (s *scanner) array(depth int) *fault.Fault {
 	}
 }
 
-// few is how many members are compared one by one before a set is worth its making.
+// few is the number of members up to which repeated compares names one by one instead of using a set.
 const few = 24
 
 func (s *scanner) object(depth int) *fault.Fault {
@@ -145,9 +148,12 @@ func (s *scanner) object(depth int) *fault.Fault {
 			return f
 		}
 		if repeated(s.names[first:], name, &seen) {
-			return &fault.Fault{Code: fault.DuplicateKey, Detail: "An object has the same member twice.", Fields: []fault.Field{{
-				Pointer: "/" + escape(name), Code: "duplicate_key", Detail: "This member is given twice.",
-			}}}
+			return &fault.Fault{
+				Code: fault.DuplicateKey, Detail: "An object has the same member twice.",
+				Fields: []fault.Field{{
+					Pointer: "/" + escape(name), Code: "duplicate_key", Detail: "This member is given twice.",
+				}},
+			}
 		}
 		s.names = append(s.names, name)
 		if s.space(); s.peek() != ':' {
@@ -171,7 +177,7 @@ func (s *scanner) object(depth int) *fault.Fault {
 	}
 }
 
-// repeated tells whether name is among names, and keeps a set of them once they are many.
+// repeated reports whether name is in names. It keeps the names in seen once there are many.
 func repeated(names []string, name string, seen *map[string]bool) bool {
 	if *seen == nil && len(names) >= few {
 		*seen = make(map[string]bool, 2*few)
@@ -194,7 +200,7 @@ func repeated(names []string, name string, seen *map[string]bool) bool {
 	return false
 }
 
-// text reads a string from its opening quote; it is only decoded where keep asks for it.
+// text reads a string from its opening quote. It decodes the string only if keep is true.
 func (s *scanner) text(keep bool) (string, *fault.Fault) {
 	s.i++
 	begin, plain := s.i, true
@@ -210,7 +216,7 @@ func (s *scanner) text(keep bool) (string, *fault.Fault) {
 				return string(raw), nil
 			}
 			var name string
-			_ = json.Unmarshal(s.b[begin-1:s.i], &name) // it was just checked
+			_ = json.Unmarshal(s.b[begin-1:s.i], &name) // just validated
 			return name, nil
 		case c == '\\':
 			plain = false
@@ -232,7 +238,7 @@ func (s *scanner) text(keep bool) (string, *fault.Fault) {
 	return "", s.malformed("a string is not closed")
 }
 
-// escaped reads one escape from its backslash.
+// escaped reads one escape sequence from its backslash.
 func (s *scanner) escaped() *fault.Fault {
 	if s.i++; s.i >= len(s.b) {
 		return s.malformed("it ends too early")

@@ -7,9 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing"
 )
 
-// stripeIn is an event as the payment processor sends it: the signature is over the raw bytes.
+// stripeIn is an event from the payment processor. The signature covers the raw bytes.
 type stripeIn struct {
-	Signature string `header:"Stripe-Signature" doc:"t=<seconds>,v1=<hex>: an HMAC of the body under the endpoint's secret"`
+	Signature string `header:"Stripe-Signature" doc:"t=<seconds>,v1=<hex>: an HMAC of the body with the endpoint's secret"`
 	RawBody   []byte
 }
 
@@ -19,7 +19,8 @@ type receivedOut struct {
 	}
 }
 
-// mountStripe mounts what the payment processor calls: an event is verified, stored and acknowledged, nothing more.
+// mountStripe mounts the payment processor's webhook endpoints. They verify, store and acknowledge an event; jobs
+// process it.
 func (a *App) mountStripe() {
 	for _, connect := range []bool{false, true} {
 		path, title := "/billing/stripe/webhook", "Take an event of the payment processor"
@@ -27,7 +28,8 @@ func (a *App) mountStripe() {
 			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
 		}
 		route(a, op{
-			Method: http.MethodPost, Path: path, Need: public, Part: PartBilling, Signed: true, Tag: billingTag, Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
+			Method: http.MethodPost, Path: path, Need: public, Part: PartBilling, Signed: true, Tag: billingTag,
+			Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
 			if err := a.Billing.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
 				return nil, err

@@ -21,14 +21,27 @@ func (a *App) mountTags() {
 	const tag, one = "Tags", tagsPath + "/{tag}"
 	writes := []string{contactbulk.Kind.Name()}
 	a.fiber.Use(tagsPath+"/", namedTag)
-	route(a, op{Method: http.MethodGet, Path: tagsPath, Need: viewer, Tag: tag, Title: "List the tags that contacts have, by name"}, a.listTags)
-	route(a, op{Method: http.MethodPatch, Path: one, Need: member, Tag: tag, Title: "Rename a tag; onto another one, they become one", Status: http.StatusAccepted, Writes: writes}, a.renameTag)
-	route(a, op{Method: http.MethodDelete, Path: one, Need: member, Tag: tag, Title: "Take a tag from all contacts", Status: http.StatusAccepted, Writes: writes}, a.deleteTag)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: tagsPath, Need: viewer, Tag: tag,
+			Title: "List the tags of contacts, by name",
+		}, a.listTags)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: one, Need: member, Tag: tag,
+			Title: "Rename a tag; renaming it to an existing tag merges the two", Status: http.StatusAccepted, Writes: writes,
+		},
+		a.renameTag)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: one, Need: member, Tag: tag, Title: "Remove a tag from all contacts",
+			Status: http.StatusAccepted, Writes: writes,
+		}, a.deleteTag)
 }
 
-// namedTag reads the tag of the path as it was sent. The router decodes a path before it looks for slashes, and takes a plus
-// for a blank; a tag may hold both. So what the router gets is encoded once more, and the handler takes the tag from
-// the request.
+// namedTag takes the tag from the raw path. The router decodes the path before it splits it at slashes, and reads a
+// plus as a blank, but a tag may contain both. namedTag therefore encodes the path once more for the router, and the
+// handler reads the tag from the request.
 func namedTag(c *fiber.Ctx) error {
 	sent, _, _ := strings.Cut(string(c.Request().URI().PathOriginal()), "?")
 	name, ok := strings.CutPrefix(sent, tagsPath+"/")
@@ -44,9 +57,9 @@ func namedTag(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// TagName is the path of one tag.
+// TagName is the path parameter of one tag.
 type TagName struct {
-	Tag string `path:"tag" doc:"As it is written, percent-encoded"`
+	Tag string `path:"tag" doc:"The tag, percent-encoded"`
 }
 
 type tagList struct {
@@ -68,7 +81,9 @@ func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
 			return nil, err
 		}
 		out := &tagList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(t contacts.TagUse) contacts.TagUse { return t }, func(t contacts.TagUse) string { return t.Name })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
+			return t
+		}, func(t contacts.TagUse) string { return t.Name })
 		if err == nil {
 			err = in.add(ctx, tx, &out.Body.Total, contacts.CountTags)
 		}
@@ -98,7 +113,7 @@ func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
 	return a.retag(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: requestOf(ctx).tag})
 }
 
-// retag begins a change of all contacts, live or archived, that have the action's tag.
+// retag starts a bulk change of all contacts, live or archived, that have the action's tag.
 func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
 	return write(ctx, a, func(tx *postgres.Tx) (*bulkStarted, error) {
 		known, err := contacts.Tagged(ctx, tx, action.Tag)

@@ -17,34 +17,55 @@ const tasksPath = "/api/v1/crm/tasks"
 func (a *App) mountTasks() {
 	n := records[activities.Task, activities.TaskPatch]{
 		App: a, path: tasksPath, id: func(t *activities.Task) id.ID { return t.ID },
-		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask, archive: activities.ArchiveTask, restore: activities.RestoreTask,
+		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask,
+		archive: activities.ArchiveTask, restore: activities.RestoreTask,
 		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
 			return announceAll(ctx, tx, activities.TaskEvents(ch))
 		},
 	}
 	const tag = "Tasks"
-	route(a, op{Method: http.MethodPost, Path: tasksPath, Need: member, Tag: tag, Title: "Create a task", Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"}}, posted(n, (*newTask).patch))
+	route(a,
+		op{
+			Method: http.MethodPost, Path: tasksPath, Need: member, Tag: tag, Title: "Create a task",
+			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
+		},
+		createHandler(n, (*newTask).patch))
 	route(a, op{Method: http.MethodGet, Path: tasksPath, Need: viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
-	route(a, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"}, n.shown)
-	route(a, op{Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Update a task, or complete it", Writes: []string{"task.completed"}}, patched(n, (*taskPatch).patch))
-	route(a, op{Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Archive a task", Status: http.StatusNoContent}, n.archived)
-	route(a, op{Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: member, Tag: tag, Title: "Restore an archived task"}, n.restored)
+	route(a, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"},
+		n.shown)
+	route(a,
+		op{
+			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: member, Tag: tag,
+			Title: "Update or complete a task", Writes: []string{"task.completed"},
+		},
+		updateHandler(n, (*taskPatch).patch))
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Archive a task",
+			Status: http.StatusNoContent,
+		}, n.archived)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: member, Tag: tag,
+			Title: "Restore an archived task",
+		}, n.restored)
 }
 
-// TaskFields are the members that every task body may have.
+// TaskFields are the members common to every task body.
 type TaskFields struct {
 	Description optional[string] `json:"description" required:"false" doc:"Up to 10000 characters"`
-	Status      optional[string] `json:"status" required:"false" doc:"open or done; open if never given"`
-	Priority    optional[string] `json:"priority" required:"false" doc:"low, normal or high; normal if never given"`
+	Status      optional[string] `json:"status" required:"false" doc:"open or done; default open"`
+	Priority    optional[string] `json:"priority" required:"false" doc:"low, normal or high; default normal"`
 	DueAt       optional[string] `json:"due_at" required:"false" doc:"RFC 3339"`
-	AssigneeID  optional[string] `json:"assignee_id" required:"false" doc:"UUID of the user who is to do it"`
+	AssigneeID  optional[string] `json:"assignee_id" required:"false" doc:"ID of the user who is to do it"`
 	SubjectFields
 	CompletedAt anything `json:"completed_at" required:"false" readOnly:"true"`
 }
 
 func (f *TaskFields) patch(title optional[string]) activities.TaskPatch {
 	p := activities.TaskPatch{
-		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field, DueAt: f.DueAt.Field,
+		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field,
+		DueAt:      f.DueAt.Field,
 		AssigneeID: f.AssigneeID.Field, Subjects: f.subjects(),
 	}
 	f.refuse(p.Refuse)
@@ -74,11 +95,14 @@ func (a *App) listTasks(ctx context.Context, in *struct {
 	Status     string    `query:"status" enum:"open,done"`
 	DueAfter   time.Time `query:"due_after" doc:"Exclusive"`
 	DueBefore  time.Time `query:"due_before" doc:"Exclusive"`
-	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at" doc:"Tasks that are never due come last"`
-	Archived   bool      `query:"archived" doc:"The archived tasks instead of the live ones"`
+	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at" doc:"Tasks without a due date come last"`
+	Archived   bool      `query:"archived" doc:"List archived tasks instead of live ones"`
 },
 ) (*recordList[activities.Task], error) {
-	f := &activities.TaskFilter{Status: in.Status, DueAfter: boundary(in.DueAfter), DueBefore: boundary(in.DueBefore), Archived: in.Archived}
+	f := &activities.TaskFilter{
+		Status: in.Status, DueAfter: boundary(in.DueAfter), DueBefore: boundary(in.DueBefore),
+		Archived: in.Archived,
+	}
 	if err := in.read(&f.Contact, &f.Company, &f.Deal); err != nil {
 		return nil, err
 	}
@@ -86,12 +110,18 @@ func (a *App) listTasks(ctx context.Context, in *struct {
 	if f.Assignee, err = uuidParameter("assignee_id", in.AssigneeID); err != nil {
 		return nil, err
 	}
-	return listed(ctx, a, in.Page, in.Count, listing[activities.Task]{
-		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.TaskRow, error) {
+	return listHandler(ctx, a, in.Page, in.Count, listing[activities.Task]{
+		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.TaskRow,
+			error,
+		) {
 			return activities.ListTasks(ctx, tx, f, in.Sort, after, limit)
 		},
 		position: func(r *activities.TaskRow) record.Position { return activities.TaskPosition(in.Sort, r) },
-		count:    func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.CountTasks(ctx, tx, f) },
-		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) { return activities.EstimateTasks(ctx, tx, f) },
+		count: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			return activities.CountTasks(ctx, tx, f)
+		},
+		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			return activities.EstimateTasks(ctx, tx, f)
+		},
 	})
 }

@@ -22,12 +22,13 @@ import (
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// harvest finds the ids that org A's rows bear, in any table: of each column at most three, which are as good as all.
+// harvest returns ids in org A's rows of any table, at most three per column, which are representative.
 func (s *service) harvest(org id.ID) []string {
 	s.Helper()
 	conn := testkit.Pgx(s, s.DB.URL)
 	rows, err := conn.Query(s.Context(), `SELECT c.table_name, c.column_name FROM information_schema.columns c
-		JOIN information_schema.columns o ON o.table_schema = 'public' AND o.table_name = c.table_name AND o.column_name = 'org_id'
+		JOIN information_schema.columns o ON o.table_schema = 'public' AND o.table_name = c.table_name
+		AND o.column_name = 'org_id'
 		JOIN pg_class r ON r.relname = c.table_name AND r.relkind IN ('r', 'p') AND NOT r.relispartition
 		WHERE c.table_schema = 'public' AND c.data_type = 'uuid' AND c.column_name <> 'org_id'`)
 	if err != nil {
@@ -39,7 +40,9 @@ func (s *service) harvest(org id.ID) []string {
 	}
 	found := map[string]bool{}
 	for _, c := range columns {
-		rows, err := conn.Query(s.Context(), fmt.Sprintf("SELECT DISTINCT %q::text FROM %q WHERE org_id = $1 AND %q IS NOT NULL ORDER BY 1 LIMIT 3", c.Column, c.Table, c.Column), org)
+		rows, err := conn.Query(s.Context(),
+			fmt.Sprintf("SELECT DISTINCT %q::text FROM %q WHERE org_id = $1 AND %q IS NOT NULL ORDER BY 1 LIMIT 3",
+				c.Column, c.Table, c.Column), org)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -55,7 +58,7 @@ func (s *service) harvest(org id.ID) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// furnish fills an org through every route that can create: what the document says is a valid body is sent.
+// furnish fills an org through every route that creates, with bodies derived from the document.
 func (s *service) furnish(c *caller) {
 	s.Helper()
 	for _, r := range s.App.Routes() {
@@ -69,12 +72,12 @@ func (s *service) furnish(c *caller) {
 	}
 }
 
-// operation is what the document says about a route.
+// operation returns a route's operation in the document.
 func (s *service) operation(r api.Route) *openapi3.Operation {
 	return s.spec.Paths.Find(r.Path).GetOperation(r.Method)
 }
 
-// example is a body that the document allows, nil for a route without one. n makes it a different one.
+// example returns a body valid by the document, or nil for a route without one. It differs with n.
 func (s *service) example(r api.Route, n int) any {
 	op := s.operation(r)
 	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
@@ -82,12 +85,12 @@ func (s *service) example(r api.Route, n int) any {
 	}
 	body := sample("", op.RequestBody.Value.Content["application/json"].Schema.Value, n, true)
 	if o, ok := body.(map[string]any); ok && r.Method == "POST" && r.Path == "/api/v1/crm/notes" {
-		o["company_id"] = id.New().String() // a note is about something
+		o["company_id"] = id.New().String() // a note needs a subject
 	}
 	return body
 }
 
-// wellKnown are values of fields whose rules a schema cannot say.
+// wellKnown returns values of fields with rules that a schema cannot express.
 var wellKnown = map[string]func(n int) any{
 	"email":      func(n int) any { return fmt.Sprintf("person%d@example.test", n) },
 	"url":        func(n int) any { return fmt.Sprintf("https://93.184.216.34/hook%d", n) },
@@ -103,7 +106,7 @@ var wellKnown = map[string]func(n int) any{
 	"to":         func(int) any { return time.Now() },
 }
 
-// sample is a value that fits the schema: the required members, or all of them.
+// sample returns a value that matches the schema, with the required members or all.
 func sample(name string, s *openapi3.Schema, n int, onlyRequired bool) any {
 	if known, ok := wellKnown[name]; ok {
 		return known(n)
@@ -146,8 +149,8 @@ func sample(name string, s *openapi3.Schema, n int, onlyRequired bool) any {
 	return text
 }
 
-// TestAnotherOrgsIDsAreAsGoodAsNone walks every route as org B with every id of org A, in the path, in each
-// query parameter, in each member of the body and as a cursor, and expects byte for byte what a random id gets.
+// TestAnotherOrgsIDsAreAsGoodAsNone calls every route as org B with every id of org A, in the path, in each query
+// parameter, in each member of the body and as a cursor. The response must equal that for a random id byte for byte.
 func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
@@ -170,7 +173,8 @@ func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
 				random := id.New().String()
 				got, want := probe(b, one), probe(b, random)
 				if x, y := blank(got, one), blank(want, random); got.Status != want.Status || !bytes.Equal(x, y) {
-					t.Errorf("%s %s tells org B that %s is somebody's:\n%d %s\na random id:\n%d %s", r.Method, r.Path, one, got.Status, x, want.Status, y)
+					t.Errorf("%s %s tells org B that %s is somebody's:\n%d %s\na random id:\n%d %s", r.Method, r.Path,
+						one, got.Status, x, want.Status, y)
 				}
 				if bytes.Contains(got.Body, []byte(a.Org.String())) {
 					t.Errorf("%s %s names org A", r.Method, r.Path)
@@ -184,7 +188,7 @@ func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
 	}
 }
 
-// probes are the ways to bring a foreign id to a route.
+// probes returns the ways to send a foreign id to a route.
 func (s *service) probes(r api.Route) (all []func(*caller, string) answer) {
 	op := s.operation(r)
 	body := s.example(r, 1)
@@ -199,8 +203,12 @@ func (s *service) probes(r api.Route) (all []func(*caller, string) answer) {
 		return all
 	}
 	for _, p := range op.Parameters {
-		if p.Value.In == "query" && (p.Value.Name == "cursor" || p.Value.Schema.Value.Format == "uuid" || strings.HasSuffix(p.Value.Name, "_id")) {
-			all = append(all, func(c *caller, one string) answer { return c.do(r.Method, r.Path+"?"+p.Value.Name+"="+one, body) })
+		if p.Value.In == "query" &&
+			(p.Value.Name == "cursor" || p.Value.Schema.Value.Format == "uuid" ||
+				strings.HasSuffix(p.Value.Name, "_id")) {
+			all = append(all, func(c *caller, one string) answer {
+				return c.do(r.Method, r.Path+"?"+p.Value.Name+"="+one, body)
+			})
 		}
 	}
 	if o, ok := body.(map[string]any); ok {
@@ -224,14 +232,14 @@ func (s *service) probes(r api.Route) (all []func(*caller, string) answer) {
 
 var moving = regexp.MustCompile(`"[a-z_]*_at":"[^"]*"|"lead_score":[0-9.]+|[0-9a-f-]{36}person1@|"seq":\d+`)
 
-// blank takes out what differs between any two requests: the id that was sent, other ids, and moments.
+// blank removes what differs between any two requests: the id sent, other ids, and times.
 func blank(got answer, sent string) []byte {
 	b := bytes.ReplaceAll(got.Body, []byte(sent), []byte("SENT"))
 	b = moving.ReplaceAll(b, []byte("MOVING"))
 	return uuid.ReplaceAll(b, []byte("ID"))
 }
 
-// digest sums up all rows of an org, apart from what idle background work may move.
+// digest hashes all rows of an org, except those that background work may change.
 func (s *service) digest(org id.ID) string {
 	s.Helper()
 	conn := testkit.Pgx(s, s.DB.URL)
@@ -249,7 +257,9 @@ func (s *service) digest(org id.ID) string {
 	for _, table := range tables {
 		var n int
 		var sum string
-		if err := conn.QueryRow(s.Context(), fmt.Sprintf(`SELECT count(*), coalesce(md5(string_agg(x::text, '' ORDER BY x::text)), '') FROM %q x WHERE org_id = $1`, table), org).Scan(&n, &sum); err != nil {
+		if err := conn.QueryRow(s.Context(),
+			fmt.Sprintf(`SELECT count(*), coalesce(md5(string_agg(x::text, '' ORDER BY x::text)), '') FROM %q x
+				WHERE org_id = $1`, table), org).Scan(&n, &sum); err != nil {
 			s.Fatal(err)
 		}
 		fmt.Fprintf(&out, "%s %d %s\n", table, n, sum)
@@ -257,8 +267,7 @@ func (s *service) digest(org id.ID) string {
 	return out.String()
 }
 
-// TestAForgottenOrgSeesNothing: the row policies alone keep orgs apart, also for a superuser's DATABASE_URL,
-// which testkit's is.
+// TestAForgottenOrgSeesNothing: row policies alone isolate orgs, even with a superuser's DATABASE_URL, as in testkit.
 func TestAForgottenOrgSeesNothing(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
@@ -266,10 +275,12 @@ func TestAForgottenOrgSeesNothing(t *testing.T) {
 	s.furnish(a)
 	var super bool
 	conn := testkit.Pgx(t, s.DB.URL)
-	if err := conn.QueryRow(t.Context(), "SELECT rolsuper FROM pg_roles WHERE rolname = session_user").Scan(&super); err != nil || !super {
+	if err := conn.QueryRow(t.Context(), "SELECT rolsuper FROM pg_roles WHERE rolname = session_user").
+		Scan(&super); err != nil || !super {
 		t.Fatalf("DATABASE_URL names no superuser: %v", err)
 	}
-	rows, err := conn.Query(t.Context(), `SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
+	rows, err := conn.Query(t.Context(),
+		`SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
 		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)
@@ -279,11 +290,11 @@ func TestAForgottenOrgSeesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := func(org id.ID, table string) (n int) {
-		err := s.DB.App.View(t.Context(), org, func(tx *postgres.Tx) error {
+		err := s.DB.App.ReadTx(t.Context(), org, func(tx *postgres.Tx) error {
 			return tx.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %q", table), nil, &n)
 		})
 		if postgres.Code(err) == "42501" {
-			return 0 // the role has no right at all
+			return 0 // the role has no rights
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", table, err)
@@ -313,13 +324,19 @@ func TestAForgottenOrgSeesNothing(t *testing.T) {
 	}
 }
 
-// TestThePermissionTable asks every route as every role, with a valid request where the document has one.
+// TestThePermissionTable calls every route as every role, with a valid request if the document has one.
 func TestThePermissionTable(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
 	owner := s.signup()
-	people := map[string]*caller{"viewer": owner.as(auth.Viewer), "member": owner.as(auth.Member), "admin": owner.as(auth.Admin), "owner": owner.as(auth.Owner)}
-	keys := map[string]*caller{"viewer": owner.key(auth.Viewer), "member": owner.key(auth.Member), "admin": owner.key(auth.Admin), "owner": owner.key(auth.Owner)}
+	people := map[string]*caller{
+		"viewer": owner.as(auth.Viewer), "member": owner.as(auth.Member),
+		"admin": owner.as(auth.Admin), "owner": owner.as(auth.Owner),
+	}
+	keys := map[string]*caller{
+		"viewer": owner.key(auth.Viewer), "member": owner.key(auth.Member),
+		"admin": owner.key(auth.Admin), "owner": owner.key(auth.Owner),
+	}
 	for _, r := range s.App.Routes() {
 		path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(r.Path, id.New().String())
 		ask := func(c *caller) answer { return c.do(r.Method, path, s.example(r, 2)) }
@@ -329,7 +346,7 @@ func TestThePermissionTable(t *testing.T) {
 			}
 			continue
 		}
-		if strings.HasPrefix(r.Path, "/api/v1/auth/") { // these act on the caller's own login
+		if strings.HasPrefix(r.Path, "/api/v1/auth/") { // these change the caller's own login
 			ask(s.stranger()).want(t, 401, "unauthorized")
 			continue
 		}

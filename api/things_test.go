@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Things are a resource made for tests of what all resources share. ThingTable makes its table.
+// Things are a test resource for behaviour common to all resources. ThingTable creates its table.
 const ThingTable = `
 CREATE TABLE thing (
 	org_id uuid NOT NULL, id uuid NOT NULL, name text NOT NULL, tag text[] NOT NULL DEFAULT '{}', note text,
@@ -56,16 +56,31 @@ type newThing struct {
 
 func mountThings(a *App) {
 	const path = "/api/v1/test/things"
-	route(a, op{Method: http.MethodPost, Path: path, Need: member, Tag: "test", Title: "Make a thing", Status: http.StatusCreated}, a.makeThing)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: path, Need: member, Tag: "test", Title: "Make a thing",
+			Status: http.StatusCreated,
+		}, a.makeThing)
 	route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: "test", Title: "List things"}, a.listThings)
 	route(a, op{Method: http.MethodGet, Path: path + "/{id}", Need: viewer, Tag: "test", Title: "A thing"}, a.getThing)
-	route(a, op{Method: http.MethodPatch, Path: path + "/{id}", Need: member, Tag: "test", Title: "Change a thing"}, a.patchThing)
-	route(a, op{Method: http.MethodDelete, Path: path + "/{id}", Need: admin, Tag: "test", Title: "Drop a thing", Status: http.StatusNoContent}, a.dropThing)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: persons(owner.role), Tag: "test", Title: "A secret", Secret: true}, a.makeSecret)
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: viewer, Tag: "test", Title: "Trouble"}, a.trouble)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"}, func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
-		return &struct{}{}, nil
-	})
+	route(a, op{Method: http.MethodPatch, Path: path + "/{id}", Need: member, Tag: "test", Title: "Change a thing"},
+		a.patchThing)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: path + "/{id}", Need: admin, Tag: "test", Title: "Drop a thing",
+			Status: http.StatusNoContent,
+		}, a.dropThing)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: persons(owner.role), Tag: "test",
+			Title: "A secret", Secret: true,
+		}, a.makeSecret)
+	route(a, op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: viewer, Tag: "test", Title: "Trouble"},
+		a.trouble)
+	route(a, op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
+		func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
+			return &struct{}{}, nil
+		})
 }
 
 func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thingOut, error) {
@@ -74,7 +89,8 @@ func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thin
 		if in.Body.Note.Set && !in.Body.Note.Null {
 			t.Note = &in.Body.Note.Value
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO thing (org_id, id, name, tag, note) VALUES ($1, $2, $3, $4, $5)", tx.Org(), t.ID, t.Name, t.Tag, t.Note)
+		_, err := tx.Exec(ctx, "INSERT INTO thing (org_id, id, name, tag, note) VALUES ($1, $2, $3, $4, $5)",
+			tx.Org(), t.ID, t.Name, t.Tag, t.Note)
 		if postgres.Violates(err, "thing_name") {
 			return nil, &fault.Fault{Code: fault.Conflict, Detail: "The name is taken.", ExistingID: t.Name}
 		}
@@ -97,7 +113,9 @@ func (a *App) listThings(ctx context.Context, in *struct {
 		from = &place{}
 	}
 	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[thing] }, error) {
-		rows, err := tx.Query(ctx, "SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id > $2 AND ($3 = '' OR name = $3) ORDER BY id LIMIT $4",
+		rows, err := tx.Query(ctx,
+			"SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id > $2 AND ($3 = '' OR name = $3) "+
+				"ORDER BY id LIMIT $4",
 			tx.Org(), from.ID, in.Name, in.Limit+1)
 		if err != nil {
 			return nil, err
@@ -107,13 +125,16 @@ func (a *App) listThings(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := new(struct{ Body list[thing] })
-		out.Body, err = listOf(ctx, a, in.Page, all, func(t thing) thing { return t }, func(t thing) place { return place{t.ID} })
+		out.Body, err = listOf(ctx, a, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
+			return place{t.ID}
+		})
 		return out, err
 	})
 }
 
 func oneThing(ctx context.Context, tx *postgres.Tx, which id.ID) (t thing, err error) {
-	err = tx.QueryRow(ctx, "SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id = $2", []any{tx.Org(), which}, &t.ID, &t.Name, &t.Tag, &t.Note, &t.Edit)
+	err = tx.QueryRow(ctx, "SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id = $2",
+		[]any{tx.Org(), which}, &t.ID, &t.Name, &t.Tag, &t.Note, &t.Edit)
 	if postgres.None(err) {
 		err = fault.New(fault.NotFound, "There is no such thing.")
 	}
@@ -156,7 +177,8 @@ func (a *App) patchThing(ctx context.Context, in *struct {
 			}
 		}
 		t.Edit++
-		_, err = tx.Exec(ctx, "UPDATE thing SET name = $3, note = $4, edit = $5 WHERE org_id = $1 AND id = $2", tx.Org(), in.ID, t.Name, t.Note, t.Edit)
+		_, err = tx.Exec(ctx, "UPDATE thing SET name = $3, note = $4, edit = $5 WHERE org_id = $1 AND id = $2",
+			tx.Org(), in.ID, t.Name, t.Note, t.Edit)
 		if postgres.Violates(err, "thing_name") {
 			return nil, fault.New(fault.Conflict, "The name is taken.")
 		}
@@ -200,7 +222,7 @@ func (a *App) makeSecret(ctx context.Context, _ *struct{}) (*struct {
 	})
 }
 
-// trouble goes wrong in the asked way.
+// trouble fails in the requested way.
 func (a *App) trouble(ctx context.Context, in *struct {
 	How string `query:"how" enum:"panic,error,sql,slow,none"`
 },

@@ -15,13 +15,18 @@ import (
 )
 
 func (a *App) mountTimeline() {
-	route(a, op{Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: viewer, Tag: "Contacts", Title: "Everything that happened to a contact, newest first"}, a.listTimeline)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: viewer, Tag: "Contacts",
+			Title: "List the events of a contact, newest first",
+		}, a.listTimeline)
 }
 
-// shownEntry is an entry whose changes may hold anything, null included, which huma cannot tell from the Go type any.
+// shownEntry is a timeline entry. Its changes may hold any value, including null, which huma cannot derive from the Go
+// type any.
 type shownEntry struct{ events.TimelineEntry }
 
-// Schema is TimelineEntry's.
+// Schema returns the schema of events.TimelineEntry.
 func (shownEntry) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[events.TimelineEntry](), true, "TimelineEntry")
 	r.SchemaFromRef(s.Ref).Properties["object"].AdditionalProperties = true
@@ -42,13 +47,13 @@ type timelineList struct {
 	Body list[shownEntry]
 }
 
-// listTimeline finds an archived contact as GET of the contact does. With it comes what happened to the contacts that
-// are folded into it.
+// listTimeline finds an archived contact under the same conditions as GET of the contact. It includes the entries of
+// contacts merged into it.
 func (a *App) listTimeline(ctx context.Context, in *struct {
 	ContactID
 	Page
 	Types           string `query:"types" doc:"Event types, separated by commas; all if absent"`
-	IncludeArchived bool   `query:"include_archived" doc:"Find it also when the contact is archived"`
+	IncludeArchived bool   `query:"include_archived" doc:"Also find an archived contact"`
 },
 ) (*timelineList, error) {
 	types, err := typesOf("types", in.Types)
@@ -72,7 +77,9 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := &timelineList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(e events.TimelineEntry) shownEntry { return shownEntry{e} }, func(e events.TimelineEntry) id.ID { return e.ID })
+		out.Body, err = listOf(ctx, a, in.Page, rows, func(e events.TimelineEntry) shownEntry {
+			return shownEntry{e}
+		}, func(e events.TimelineEntry) id.ID { return e.ID })
 		return out, err
 	})
 }

@@ -28,7 +28,7 @@ type entryPage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// types are those of the entries, without their first part where all have it.
+// types returns the types of the entries, without a common prefix.
 func (p entryPage) types() string {
 	var out []string
 	for _, e := range p.Data {
@@ -49,7 +49,9 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 	ada := s.signup()
 	c := ada.contact("ada@acme.example", `,"attributes":{"seats":3,"since":"2026-01-01"}`)
 	at := contactsPath + "/" + c.ID
-	ada.do(http.MethodPatch, at, `{"stage":"sql","phone":"`+strings.Repeat("1", 50)+`","attributes":{"seats":4,"since":null,"note":"`+strings.Repeat("ä", 300)+`"}}`).want(t, 200, "")
+	ada.do(http.MethodPatch, at,
+		`{"stage":"sql","phone":"`+strings.Repeat("1",
+			50)+`","attributes":{"seats":4,"since":null,"note":"`+strings.Repeat("ä", 300)+`"}}`).want(t, 200, "")
 	ada.do(http.MethodPatch, at, `{"tag":"hot"}`).want(t, 200, "")
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
 	ada.do(http.MethodGet, at+"/timeline", nil).want(t, 404, "not_found")
@@ -63,7 +65,8 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 		t.Fatalf("%s, want %s", got, want)
 	}
 	made, edited := all.Data[5], all.Data[4]
-	if made.ObjectID != c.ID || made.Object["email"] != "ada@acme.example" || made.Changes != nil || made.Actor.Type != "user" || made.Actor.ID != ada.User.String() || made.At < c.CreatedAt {
+	if made.ObjectID != c.ID || made.Object["email"] != "ada@acme.example" || made.Changes != nil ||
+		made.Actor.Type != "user" || made.Actor.ID != ada.User.String() || made.At < c.CreatedAt {
 		t.Errorf("%+v", made)
 	}
 	changes := map[string]string{}
@@ -72,8 +75,9 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 	}
 	delete(changes, "lead_score")
 	if diff := cmp.Diff(map[string]string{
-		"stage": "lead to sql", "phone": "<nil> to " + strings.Repeat("1", 50), "attributes.seats": "3 to 4", "attributes.since": "2026-01-01 to <nil>",
-		"attributes.note": "<nil> to " + strings.Repeat("ä", 199) + "…",
+		"stage": "lead to sql", "phone": "<nil> to " + strings.Repeat("1", 50), "attributes.seats": "3 to 4",
+		"attributes.since": "2026-01-01 to <nil>",
+		"attributes.note":  "<nil> to " + strings.Repeat("ä", 199) + "…",
 	}, changes); diff != "" {
 		t.Error(diff)
 	}
@@ -81,7 +85,8 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 		t.Errorf("an entry keeps %v", edited.Object)
 	}
 
-	if got := ada.timeline(c.ID, "types=contact.created,contact.tagged").types(); got != "contact.tagged contact.created" {
+	if got := ada.timeline(c.ID, "types=contact.created,contact.tagged").
+		types(); got != "contact.tagged contact.created" {
 		t.Errorf("by type: %s", got)
 	}
 	ada.do(http.MethodGet, at+"/timeline?types=contact.exploded", nil).want(t, 400, "invalid_parameter")
@@ -101,7 +106,7 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 	}
 }
 
-// TestTheTimelineOfOldEventsIsWhatItWouldHaveBeen runs the migration's back-fill over events whose lines are known.
+// TestTheTimelineOfOldEventsIsWhatItWouldHaveBeen runs the migration's back-fill on events with known entries.
 func TestTheTimelineOfOldEventsIsWhatItWouldHaveBeen(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -116,8 +121,12 @@ func TestTheTimelineOfOldEventsIsWhatItWouldHaveBeen(t *testing.T) {
 	}
 	for range 2 {
 		c := s.signup()
-		at := contactsPath + "/" + c.contact("ada@acme.example", `,"attributes":{"seats":3,"since":"2026-01-01","same":"x"},"tag":"old"`).ID
-		for _, patch := range []string{`{"stage":"sql","company_id":"` + id.New().String() + `"}`, `{"attributes":{"seats":4,"since":null,"more":true}}`, `{"tag":["new"],"phone":"1"}`, `{"phone":null}`} {
+		at := contactsPath + "/" +
+			c.contact("ada@acme.example", `,"attributes":{"seats":3,"since":"2026-01-01","same":"x"},"tag":"old"`).ID
+		for _, patch := range []string{
+			`{"stage":"sql","company_id":"` + id.New().String() + `"}`,
+			`{"attributes":{"seats":4,"since":null,"more":true}}`, `{"tag":["new"],"phone":"1"}`, `{"phone":null}`,
+		} {
 			c.do(http.MethodPatch, at, patch).want(t, 200, "")
 		}
 		c.do(http.MethodDelete, at, nil).want(t, 204, "")
@@ -127,7 +136,9 @@ func TestTheTimelineOfOldEventsIsWhatItWouldHaveBeen(t *testing.T) {
 	}
 	conn := testkit.Pgx(t, s.DB.URL)
 	lines := func() (out []map[string]any) {
-		rows, err := conn.Query(t.Context(), `SELECT to_json(l)::text FROM timeline l JOIN contact c ON c.org_id = l.org_id AND c.id = l.contact_id ORDER BY l.id`)
+		rows, err := conn.Query(t.Context(),
+			`SELECT to_json(l)::text FROM timeline l JOIN contact c ON c.org_id = l.org_id AND c.id = l.contact_id
+				ORDER BY l.id`)
 		if err != nil {
 			t.Fatal(err)
 		}

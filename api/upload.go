@@ -16,30 +16,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// A file is read by its handler as it arrives, however long that takes, as long as it arrives at all.
+// A handler reads a file as it arrives. The timeouts bound the whole upload and each pause in it.
 const (
-	uploadTime  = time.Hour        // from the first byte to the last
-	uploadPause = 30 * time.Second // in which nothing comes
+	uploadTime  = time.Hour        // from first to last byte
+	uploadPause = 30 * time.Second // without any byte
 )
 
-// Uploads at a time: each is a connection to the database for moments, and some megabytes.
+// Limits of concurrent uploads. Each takes some megabytes, and a database connection for short periods.
 const (
-	uploadsHere   = 16 // of one process
+	uploadsHere   = 16 // in this process
 	uploadsPerOrg = 2
 )
 
-// upload is a body that its handler reads. Its errors are faults.
+// upload is a request body read by the handler. Its errors are faults.
 type upload struct {
 	boundary string // of multipart/form-data
 	from     io.Reader
 	conn     net.Conn
-	left     int64 // bytes that may still come
+	left     int64 // bytes left to the limit
 	limit    int64
 	request  *request
-	end      context.CancelFunc // of the handler's time
+	end      context.CancelFunc // cancels the handler's context
 }
 
-// uploaded lets the handler of an operation that streams have the body.
+// uploaded prepares the body for the handler of a streaming operation.
 func uploaded(c *fiber.Ctx, r *request) error {
 	if enc := c.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the body without Content-Encoding.")
@@ -51,7 +51,10 @@ func uploaded(c *fiber.Ctx, r *request) error {
 	if int64(c.Request().Header.ContentLength()) > r.op.MaxBody {
 		return tooLarge(r.op.MaxBody)
 	}
-	u := &upload{boundary: params["boundary"], from: strings.NewReader(""), conn: c.Context().Conn(), left: r.op.MaxBody, limit: r.op.MaxBody, request: r}
+	u := &upload{
+		boundary: params["boundary"], from: strings.NewReader(""), conn: c.Context().Conn(),
+		left: r.op.MaxBody, limit: r.op.MaxBody, request: r,
+	}
 	if has(c) {
 		u.from = c.Context().RequestBodyStream()
 	}
@@ -62,9 +65,9 @@ func uploaded(c *fiber.Ctx, r *request) error {
 	return nil
 }
 
-// Read gives the sender time for the next bytes.
+// Read extends the read deadline for the next bytes.
 func (u *upload) Read(p []byte) (int, error) {
-	_ = u.conn.SetReadDeadline(time.Now().Add(uploadPause)) // it fails where the read will
+	_ = u.conn.SetReadDeadline(time.Now().Add(uploadPause)) // if it fails, the read fails too
 	n, err := u.from.Read(p)
 	if u.left -= int64(n); u.left < 0 {
 		return 0, tooLarge(u.limit)
@@ -83,14 +86,15 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, bodyFault(err, refusal)
 }
 
-// uploads counts those that are open.
+// uploads counts the open uploads.
 type uploads struct {
 	mu    sync.Mutex
 	all   int
 	byOrg map[id.ID]int
 }
 
-// begin is a fault where there is no room for one more; else the answered function gives the room back.
+// begin reserves a slot for an upload and returns the function that releases it. It returns a fault if all slots are
+// taken.
 func (u *uploads) begin(org id.ID) (func(), error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -99,9 +103,17 @@ func (u *uploads) begin(org id.ID) (func(), error) {
 	}
 	switch {
 	case u.byOrg[org] >= uploadsPerOrg:
-		return nil, &fault.Fault{Code: fault.RateLimited, Detail: "Files of this org are being taken already. Wait for them.", RetryAfter: 5 * time.Second}
+		return nil,
+			&fault.Fault{
+				Code: fault.RateLimited, Detail: "Too many uploads of this org are in progress. Wait for one to finish.",
+				RetryAfter: 5 * time.Second,
+			}
 	case u.all >= uploadsHere:
-		return nil, &fault.Fault{Code: fault.Unavailable, Detail: "Too many files are being taken.", RetryAfter: 5 * time.Second}
+		return nil,
+			&fault.Fault{
+				Code: fault.Unavailable, Detail: "Too many uploads are in progress.",
+				RetryAfter: 5 * time.Second,
+			}
 	}
 	u.all++
 	u.byOrg[org]++

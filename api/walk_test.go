@@ -14,10 +14,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// found are the addresses that a walk goes to, by route: those without parameters, and one of each that has some.
+// found maps routes to the addresses of a walk: those without parameters, and one example of each other route.
 type found map[string]string
 
-// filled fills c's org with at least one of everything that can be read.
+// filled gives c's org at least one of every readable resource.
 func (c *caller) filled() found {
 	c.Helper()
 	must := func(status int, method, path string, body any) answer {
@@ -26,7 +26,9 @@ func (c *caller) filled() found {
 	}
 	at := func(got answer) string { return got.Header.Get("Location") }
 	known := found{}
-	ada := at(must(201, "POST", contactsPath, `{"email":"ada@example.test","first_name":"Ada","last_name":"Lovelace","tag":"vip","segment":"board","attributes":{"shoe_size":38}}`))
+	ada := at(must(201, "POST", contactsPath,
+		`{"email":"ada@example.test","first_name":"Ada","last_name":"Lovelace","tag":"vip","segment":"board",`+
+			`"attributes":{"shoe_size":38}}`))
 	eve := at(must(201, "POST", contactsPath, `{"email":"eve@example.test","first_name":"Eve","last_name":"Lovelace"}`))
 	one := func(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 	must(200, "POST", ada+"/merge", map[string]any{"loser_ids": []string{one(eve)}})
@@ -39,13 +41,16 @@ func (c *caller) filled() found {
 	known["/api/v1/ai/score-model/versions/{version}"] = "/api/v1/ai/score-model/versions/prior-1"
 	for path, body := range map[string]any{
 		"/api/v1/crm/companies": `{"name":"Engines"}`,
-		"/api/v1/crm/deals":     map[string]any{"name": "Looms", "contact_id": contact, "amount": 100, "currency": "EUR"},
-		"/api/v1/crm/notes":     map[string]any{"body": "A note", "contact_id": contact},
-		"/api/v1/crm/tasks":     map[string]any{"title": "Call", "contact_id": contact},
-		"/api/v1/crm/segments":  `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
-		"/api/v1/api-keys":      `{"name":"Till","role":"viewer"}`,
-		"/api/v1/members":       `{"email":"guest@example.test","role":"viewer"}`,
-		hooksPath:               `{"url":"https://93.184.216.34/hook","events":["*"]}`,
+		"/api/v1/crm/deals": map[string]any{
+			"name": "Looms", "contact_id": contact, "amount": 100,
+			"currency": "EUR",
+		},
+		"/api/v1/crm/notes":    map[string]any{"body": "A note", "contact_id": contact},
+		"/api/v1/crm/tasks":    map[string]any{"title": "Call", "contact_id": contact},
+		"/api/v1/crm/segments": `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
+		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
+		"/api/v1/members":      `{"email":"guest@example.test","role":"viewer"}`,
+		hooksPath:              `{"url":"https://93.184.216.34/hook","events":["*"]}`,
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
@@ -53,9 +58,12 @@ func (c *caller) filled() found {
 	known[hooksPath+"/{id}/deliveries"] = hook + "/deliveries"
 	must(202, "POST", hook+"/test", `{"type":"contact.created"}`)
 	known["/api/v1/webhook-deliveries/{id}"] = "/api/v1/webhook-deliveries/" + c.first(hook+"/deliveries")
-	known[hooksPath+"/{id}/replays/{replay}"] = at(must(202, "POST", hook+"/replay", map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now()}))
-	known["/api/v1/crm/contacts/bulk/{id}"] = at(must(202, "POST", bulkPath, `{"filter":{"field":"stage","op":"eq","value":"lead"},"action":{"type":"archive"},"dry_run":true}`))
-	known["/api/v1/crm/contacts/imports/{id}"] = at(c.send(nil, "file", "email,first_name,last_name\nbob@example.test,B,B\nnone,B,B\n").want(c, 202, ""))
+	known[hooksPath+"/{id}/replays/{replay}"] = at(must(202, "POST", hook+"/replay",
+		map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now()}))
+	known["/api/v1/crm/contacts/bulk/{id}"] = at(must(202, "POST", bulkPath,
+		`{"filter":{"field":"stage","op":"eq","value":"lead"},"action":{"type":"archive"},"dry_run":true}`))
+	known["/api/v1/crm/contacts/imports/{id}"] = at(c.send(nil, "file",
+		"email,first_name,last_name\nbob@example.test,B,B\nnone,B,B\n").want(c, 202, ""))
 	known["/api/v1/crm/contacts/exports/{id}"] = at(must(202, "POST", exportsPath, `{"format":"csv"}`))
 	c.workFiles()
 	var made struct {
@@ -66,7 +74,8 @@ func (c *caller) filled() found {
 	must(200, "POST", "/api/v1/ai/classify-reply", `{"text":"Please call me."}`)
 	known["/api/v1/social/accounts/{id}"] = "/api/v1/social/accounts/" + c.login("social", "x", "Ada Lovelace")[0].ID
 	known["/api/v1/ads/accounts/{id}"] = "/api/v1/ads/accounts/" + c.login("ads", "meta_ads", "Ada Lovelace")[0].ID
-	known["/api/v1/social/pending/{id}"] = "/api/v1/social/pending/" + c.offered("social", "linkedin", "Ada Lovelace").ID
+	known["/api/v1/social/pending/{id}"] = "/api/v1/social/pending/" +
+		c.offered("social", "linkedin", "Ada Lovelace").ID
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
 	for _, family := range []string{"facebook", "instagram"} {
 		_, secret := oauth.Client(family)
@@ -80,7 +89,7 @@ func (c *caller) filled() found {
 	return known
 }
 
-// first is the id of what a list begins with.
+// first returns the id of a list's first row.
 func (c *caller) first(path string) string {
 	c.Helper()
 	var list struct{ Data []struct{ ID string } }
@@ -91,16 +100,15 @@ func (c *caller) first(path string) string {
 	return list.Data[0].ID
 }
 
-// elsewhere are the routes with parameters that lead a browser somewhere, or show what a brand's test makes: they have walks
-// of their own.
+// elsewhere lists the routes with parameters that other tests cover: they redirect a browser, or show a brand's logo.
 var elsewhere = []string{"/oauth/{platform}/callback", "/white-label/brand/logo/{digest}"}
 
-// walk reads every address in known as each of the callers, and sends every resource an empty patch, which changes nothing.
-// The harness holds each answer to the document.
+// walk reads every address in known as each caller, and sends every resource an empty patch, which changes nothing. The
+// harness validates each response against the document.
 func (s *service) walk(t *testing.T, state string, known found, callers map[string]*caller) {
 	t.Helper()
 	s.seen.Lock()
-	clear(s.seen.bodies) // so that each state's answers are held, and not only the first ones
+	clear(s.seen.bodies) // validate bodies in every state, not only the first
 	s.seen.Unlock()
 	for _, role := range slices.Sorted(maps.Keys(callers)) {
 		c := callers[role]
@@ -110,7 +118,8 @@ func (s *service) walk(t *testing.T, state string, known found, callers map[stri
 				path, ok = r.Path, !strings.Contains(r.Path, "{")
 			}
 			switch {
-			case !ok && r.Method == "GET" && !slices.Contains(elsewhere, r.Path) && !strings.HasPrefix(r.Path, clientsPath) && !strings.HasPrefix(r.Path, "/billing/changes"):
+			case !ok && r.Method == "GET" && !slices.Contains(elsewhere, r.Path) &&
+				!strings.HasPrefix(r.Path, clientsPath) && !strings.HasPrefix(r.Path, "/billing/changes"):
 				t.Errorf("the walk knows no %s", r.Path)
 			case ok && r.Method == "GET":
 				got := c.do("GET", path, nil)
@@ -126,28 +135,29 @@ func (s *service) walk(t *testing.T, state string, known found, callers map[stri
 	}
 }
 
-// absent are the routes without parameters that may have nothing to read: no logo, no domain, no state of a browser.
+// absent lists the routes without parameters that may have nothing to read: no logo, no domain, no browser state.
 var absent = map[string]bool{
 	"/white-label/logo": true, "/white-label/domain": true, "/white-label/brand": true,
 	"/white-label/connect/return": true, "/white-label/connect/refresh": true,
 }
 
-// everybody is one caller of each role.
+// everybody returns one caller of each role.
 func (c *caller) everybody() map[string]*caller {
 	return map[string]*caller{
-		"owner": c, "admin": c.as(auth.Admin), "member": c.as(auth.Member), "viewer": c.as(auth.Viewer), "key": c.key(auth.Admin), "stranger": c.stranger(),
+		"owner": c, "admin": c.as(auth.Admin), "member": c.as(auth.Member), "viewer": c.as(auth.Viewer),
+		"key": c.key(auth.Admin), "stranger": c.stranger(),
 	}
 }
 
-// becomes waits until the process knows the org's state.
+// becomes waits until the process sees the org's status.
 func (c *caller) becomes(status plans.Status) {
 	c.Helper()
 	c.settle()
 	c.eventually(func() bool { return c.rights().Status == string(status) })
 }
 
-// TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg reads all there is of an org that is taken through the states
-// which a subscription can have.
+// TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg reads all of an org's resources in each state of a
+// subscription.
 func TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -155,7 +165,10 @@ func TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg(t *testing.T) {
 	known, callers := c.filled(), c.everybody()
 	in := func(d time.Duration) *wire.Time { at := wire.At(time.Now().Add(d)); return &at }
 	paid := func(plan, interval string, status plans.Status) plans.State {
-		return plans.State{Plan: plan, Interval: interval, Status: status, Quantity: 1, PeriodStart: in(-time.Hour), PeriodEnd: in(30 * 24 * time.Hour), Customer: "cus_1", Subscription: "sub_1", Item: "si_1"}
+		return plans.State{
+			Plan: plan, Interval: interval, Status: status, Quantity: 1, PeriodStart: in(-time.Hour),
+			PeriodEnd: in(30 * 24 * time.Hour), Customer: "cus_1", Subscription: "sub_1", Item: "si_1",
+		}
 	}
 	ending := paid("solo_pro", "month", plans.Active)
 	ending.CancelAtPeriodEnd = true
@@ -165,8 +178,16 @@ func TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg(t *testing.T) {
 		state plans.State
 		is    plans.Status
 	}{
-		{"a trial", plans.State{Plan: "trial", Status: plans.Trialing, Quantity: 1, TrialEnds: in(time.Hour)}, plans.Trialing},
-		{"a trial that has ended", plans.State{Plan: "trial", Status: plans.Trialing, Quantity: 1, TrialEnds: in(-time.Hour)}, plans.TrialEnded},
+		{
+			"a trial",
+			plans.State{Plan: "trial", Status: plans.Trialing, Quantity: 1, TrialEnds: in(time.Hour)},
+			plans.Trialing,
+		},
+		{
+			"a trial that has ended",
+			plans.State{Plan: "trial", Status: plans.Trialing, Quantity: 1, TrialEnds: in(-time.Hour)},
+			plans.TrialEnded,
+		},
 		{"solo_smb", paid("solo_pro", "month", plans.Active), plans.Active},
 		{"agency", paid("agency_growth", "year", plans.Active), plans.Active},
 		{"white_label", paid("white_label_pro", "month", plans.Active), plans.Active},
@@ -187,8 +208,8 @@ func TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerOfAClientOrgIsWhatTheDocumentPromises reads all there is of a client org and of its agency while the client
-// is at work, paused and on its own.
+// TestEveryAnswerOfAClientOrgIsWhatTheDocumentPromises reads all resources of a client org and its agency while the
+// client is active, paused and detached.
 func TestEveryAnswerOfAClientOrgIsWhatTheDocumentPromises(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -205,7 +226,10 @@ func TestEveryAnswerOfAClientOrgIsWhatTheDocumentPromises(t *testing.T) {
 		}
 		s.walk(t, "a client org after "+state, known, callers)
 		for role, c := range map[string]*caller{"owner": agency, "viewer": agency.as(auth.Viewer)} {
-			for _, path := range []string{clientsPath, at, clientsPath + "?count=exact", "/billing/my-entitlements", "/billing/subscription"} {
+			for _, path := range []string{
+				clientsPath, at, clientsPath + "?count=exact", "/billing/my-entitlements",
+				"/billing/subscription",
+			} {
 				if got := c.do("GET", path, nil); got.Status != 200 && path != at {
 					t.Errorf("the agency's %s after %s: GET %s: %d %s", role, state, path, got.Status, got.Body)
 				}
@@ -214,11 +238,15 @@ func TestEveryAnswerOfAClientOrgIsWhatTheDocumentPromises(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerAboutChangesOfPlanIsWhatTheDocumentPromises makes each kind of change and reads it.
+// TestEveryAnswerAboutChangesOfPlanIsWhatTheDocumentPromises creates and reads each kind of change.
 func TestEveryAnswerAboutChangesOfPlanIsWhatTheDocumentPromises(t *testing.T) {
 	t.Parallel()
 	s := published(t)
-	for _, archetype := range [][2]string{{"solo_starter", "solo_pro"}, {"agency_growth", "agency_scale"}, {"solo_pro", "white_label_pro"}} {
+	for _, archetype := range [][2]string{
+		{"solo_starter", "solo_pro"},
+		{"agency_growth", "agency_scale"},
+		{"solo_pro", "white_label_pro"},
+	} {
 		c := s.signup()
 		c.do("POST", "/billing/change-plan/preview", plan(archetype[0], "month")).want(t, 200, "")
 		for _, step := range []struct {
@@ -237,7 +265,10 @@ func TestEveryAnswerAboutChangesOfPlanIsWhatTheDocumentPromises(t *testing.T) {
 			got := c.do("POST", step.path, step.body).want(t, 200, "")
 			var change struct{ ID *string }
 			got.into(t, &change)
-			paths := []string{"/billing/subscription", "/billing/my-entitlements", "/white-label/connect", "/white-label/connect/fees"}
+			paths := []string{
+				"/billing/subscription", "/billing/my-entitlements", "/white-label/connect",
+				"/white-label/connect/fees",
+			}
 			if change.ID != nil {
 				paths = append(paths, "/billing/changes/"+*change.ID)
 			}

@@ -23,32 +23,60 @@ const (
 func (a *App) mountWebhooks() {
 	quota := []string{quotaannounce.Kind.Name()}
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
-	route(a, op{Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook", Status: http.StatusCreated, Secret: true, Writes: quota}, a.createHook)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook",
+			Status: http.StatusCreated, Secret: true, Writes: quota,
+		}, a.createHook)
 	route(a, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
 	route(a, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
-	route(a, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Change a webhook"}, a.patchHook)
-	route(a, op{Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook", Status: http.StatusNoContent}, a.archiveHook)
-	route(a, op{Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag, Title: "Restore an archived webhook", Writes: quota}, a.restoreHook)
+	route(a, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
+	route(a,
+		op{
+			Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook",
+			Status: http.StatusNoContent,
+		}, a.archiveHook)
+	route(a,
+		op{
+			Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag,
+			Title: "Restore an archived webhook", Writes: quota,
+		}, a.restoreHook)
 	route(a, op{
-		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event", Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
+		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event",
+		Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)
 	route(a, op{
-		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: admin, Tag: tag, Title: "Give a webhook another secret", Secret: true,
+		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: admin, Tag: tag,
+		Title: "Rotate a webhook's secret", Secret: true,
 	}, a.rotateSecret)
 	route(a, op{
-		Method: http.MethodPost, Path: hook + "/replay", Need: admin, Tag: tag, Title: "Send a range of events once more", Status: http.StatusAccepted,
+		Method: http.MethodPost, Path: hook + "/replay", Need: admin, Tag: tag,
+		Title: "Replay a range of events", Status: http.StatusAccepted,
 		Writes: []string{webhookreplay.Kind.Name()},
 	}, a.replayHook)
-	route(a, op{Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: viewer, Tag: tag, Title: "Get a replay's progress"}, a.getReplay)
-	route(a, op{Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag, Title: "List a webhook's deliveries"}, a.listDeliveries)
-	route(a, op{Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a delivery with its attempts"}, a.getDelivery)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: viewer, Tag: tag,
+			Title: "Get a replay's progress",
+		}, a.getReplay)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag,
+			Title: "List a webhook's deliveries",
+		}, a.listDeliveries)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: viewer, Tag: tag,
+			Title: "Get a delivery with its attempts",
+		}, a.getDelivery)
 	route(a, op{
-		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: admin, Tag: tag, Title: "Send a delivery's event once more", Status: http.StatusAccepted,
+		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: admin, Tag: tag,
+		Title: "Redeliver a delivery's event", Status: http.StatusAccepted,
 		Writes: []string{events.DeliverKind},
 	}, a.redeliver)
 }
 
-// HookID is the path of one webhook.
+// HookID is the path parameter of one webhook.
 type HookID struct {
 	ID id.ID `path:"id" format:"uuid"`
 }
@@ -63,18 +91,18 @@ func hookAnswer(v webhooks.Versioned) *hookOut {
 }
 
 type newHook struct {
-	URL         string   `json:"url" doc:"https and public"`
+	URL         string   `json:"url" doc:"A public https address"`
 	Events      []string `json:"events" nullable:"false" doc:"Event types, or [\"*\"] for all"`
-	Secret      *string  `json:"secret,omitempty" doc:"16 to 128 characters that sign each delivery; made if absent"`
+	Secret      *string  `json:"secret,omitempty" doc:"16 to 128 characters to sign deliveries; generated if absent"`
 	Description *string  `json:"description,omitempty" nullable:"true" doc:"At most 500 characters"`
 	RateLimit   *int     `json:"rate_limit,omitempty" nullable:"true" doc:"Deliveries per second"`
-	Enabled     *bool    `json:"enabled,omitempty" doc:"true if absent"`
+	Enabled     *bool    `json:"enabled,omitempty" doc:"Default true"`
 }
 
-// madeHook is, beside that of a rotation, the one answer that shows a secret.
+// madeHook is the response to the creation of a webhook. Only it and the response to a rotation show the secret.
 type madeHook struct {
 	webhooks.Endpoint
-	Secret string `json:"secret" doc:"Shown this once; keep it to verify signatures with"`
+	Secret string `json:"secret" doc:"Shown only once; store it to verify signatures"`
 }
 
 type createHookOut struct {
@@ -102,14 +130,17 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 			return nil, err
 		}
 		auditHook(ctx, tx, "webhook.created", v.ID)
-		return &createHookOut{Tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(), Body: madeHook{v.Endpoint, shown}}, nil
+		return &createHookOut{
+			Tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(),
+			Body: madeHook{v.Endpoint, shown},
+		}, nil
 	})
 }
 
 type listHooksIn struct {
 	Page
-	Archived bool   `query:"archived" doc:"The archived ones instead of the live ones"`
-	Count    string `query:"count" enum:"estimate,exact" doc:"Adds total"`
+	Archived bool   `query:"archived" doc:"List archived webhooks instead of live ones"`
+	Count    string `query:"count" enum:"estimate,exact" doc:"Add total"`
 }
 
 func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
@@ -126,7 +157,9 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 			return nil, err
 		}
 		l, err := listOf(ctx, a, in.Page, rows,
-			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID { return v.ID })
+			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID {
+				return v.ID
+			})
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.Count(ctx, tx, in.Archived)
 		}
@@ -136,7 +169,7 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 
 type getHookIn struct {
 	HookID
-	Archived bool `query:"include_archived" doc:"Also answers an archived one"`
+	Archived bool `query:"include_archived" doc:"Also return an archived webhook"`
 }
 
 func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
@@ -163,10 +196,11 @@ type hookPatch struct {
 	ArchivedAt     anything `json:"archived_at" required:"false" readOnly:"true"`
 }
 
-// readOnly refuses fields that nobody may set, unless they say what is so anyway.
+// readOnly returns an error for read-only members, unless they equal the current values.
 func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
 	return asItIs(e, map[string]anything{
-		"id": p.ID, "disabled_reason": p.DisabledReason, "created_at": p.CreatedAt, "updated_at": p.UpdatedAt, "archived_at": p.ArchivedAt,
+		"id": p.ID, "disabled_reason": p.DisabledReason, "created_at": p.CreatedAt, "updated_at": p.UpdatedAt,
+		"archived_at": p.ArchivedAt,
 	})
 }
 
@@ -230,7 +264,7 @@ func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
 type testHookIn struct {
 	HookID
 	Body struct {
-		Type string `json:"type" doc:"Any event type of GET /api/v1/event-types, live or not"`
+		Type string `json:"type" doc:"Any event type of GET /api/v1/event-types, live or reserved"`
 	}
 }
 
@@ -260,17 +294,20 @@ type listDeliveriesIn struct {
 	HookID
 	Page
 	Status        string    `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
-	EventType     string    `query:"event_type" maxLength:"100" doc:"One event type"`
+	EventType     string    `query:"event_type" maxLength:"100" doc:"Only this event type"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
 	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Adds total"`
+	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total"`
 }
 
 func (in *listDeliveriesIn) filter() (webhooks.Filter, error) {
 	if _, ok := events.Lookup(in.EventType); !ok && in.EventType != "" {
 		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", events.Unknown(in.EventType))
 	}
-	return webhooks.Filter{Status: webhooks.Status(in.Status), EventType: in.EventType, CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore}, nil
+	return webhooks.Filter{
+		Status: webhooks.Status(in.Status), EventType: in.EventType, CreatedAfter: in.CreatedAfter,
+		CreatedBefore: in.CreatedBefore,
+	}, nil
 }
 
 func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct {
@@ -310,12 +347,12 @@ func (a *App) getDelivery(ctx context.Context, in *HookID) (*deliveryOut, error)
 		if err != nil {
 			return nil, err
 		}
-		// Nobody edits a delivery; each try and its end move the second part.
+		// A delivery is never edited, so only attempts and the final state change the tag's second number.
 		return &deliveryOut{Tagged: etag(1, d.UpdatedAt.UnixMicro()), Body: d}, nil
 	})
 }
 
-// auditHook leaves an entry in the org's log: who made a secret, and who changed where its events go.
+// auditHook writes an audit log entry for a new secret or a changed destination of events.
 func auditHook(ctx context.Context, tx *postgres.Tx, action string, hook id.ID) {
 	org.Audit(ctx, tx, org.Entry{Action: action, Target: "webhook", ID: hook.String()})
 }

@@ -31,20 +31,25 @@ func TestAWebhookGetsAnotherSecretThatIsShownOnce(t *testing.T) {
 		return r, got
 	}
 	made, first := rotate(nil, "Idempotency-Key", "k1")
-	if made.Secret == nil || !strings.HasPrefix(*made.Secret, "whsec_") || made.Until == nil || made.ID != h.ID || first.Header.Get("ETag") != `"2.0"` {
+	if made.Secret == nil || !strings.HasPrefix(*made.Secret, "whsec_") || made.Until == nil || made.ID != h.ID ||
+		first.Header.Get("ETag") != `"2.0"` {
 		t.Errorf("%v %s", first.Header, first.Body)
 	}
 	if left := time.Until(*made.Until); left > 24*time.Hour || left < 23*time.Hour+50*time.Minute {
 		t.Errorf("the overlap is %v", left)
 	}
-	if _, again := rotate(nil, "Idempotency-Key", "k1"); string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
+	if _, again := rotate(nil, "Idempotency-Key", "k1"); string(again.Body) != string(first.Body) ||
+		again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("a replay: %s", again.Body)
 	}
 	var stored string
-	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM idempotency_key WHERE key = 'k1'").Scan(&stored); err != nil || strings.Contains(stored, *made.Secret) {
+	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(),
+		"SELECT encode(answer, 'escape') FROM idempotency_key WHERE key = 'k1'").Scan(&stored); err != nil ||
+		strings.Contains(stored, *made.Secret) {
 		t.Errorf("the stored answer shows the secret: %v", err)
 	}
-	if r, _ := rotate(`{"secret":"another horse battery","overlap_hours":0}`); *r.Secret != "another horse battery" || r.Until != nil {
+	if r, _ := rotate(`{"secret":"another horse battery","overlap_hours":0}`); *r.Secret != "another horse battery" ||
+		r.Until != nil {
 		t.Errorf("no overlap: %+v", r)
 	}
 	if r, _ := rotate(`{"overlap_hours":168}`); r.Until == nil || time.Until(*r.Until) < 167*time.Hour {
@@ -61,7 +66,8 @@ func TestAWebhookGetsAnotherSecretThatIsShownOnce(t *testing.T) {
 		`{"secret":"yet another horse battery"}`: "#/secret unchanged",
 		`{"overlap":1}`:                          "#/overlap unknown_field",
 	} {
-		if got := ada.do(http.MethodPost, at+"/rotate-secret", body).want(t, 422, "validation_failed"); got.field() != field {
+		if got := ada.do(http.MethodPost, at+"/rotate-secret", body).
+			want(t, 422, "validation_failed"); got.field() != field {
 			t.Errorf("%s: %s, want %s", body, got.field(), field)
 		}
 	}
@@ -89,7 +95,7 @@ func TestAWebhookGetsAnotherSecretThatIsShownOnce(t *testing.T) {
 	}
 }
 
-// sent is a delivery as answered.
+// sent is a delivery in a response.
 type sent struct {
 	ID, Status, Trigger string
 	EventID             string  `json:"event_id"`
@@ -114,18 +120,23 @@ func TestADeliveryIsSentAgainWhateverBecameOfIt(t *testing.T) {
 	first := ada.deliveries(h.ID, "")[0]
 	conn := testkit.Pgx(t, s.DB.URL)
 	for _, status := range []string{"pending", "delivered", "failed", "exhausted", "discarded"} {
-		if _, err := conn.Exec(t.Context(), "UPDATE webhook_delivery SET status = $2 WHERE id = $1", first.ID, status); err != nil {
+		if _, err := conn.Exec(t.Context(), "UPDATE webhook_delivery SET status = $2 WHERE id = $1", first.ID,
+			status); err != nil {
 			t.Fatal(err)
 		}
 		got := ada.do(http.MethodPost, "/api/v1/webhook-deliveries/"+first.ID+"/redeliver", nil).want(t, 202, "")
 		var d sent
 		got.into(t, &d)
-		if d.ID == first.ID || d.EventID != first.EventID || d.EventType != "contact.created" || d.WebhookID != h.ID || d.Trigger != "redelivery" || d.Status != "pending" || got.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
+		if d.ID == first.ID || d.EventID != first.EventID || d.EventType != "contact.created" || d.WebhookID != h.ID ||
+			d.Trigger != "redelivery" || d.Status != "pending" ||
+			got.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
 			t.Errorf("%s: %v %s", status, got.Header, got.Body)
 		}
 		ada.do(http.MethodGet, got.Header.Get("Location"), nil).want(t, 200, "")
 		var jobs int
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM job WHERE id = $1 AND kind = 'webhook.deliver' AND lane = 'webhooks' AND max_attempts = 10 AND wake_at IS NOT NULL", d.ID).Scan(&jobs); err != nil || jobs != 1 {
+		if err := conn.QueryRow(t.Context(),
+			"SELECT count(*) FROM job WHERE id = $1 AND kind = 'webhook.deliver' AND lane = 'webhooks' AND "+
+				"max_attempts = 10 AND wake_at IS NOT NULL", d.ID).Scan(&jobs); err != nil || jobs != 1 {
 			t.Errorf("%s: %d jobs, %v", status, jobs, err)
 		}
 	}
@@ -192,34 +203,44 @@ func TestAReplayIsCountedBeforeItIsMade(t *testing.T) {
 		{with("dry_run", true, "types", []string{"contact.updated", "contact.created", "deal.won"}), 6},
 		{with("dry_run", true, "only_failed", true), 0},
 	} {
-		if r := ada.replay(h.ID, c.body); r.Count != c.want || r.ID != nil || r.Status != "preview" || r.headerOfMade != "" || r.Sent != 0 {
+		if r := ada.replay(h.ID, c.body); r.Count != c.want || r.ID != nil || r.Status != "preview" ||
+			r.headerOfMade != "" || r.Sent != 0 {
 			t.Errorf("%v: %+v, want %d", c.body, r, c.want)
 		}
 	}
 	conn := testkit.Pgx(t, s.DB.URL)
-	// Of two that failed one was delivered by a later delivery.
-	if _, err := conn.Exec(t.Context(), "UPDATE webhook_delivery SET status = CASE event_type WHEN 'contact.updated' THEN 'exhausted' ELSE 'delivered' END"); err != nil {
+	// One of two failed events was delivered by a later delivery.
+	if _, err := conn.Exec(t.Context(),
+		"UPDATE webhook_delivery SET status = CASE event_type WHEN 'contact.updated' THEN 'exhausted' ELSE "+
+			"'delivered' END"); err != nil {
 		t.Fatal(err)
 	}
 	var d sent
-	ada.do(http.MethodPost, "/api/v1/webhook-deliveries/"+ada.deliveries(h.ID, "?status=exhausted")[0].ID+"/redeliver", nil).want(t, 202, "").into(t, &d)
-	if _, err := conn.Exec(t.Context(), "UPDATE webhook_delivery SET status = 'delivered' WHERE id = $1", d.ID); err != nil {
+	ada.do(http.MethodPost,
+		"/api/v1/webhook-deliveries/"+ada.deliveries(h.ID, "?status=exhausted")[0].ID+"/redeliver", nil).
+		want(t, 202, "").into(t, &d)
+	if _, err := conn.Exec(t.Context(), "UPDATE webhook_delivery SET status = 'delivered' WHERE id = $1",
+		d.ID); err != nil {
 		t.Fatal(err)
 	}
 	if r := ada.replay(h.ID, with("dry_run", true, "only_failed", true)); r.Count != 2 {
 		t.Errorf("%+v, want 2 failed", r)
 	}
 	made := ada.replay(h.ID, hour)
-	if made.ID == nil || made.Status != "queued" || made.Count != 6 || made.To.After(time.Now()) || made.headerOfMade != hooksPath+"/"+h.ID+"/replays/"+*made.ID || made.Types[0] != "*" {
+	if made.ID == nil || made.Status != "queued" || made.Count != 6 || made.To.After(time.Now()) ||
+		made.headerOfMade != hooksPath+"/"+h.ID+"/replays/"+*made.ID || made.Types[0] != "*" {
 		t.Errorf("%+v", made)
 	}
 	var read replay
 	ada.as(auth.Viewer).do(http.MethodGet, made.headerOfMade, nil).want(t, 200, "").into(t, &read)
-	if read.Status != "queued" || *read.ID != *made.ID || read.Count != 6 || read.WebhookID != h.ID || len(read.Deliveries) != 5 {
+	if read.Status != "queued" || *read.ID != *made.ID || read.Count != 6 || read.WebhookID != h.ID ||
+		len(read.Deliveries) != 5 {
 		t.Errorf("%+v", read)
 	}
 	var jobs int
-	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM job WHERE kind = 'webhook.replay' AND lane = 'bulk' AND args->>'replay' = $1", *made.ID).Scan(&jobs); err != nil || jobs != 1 {
+	if err := conn.QueryRow(t.Context(),
+		"SELECT count(*) FROM job WHERE kind = 'webhook.replay' AND lane = 'bulk' AND args->>'replay' = $1", *made.ID).
+		Scan(&jobs); err != nil || jobs != 1 {
 		t.Errorf("%d jobs, %v", jobs, err)
 	}
 	for name, c := range map[string]struct {
@@ -229,11 +250,15 @@ func TestAReplayIsCountedBeforeItIsMade(t *testing.T) {
 		"behind what is kept": {with("from", time.Now().AddDate(0, 0, -31)), "#/from out_of_range"},
 		"in the future":       {with("from", time.Now().Add(time.Hour)), "#/from out_of_range"},
 		"backwards":           {with("to", before.Add(-time.Hour)), "#/to out_of_range"},
-		"of no type":          {with("types", []string{"contact.created", "contact.deleted"}), "#/types/1 unknown_event_type"},
-		"without an end":      {map[string]any{"from": before}, "#/to required"},
-		"of no time":          {with("from", "yesterday"), "#/from invalid_format"},
+		"of no type": {
+			with("types", []string{"contact.created", "contact.deleted"}),
+			"#/types/1 unknown_event_type",
+		},
+		"without an end": {map[string]any{"from": before}, "#/to required"},
+		"of no time":     {with("from", "yesterday"), "#/from invalid_format"},
 	} {
-		if got := ada.do(http.MethodPost, hooksPath+"/"+h.ID+"/replay", c.body).want(t, 422, "validation_failed"); got.field() != c.field {
+		if got := ada.do(http.MethodPost, hooksPath+"/"+h.ID+"/replay", c.body).
+			want(t, 422, "validation_failed"); got.field() != c.field {
 			t.Errorf("%s: %s, want %s", name, got.field(), c.field)
 		}
 	}
@@ -251,8 +276,10 @@ func TestDeliveriesAreFilteredByTypeAndTime(t *testing.T) {
 	for _, kind := range []string{"deal.won", "deal.lost", "deal.won"} {
 		ada.do(http.MethodPost, hooksPath+"/"+h.ID+"/test", `{"type":"`+kind+`"}`).want(t, 202, "")
 	}
-	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(), `UPDATE webhook_delivery SET created_at = created_at - interval '2 days',
-		id = overlay(uuidv7_at(now() - interval '2 days')::text PLACING substr(id::text, 15) FROM 15)::uuid WHERE event_type = 'deal.lost'`); err != nil {
+	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(),
+		`UPDATE webhook_delivery SET created_at = created_at - interval '2 days',
+		id = overlay(uuidv7_at(now() - interval '2 days')::text PLACING substr(id::text, 15) FROM 15)::uuid
+		WHERE event_type = 'deal.lost'`); err != nil {
 		t.Fatal(err)
 	}
 	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
@@ -263,7 +290,8 @@ func TestDeliveriesAreFilteredByTypeAndTime(t *testing.T) {
 		"?event_type=deal.lost":              1,
 		"?created_after=" + at(-time.Hour):   2,
 		"?created_before=" + at(-time.Hour):  1,
-		"?created_before=" + at(time.Hour) + "&created_after=" + at(-72*time.Hour) + "&event_type=deal.lost&status=pending": 1,
+		"?created_before=" + at(time.Hour) + "&created_after=" + at(-72*time.Hour) +
+			"&event_type=deal.lost&status=pending": 1,
 		"?created_before=" + at(-72*time.Hour): 0,
 	} {
 		if got := ada.deliveries(h.ID, query); len(got) != want {
@@ -271,7 +299,8 @@ func TestDeliveriesAreFilteredByTypeAndTime(t *testing.T) {
 		}
 	}
 	var page struct{ Total *int }
-	ada.do(http.MethodGet, hooksPath+"/"+h.ID+"/deliveries?event_type=deal.won&count=exact", nil).want(t, 200, "").into(t, &page)
+	ada.do(http.MethodGet, hooksPath+"/"+h.ID+"/deliveries?event_type=deal.won&count=exact", nil).want(t, 200, "").
+		into(t, &page)
 	if page.Total == nil || *page.Total != 2 {
 		t.Errorf("total %v", page.Total)
 	}
@@ -289,7 +318,8 @@ func TestFiftyPostsAtOnceWithOneKeyAreOneEvent(t *testing.T) {
 	statuses := map[int]int{}
 	for range 50 {
 		wait.Go(func() {
-			got := ada.do(http.MethodPost, contactsPath, `{"email":"ada@example.com","first_name":"Ada","last_name":"Lovelace"}`, "Idempotency-Key", "one")
+			got := ada.do(http.MethodPost, contactsPath,
+				`{"email":"ada@example.com","first_name":"Ada","last_name":"Lovelace"}`, "Idempotency-Key", "one")
 			if got.Status != 201 && got.code() != "idempotency_in_flight" {
 				t.Errorf("%d %s", got.Status, got.Body)
 			}
@@ -299,7 +329,8 @@ func TestFiftyPostsAtOnceWithOneKeyAreOneEvent(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := s.count("event WHERE org_id = $1", ada.Org); n != 1 || len(ada.deliveries(h.ID, "")) != 1 || statuses[201] == 0 || statuses[201]+statuses[409] != 50 {
+	if n := s.count("event WHERE org_id = $1", ada.Org); n != 1 || len(ada.deliveries(h.ID, "")) != 1 ||
+		statuses[201] == 0 || statuses[201]+statuses[409] != 50 {
 		raw, _ := json.Marshal(statuses) //nolint:errchkjson // numbers
 		t.Errorf("%d events, answers %s", n, raw)
 	}

@@ -13,16 +13,16 @@ import (
 type replayIn struct {
 	HookID
 	Body struct {
-		From       wire.Time `json:"from" format:"date-time" doc:"Events made from here on; 30 days back at most"`
-		To         wire.Time `json:"to" format:"date-time" doc:"And before this; a later moment than the present is taken as the present"`
-		Types      []string  `json:"types,omitempty" nullable:"false" doc:"Of these types, subscribed or not; if absent, of those that the webhook subscribes"`
-		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only what was to be delivered to this webhook and has not been"`
-		DryRun     flag      `json:"dry_run" required:"false" doc:"Counts, and sends nothing"`
+		From       wire.Time `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
+		To         wire.Time `json:"to" format:"date-time" doc:"End, exclusive; a future time is treated as now"`
+		Types      []string  `json:"types,omitempty" nullable:"false" doc:"Event types, subscribed or not; default: the subscribed types"`
+		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only events due to this webhook that were not delivered"`
+		DryRun     flag      `json:"dry_run" required:"false" doc:"Count the events without sending them"`
 	}
 }
 
 type replayOut struct {
-	Location string `header:"Location" doc:"Where the progress is; none for a dry run"`
+	Location string `header:"Location" doc:"Address of the progress; absent for a dry run"`
 	Body     webhooks.Replay
 }
 
@@ -30,7 +30,10 @@ func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) 
 	if err := neverNull(map[string]flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
-	r := webhooks.Range{From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types, OnlyFailed: in.Body.OnlyFailed.Value}
+	r := webhooks.Range{
+		From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types,
+		OnlyFailed: in.Body.OnlyFailed.Value,
+	}
 	return write(ctx, a, func(tx *postgres.Tx) (*replayOut, error) {
 		if in.Body.DryRun.Value {
 			made, err := a.Hooks.Preview(ctx, tx, in.ID, r)

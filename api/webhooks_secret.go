@@ -18,15 +18,15 @@ type rotateSecretIn struct {
 }
 
 type rotation struct {
-	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, other than the present secret; made if absent"`
-	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"How long the secret before signs too: 0 to 168 hours, 24 if absent"`
+	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, not the current secret; generated if absent"`
+	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"How long the previous secret also signs: 0 to 168 hours, default 24"`
 }
 
-// rotatedHook shows a secret as madeHook does.
+// rotatedHook shows the new secret, as madeHook does.
 type rotatedHook struct {
 	webhooks.Endpoint
-	Secret string     `json:"secret" doc:"Shown this once; keep it to verify signatures with"`
-	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time" doc:"Until then each delivery bears two signatures, that of the new secret first and that of the one before it; null with overlap_hours 0. A rotation within the overlap ends it: the one before is then the secret that this answer shows"`
+	Secret string     `json:"secret" doc:"Shown only once; store it to verify signatures"`
+	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time" doc:"Until then each delivery has two signatures, of the new secret first and of the previous one second; null with overlap_hours 0. A rotation within the overlap ends it: the secret shown here is then the previous one"`
 }
 
 type rotateSecretOut struct {
@@ -43,7 +43,8 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			}
 		}
 		if b.OverlapHours != nil {
-			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour // far outside is outside, and no overflow
+			// Clamp the value so that it cannot overflow; the clamped value is still out of range.
+			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour
 		}
 	}
 	return write(ctx, a, func(tx *postgres.Tx) (*rotateSecretOut, error) {
@@ -52,7 +53,8 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			return nil, err
 		}
 		org.Audit(ctx, tx, org.Entry{
-			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(), Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
+			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(),
+			Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
 		})
 		return &rotateSecretOut{Tagged: etag(v.Edit, v.Computed), Body: rotatedHook{v.Endpoint, shown, until}}, nil
 	})
@@ -73,7 +75,7 @@ func (a *App) redeliver(ctx context.Context, in *HookID) (*redeliverOut, error) 
 	})
 }
 
-// orZero is the id that a cursor holds, and the zero ID on the first page.
+// orZero returns the cursor's id, or the zero ID for the first page.
 func orZero(i *id.ID) id.ID {
 	if i == nil {
 		return id.ID{}

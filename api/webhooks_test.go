@@ -32,18 +32,22 @@ type hook struct {
 
 func (c *caller) hook(more string) (h hook) {
 	c.Helper()
-	c.do(http.MethodPost, hooksPath, `{"url":"https://example.com/hook","events":["*"]`+more+`}`).want(c, 201, "").into(c, &h)
+	c.do(http.MethodPost, hooksPath, `{"url":"https://example.com/hook","events":["*"]`+more+`}`).want(c, 201, "").
+		into(c, &h)
 	return h
 }
 
 func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	t.Parallel()
 	ada := start(t).signup()
-	made := ada.do(http.MethodPost, hooksPath, `{"url":"https://example.com/hook","events":["contact.created","deal.won"],"description":"mine","rate_limit":50}`).want(t, 201, "")
+	made := ada.do(http.MethodPost, hooksPath,
+		`{"url":"https://example.com/hook","events":["contact.created","deal.won"],"description":"mine",`+
+			`"rate_limit":50}`).want(t, 201, "")
 	var h hook
 	made.into(t, &h)
 	at := hooksPath + "/" + h.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || h.Secret == nil || !strings.HasPrefix(*h.Secret, "whsec_") || !h.Enabled || *h.RateLimit != 50 {
+	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || h.Secret == nil ||
+		!strings.HasPrefix(*h.Secret, "whsec_") || !h.Enabled || *h.RateLimit != 50 {
 		t.Errorf("%v\n%s", made.Header, made.Body)
 	}
 	read := ada.do(http.MethodGet, at, nil).want(t, 200, "")
@@ -52,23 +56,29 @@ func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	}
 	ada.do(http.MethodGet, at, nil, "If-None-Match", `"1.0"`).want(t, 304, "")
 
-	changed := ada.do(http.MethodPatch, at, `{"enabled":false,"rate_limit":null,"events":["*"]}`, "If-Match", `"1.0"`, "Content-Type", "application/merge-patch+json").want(t, 200, "")
+	changed := ada.do(http.MethodPatch, at, `{"enabled":false,"rate_limit":null,"events":["*"]}`, "If-Match", `"1.0"`,
+		"Content-Type", "application/merge-patch+json").want(t, 200, "")
 	changed.into(t, &h)
-	if changed.Header.Get("ETag") != `"2.0"` || h.Enabled || h.RateLimit != nil || h.Description != "mine" || !slices.Equal(h.Events, []string{"*"}) {
+	if changed.Header.Get("ETag") != `"2.0"` || h.Enabled || h.RateLimit != nil || h.Description != "mine" ||
+		!slices.Equal(h.Events, []string{"*"}) {
 		t.Errorf("%v %s", changed.Header, changed.Body)
 	}
 	ada.do(http.MethodPatch, at, `{"enabled":true}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
-	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` || string(got.Body) != string(changed.Body) {
+	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` ||
+		string(got.Body) != string(changed.Body) {
 		t.Errorf("an empty patch: %v %s", got.Header, got.Body)
 	}
 	ada.do(http.MethodPatch, at, string(changed.Body)).want(t, 200, "") // the whole object, read-only fields included
-	if got := ada.do(http.MethodPatch, at, `{"id":"`+id.New().String()+`"}`).want(t, 422, "validation_failed"); got.field() != "#/id read_only" {
+	if got := ada.do(http.MethodPatch, at, `{"id":"`+id.New().String()+`"}`).
+		want(t, 422, "validation_failed"); got.field() != "#/id read_only" {
 		t.Errorf("another id: %s", got.Body)
 	}
-	if got := ada.do(http.MethodPatch, at, `{"url":null}`).want(t, 422, "validation_failed"); got.field() != "#/url not_nullable" {
+	if got := ada.do(http.MethodPatch, at, `{"url":null}`).
+		want(t, 422, "validation_failed"); got.field() != "#/url not_nullable" {
 		t.Errorf("url null: %s", got.Body)
 	}
-	ada.do(http.MethodPatch, at, `{"secret":"0123456789abcdef0123"}`).want(t, 422, "validation_failed") // that is rotate-secret's
+	// only rotate-secret changes the secret
+	ada.do(http.MethodPatch, at, `{"secret":"0123456789abcdef0123"}`).want(t, 422, "validation_failed")
 
 	ada.do(http.MethodDelete, at, nil, "If-Match", `"1.0"`).want(t, 412, "")
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
@@ -90,7 +100,10 @@ func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	for _, a := range log.Data {
 		acts = append(acts, a.Action)
 	}
-	if want := []string{"webhook.restored", "webhook.archived", "webhook.updated", "webhook.created"}; !slices.Equal(acts, want) {
+	if want := []string{
+		"webhook.restored", "webhook.archived", "webhook.updated",
+		"webhook.created",
+	}; !slices.Equal(acts, want) {
 		t.Errorf("audit log %v, want %v", acts, want)
 	}
 }
@@ -99,8 +112,10 @@ func TestTheURLOfAWebhookLeadsOutside(t *testing.T) {
 	t.Parallel()
 	ada := start(t).signup()
 	for _, url := range []string{
-		"http://example.com/", "https://localhost/", "https://127.0.0.1/", "https://0x7f.1/", "https://2130706433/", "https://017700000001/", "https://[::1]/",
-		"https://[::ffff:10.0.0.1]/", "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://１２７.0.0.1/", "https://169.254.169.254/latest/meta-data", "https://192.168.1.1:8443/", "https://100.64.0.1/",
+		"http://example.com/", "https://localhost/", "https://127.0.0.1/", "https://0x7f.1/", "https://2130706433/",
+		"https://017700000001/", "https://[::1]/",
+		"https://[::ffff:10.0.0.1]/", "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://１２７.0.0.1/",
+		"https://169.254.169.254/latest/meta-data", "https://192.168.1.1:8443/", "https://100.64.0.1/",
 		"ftp://example.com/", "example.com", "https://user:pass@example.com/",
 	} {
 		got := ada.do(http.MethodPost, hooksPath, map[string]any{"url": url, "events": []string{"*"}})
@@ -120,7 +135,8 @@ func TestTheURLOfAWebhookLeadsOutside(t *testing.T) {
 		`{"url":"https://example.com","events":["*"],"rate_limit":0}`:                       "#/rate_limit out_of_range",
 		`{"url":"https://exa mple.com","events":["*"]}`:                                     "#/url",
 	} {
-		if got := ada.do(http.MethodPost, hooksPath, body).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), field) {
+		if got := ada.do(http.MethodPost, hooksPath, body).
+			want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), field) {
 			t.Errorf("%s: %s, want %s", body, got.field(), field)
 		}
 	}
@@ -156,13 +172,15 @@ func TestTheAnswerThatShowsASecretIsReplayedAndKeptEncrypted(t *testing.T) {
 	body := `{"url":"https://example.com/hook","events":["*"]}`
 	first := ada.do(http.MethodPost, hooksPath, body, "Idempotency-Key", "k1").want(t, 201, "")
 	again := ada.do(http.MethodPost, hooksPath, body, "Idempotency-Key", "k1").want(t, 201, "")
-	if string(first.Body) != string(again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || again.Header.Get("Location") != first.Header.Get("Location") {
+	if string(first.Body) != string(again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
+		again.Header.Get("Location") != first.Header.Get("Location") {
 		t.Errorf("%s\n%s", first.Body, again.Body)
 	}
 	var h hook
 	first.into(t, &h)
 	var stored string
-	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM idempotency_key").Scan(&stored); err != nil {
+	if err := testkit.Pgx(t, s.DB.URL).QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM idempotency_key").
+		Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(stored, *h.Secret) {
@@ -192,14 +210,17 @@ func TestTestSendsAndDeliveriesAreListedNewestFirstByStatus(t *testing.T) {
 		sent := ada.do(http.MethodPost, at+"/test", `{"type":"`+kind+`"}`).want(t, 202, "")
 		var d struct{ ID, Status, Trigger string }
 		sent.into(t, &d)
-		if d.Status != "pending" || d.Trigger != "test" || sent.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
+		if d.Status != "pending" || d.Trigger != "test" ||
+			sent.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
 			t.Errorf("%v %s", sent.Header, sent.Body)
 		}
 		one := ada.do(http.MethodGet, sent.Header.Get("Location"), nil).want(t, 200, "")
-		ada.do(http.MethodGet, sent.Header.Get("Location"), nil, "If-None-Match", one.Header.Get("ETag")).want(t, 304, "")
+		ada.do(http.MethodGet, sent.Header.Get("Location"), nil, "If-None-Match", one.Header.Get("ETag")).
+			want(t, 304, "")
 		ids = append(ids, d.ID)
 	}
-	if got := ada.do(http.MethodPost, at+"/test", `{"type":"contact.deleted"}`).want(t, 422, "validation_failed"); got.field() != "#/type unknown_event_type" {
+	if got := ada.do(http.MethodPost, at+"/test", `{"type":"contact.deleted"}`).
+		want(t, 422, "validation_failed"); got.field() != "#/type unknown_event_type" {
 		t.Errorf("%s", got.Body)
 	}
 	slices.Reverse(ids)
@@ -245,7 +266,7 @@ type eventPage struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-// tail reads on until n events have come: what other tests have open holds the newest back for a moment.
+// tail reads on until n events have arrived, since open transactions of other tests delay the newest briefly.
 func (c *caller) tail(query string, n int) (all eventPage) {
 	c.Helper()
 	deadline, cursor := time.Now().Add(20*time.Second), ""
@@ -282,7 +303,8 @@ func TestTheFeedTellsEveryChangeInOrder(t *testing.T) {
 	last := int64(0)
 	for _, e := range all.Data {
 		types = append(types, e.Type)
-		if e.Seq <= last || e.Data.Object.ID != c.ID || e.Actor.Type != "user" || e.Actor.ID != ada.User.String() || e.RequestID == "" {
+		if e.Seq <= last || e.Data.Object.ID != c.ID || e.Actor.Type != "user" || e.Actor.ID != ada.User.String() ||
+			e.RequestID == "" {
 			t.Errorf("%+v", e)
 		}
 		last = e.Seq
@@ -290,10 +312,12 @@ func TestTheFeedTellsEveryChangeInOrder(t *testing.T) {
 	if !slices.Equal(types, []string{"contact.created", "contact.updated", "contact.archived", "contact.restored"}) {
 		t.Fatalf("types %v", types)
 	}
-	if e := all.Data[1]; e.RequestID != "my-request" || e.Data.Previous["stage"] != "lead" || e.Data.Object.Stage != "sql" {
+	if e := all.Data[1]; e.RequestID != "my-request" || e.Data.Previous["stage"] != "lead" ||
+		e.Data.Object.Stage != "sql" {
 		t.Errorf("%+v", e)
 	}
-	if got := ada.tail("&type=contact.archived,contact.restored", 2); len(got.Data) != 2 || got.Data[0].Type != "contact.archived" {
+	if got := ada.tail("&type=contact.archived,contact.restored", 2); len(got.Data) != 2 ||
+		got.Data[0].Type != "contact.archived" {
 		t.Errorf("%+v", got)
 	}
 	ada.do(http.MethodGet, "/api/v1/events?type=contact.deleted", nil).want(t, 400, "invalid_parameter")

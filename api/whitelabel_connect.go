@@ -18,12 +18,21 @@ const (
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
 	route(a, op{
-		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling, Tag: connectAccountTag,
-		Title: "Get a link to where the payment processor learns about the reseller", Secret: true,
+		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling,
+		Tag:   connectAccountTag,
+		Title: "Get a link to the reseller's onboarding at the payment processor", Secret: true,
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
-	route(a, op{Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag, Title: "Read the state of the reseller's payment account"}, a.readConnect)
-	route(a, op{Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag, Title: "List who got what of the invoices that clients have paid"}, a.listFees)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag,
+			Title: "Get the state of the reseller's payment account",
+		}, a.readConnect)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag,
+			Title: "List the fees of the invoices that clients have paid",
+		}, a.listFees)
 	for _, mount := range []struct {
 		path, title string
 		handle      func(context.Context, *onboardedIn) (*onboardedOut, error)
@@ -32,26 +41,27 @@ func (a *App) mountWhiteLabelConnect() {
 		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
 	} {
 		route(a, op{
-			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Part: PartBilling, Foreign: true, Tag: connectAccountTag, Title: mount.title,
+			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Part: PartBilling, Foreign: true,
+			Tag: connectAccountTag, Title: mount.title,
 			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
 		}, mount.handle)
 	}
 }
 
 type onboardIn struct {
-	Origin string `header:"Origin" doc:"As browsers send it. From this service's own origin the link is bound to the browser: the answer sets a cookie, and where the link is over the browser is led to a new one"`
+	Origin string `header:"Origin" doc:"Sent by browsers. From this service's own origin, the link is bound to the browser by a cookie, and an expired link redirects the browser to a new one"`
 }
 
 type onboardOut struct {
 	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the link to the browser"`
 	Body   struct {
-		URL       string    `json:"url" format:"uri" doc:"The payment processor's own page, for one visit: whoever has it acts for the account's owner, so it is neither kept nor sent by mail"`
+		URL       string    `json:"url" format:"uri" doc:"The payment processor's page, for a single visit: anyone with the link can act for the account's owner, so do not store or mail it"`
 		ExpiresAt wire.Time `json:"expires_at" format:"date-time"`
 	}
 }
 
-// onboard makes a link for each click. An Idempotency-Key holds the request to itself, but not its answer: a link that was
-// used is worth nothing, so whoever repeats the request gets another.
+// onboard creates a new link on each request. An Idempotency-Key rejects a different request with the same key, but the
+// response is not stored: a used link is worthless, so a repeated request gets a new one.
 func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
 	if err := a.keyed(ctx); err != nil {
 		return nil, err
@@ -67,7 +77,7 @@ func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
 	return out, nil
 }
 
-// keyed holds a request to its key, where it has one, and keeps no answer.
+// keyed checks the request against its idempotency key, if it has one, and stores no response.
 func (a *App) keyed(ctx context.Context) error {
 	r := requestOf(ctx)
 	if r.key == "" {
@@ -88,25 +98,26 @@ type connectStateOut struct {
 }
 
 type connectState struct {
-	FeePercent     string              `json:"application_fee_percent" doc:"What the platform takes of each payment of a client, by the plan of now, with two decimals"`
+	FeePercent     string              `json:"application_fee_percent" doc:"The platform's share of each client payment under the current plan, with two decimals"`
 	Status         string              `json:"status" enum:"not_started,onboarding,pending_review,restricted,enabled,disconnected" doc:"onboarding and restricted wait for the account's owner, pending_review for the payment processor"`
-	CanSell        bool                `json:"can_sell" doc:"enabled, and the plan holds white_label: nothing can be sold otherwise"`
-	AccountID      *string             `json:"account_id" doc:"The payment processor's; null before there is one"`
+	CanSell        bool                `json:"can_sell" doc:"Whether the status is enabled and the plan has white_label; required to sell"`
+	AccountID      *string             `json:"account_id" doc:"ID at the payment processor; null before it exists"`
 	ChargesEnabled bool                `json:"charges_enabled"`
 	PayoutsEnabled bool                `json:"payouts_enabled"`
 	Requirements   connectRequirements `json:"requirements"`
-	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before it was begun"`
+	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before onboarding has started"`
 }
 
 type connectRequirements struct {
-	CurrentlyDue        []string   `json:"currently_due" nullable:"false" doc:"What the account's owner has to give, as the payment processor names it"`
-	PastDue             []string   `json:"past_due" nullable:"false" doc:"What is missing for which something is switched off"`
-	PendingVerification []string   `json:"pending_verification" nullable:"false" doc:"What the payment processor is looking at"`
-	DeadlineAt          *wire.Time `json:"deadline_at" format:"date-time" doc:"Until when currently_due has to be given; null without one"`
-	DisabledReason      *string    `json:"disabled_reason" doc:"Why charges or payouts are off, in the payment processor's word; null where they are on"`
+	CurrentlyDue        []string   `json:"currently_due" nullable:"false" doc:"Information required from the owner, in the payment processor's terms"`
+	PastDue             []string   `json:"past_due" nullable:"false" doc:"Missing information because of which a capability is disabled"`
+	PendingVerification []string   `json:"pending_verification" nullable:"false" doc:"Information under review by the payment processor"`
+	DeadlineAt          *wire.Time `json:"deadline_at" format:"date-time" doc:"Deadline for currently_due; null without one"`
+	DisabledReason      *string    `json:"disabled_reason" doc:"The payment processor's reason why charges or payouts are disabled; null if they are enabled"`
 }
 
-// readConnect shows the row. The payment processor is not asked: it tells of changes, and is looked at every 15 minutes.
+// readConnect returns the stored state without calling the payment processor. Its events update the row, and a job
+// reads the account every 15 minutes.
 func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, error) {
 	rights, err := a.Plans.Of(ctx, who(ctx).Org)
 	if err != nil {
@@ -123,12 +134,14 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 	})
 }
 
-func showConnect(c *billing.Connected, rights *plans.Standing) *connectStateOut {
+func showConnect(c *billing.Connected, rights *plans.Entitlements) *connectStateOut {
 	out := &connectStateOut{Tagged: etag(c.Version, rights.Version), Body: connectState{
-		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling), AccountID: word(c.Account),
+		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling),
+		AccountID:      word(c.Account),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
 		Requirements: connectRequirements{
-			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending), DisabledReason: word(c.Disabled),
+			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending),
+			DisabledReason: word(c.Disabled),
 		},
 	}}
 	if c.Deadline != nil {
@@ -142,7 +155,7 @@ func showConnect(c *billing.Connected, rights *plans.Standing) *connectStateOut 
 	return out
 }
 
-// some is all, never null.
+// some returns all, or an empty slice instead of nil.
 func some(all []string) []string {
 	if all == nil {
 		return []string{}

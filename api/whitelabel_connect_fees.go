@@ -17,16 +17,16 @@ type feesOut struct {
 
 // connectFee is one invoice: gross = net + application_fee + stripe_fee.
 type connectFee struct {
-	InvoiceID              string    `json:"invoice_id" doc:"The payment processor's"`
-	SaleID                 id.ID     `json:"sale_id" format:"uuid" doc:"What the client was sold"`
-	Gross                  int64     `json:"gross" doc:"What the client paid; minor units"`
-	Net                    int64     `json:"net" doc:"What the reseller got of it"`
-	ApplicationFee         int64     `json:"application_fee" doc:"What the platform got of it"`
-	StripeFee              int64     `json:"stripe_fee" doc:"What the payment processor kept, its taxes included"`
-	Percent                string    `json:"application_fee_percent" doc:"As it was configured when the invoice was made, with two decimals"`
-	Refunded               int64     `json:"refunded" doc:"What was given back of gross since, by the reseller"`
-	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"What was given back of application_fee since, by the platform"`
-	Currency               string    `json:"currency" doc:"ISO 4217: the one in which the payment processor settles with the account"`
+	InvoiceID              string    `json:"invoice_id" doc:"ID at the payment processor"`
+	SaleID                 id.ID     `json:"sale_id" format:"uuid" doc:"The sale to the client"`
+	Gross                  int64     `json:"gross" doc:"Amount paid by the client, in minor units"`
+	Net                    int64     `json:"net" doc:"The reseller's share"`
+	ApplicationFee         int64     `json:"application_fee" doc:"The platform's share"`
+	StripeFee              int64     `json:"stripe_fee" doc:"The payment processor's fee, including taxes"`
+	Percent                string    `json:"application_fee_percent" doc:"As configured when the invoice was created, with two decimals"`
+	Refunded               int64     `json:"refunded" doc:"Refunded from gross since, by the reseller"`
+	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"Refunded from application_fee since, by the platform"`
+	Currency               string    `json:"currency" doc:"ISO 4217: the currency in which the payment processor settles"`
 	PaidAt                 wire.Time `json:"paid_at" format:"date-time"`
 }
 
@@ -35,7 +35,7 @@ type feePlace struct {
 	Invoice string
 }
 
-// listFees shows the ledger of rows, latest payment first. The payment processor is not asked.
+// listFees returns the stored invoices, latest payment first, without calling the payment processor.
 func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
 	from, err := after[feePlace](ctx, a, in.Page)
 	if err != nil {
@@ -49,7 +49,9 @@ func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, showFee, func(x billing.Split) feePlace { return feePlace{wire.At(x.PaidAt), x.Invoice} })
+		l, err := listOf(ctx, a, in.Page, rows, showFee, func(x billing.Split) feePlace {
+			return feePlace{wire.At(x.PaidAt), x.Invoice}
+		})
 		if err == nil {
 			err = in.add(ctx, tx, &l.Total, billing.CountSplits)
 		}
@@ -59,7 +61,8 @@ func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
 
 func showFee(x billing.Split) connectFee {
 	return connectFee{
-		InvoiceID: x.Invoice, SaleID: x.Sale, Gross: x.Gross, Net: x.Net, ApplicationFee: x.ApplicationFee, StripeFee: x.StripeFee, Percent: plans.Percent(x.FeeBPS),
+		InvoiceID: x.Invoice, SaleID: x.Sale, Gross: x.Gross, Net: x.Net, ApplicationFee: x.ApplicationFee,
+		StripeFee: x.StripeFee, Percent: plans.Percent(x.FeeBPS),
 		Refunded: x.Refunded, ApplicationFeeRefunded: x.FeeRefunded, Currency: x.Currency, PaidAt: wire.At(x.PaidAt),
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// connectShown is GET /white-label/connect.
+// connectShown is the response of GET /white-label/connect.
 type connectShown struct {
 	Status       string
 	CanSell      bool    `json:"can_sell"`
@@ -38,7 +38,7 @@ func (c *caller) connectState() (shown connectShown) {
 	return shown
 }
 
-// told carries what the payment processor has to tell, by the front door, and works it.
+// told delivers the payment processor's events to the API and runs their jobs.
 func (s *service) told() {
 	s.Helper()
 	out, err := s.Stripe.Outbox(context.WithoutCancel(s.Context()), 200)
@@ -88,7 +88,7 @@ func (s *service) told() {
 	}
 }
 
-// onboarding asks for a link as the console does, and answers it with the cookie.
+// onboarding requests a link like the console and returns it with the cookie.
 func (c *caller) onboarding(headers ...string) (link, cookie string) {
 	c.Helper()
 	got := c.do("POST", "/white-label/connect/onboarding", nil, headers...).want(c, 200, "")
@@ -102,7 +102,8 @@ func TestAResellersAccountIsOnboardedAndItsStateShown(t *testing.T) {
 	t.Parallel()
 	s := published(t)
 	c := s.signup().subscribe("white_label_pro")
-	if got := c.connectState(); got.Status != "not_started" || got.CanSell || got.AccountID != nil || got.Requirements.Due == nil {
+	if got := c.connectState(); got.Status != "not_started" || got.CanSell || got.AccountID != nil ||
+		got.Requirements.Due == nil {
 		t.Errorf("before it was begun: %+v", got)
 	}
 	first, cookie := c.onboarding()
@@ -130,7 +131,9 @@ func TestAResellersAccountIsOnboardedAndItsStateShown(t *testing.T) {
 			t.Errorf("%s: %+v", want.at, got)
 		}
 		r := got.Requirements
-		if asks := len(r.Due)+len(r.Pending) > 0; asks == (want.at == stripe.Enabled) || (r.Deadline != nil) != (want.at == stripe.Warned || want.at == stripe.Restricted) || (r.Reason == nil) != want.sells {
+		if asks := len(r.Due)+len(r.Pending) > 0; asks == (want.at == stripe.Enabled) ||
+			(r.Deadline != nil) != (want.at == stripe.Warned || want.at == stripe.Restricted) ||
+			(r.Reason == nil) != want.sells {
 			t.Errorf("%s asks for %+v", want.at, r)
 		}
 	}
@@ -158,15 +161,17 @@ func TestOnlyTheOwnerOfAResellersOrgMayBegin(t *testing.T) {
 	c.as(auth.Member).do("GET", "/white-label/connect", nil).want(t, 403, "forbidden")
 	c.as(auth.Admin).do("GET", "/white-label/connect", nil).want(t, 200, "")
 	c.key(auth.Owner).do("POST", "/white-label/connect/onboarding", nil).want(t, 200, "")
-	s.signup().do("GET", "/white-label/connect", nil).want(t, 200, "") // and has not begun
-	// A key holds the request to itself, and keeps no link.
+	s.signup().do("GET", "/white-label/connect", nil).want(t, 200, "") // it has not begun
+	// A key rejects other requests with the same key and stores no link.
 	a, _ := c.onboarding("Idempotency-Key", "click")
 	b, _ := c.onboarding("Idempotency-Key", "click")
 	if a == b {
 		t.Error("a link was kept")
 	}
-	c.as(auth.Owner).do("POST", "/white-label/connect/onboarding", nil, "Idempotency-Key", "click").want(t, 422, "idempotency_mismatch")
-	if n := s.count("idempotency_key WHERE key = 'click' AND octet_length(answer) >= 64"); n != 0 { // sealed, it is longer than {}
+	c.as(auth.Owner).do("POST", "/white-label/connect/onboarding", nil, "Idempotency-Key", "click").
+		want(t, 422, "idempotency_mismatch")
+	// a sealed link would be longer than {}
+	if n := s.count("idempotency_key WHERE key = 'click' AND octet_length(answer) >= 64"); n != 0 {
 		t.Error("an answer was kept")
 	}
 	s.told()
@@ -178,7 +183,8 @@ func TestOnlyTheOwnerOfAResellersOrgMayBegin(t *testing.T) {
 	if got := c.connectState(); !got.CanSell {
 		t.Fatalf("%+v", got)
 	}
-	testkit.Pgx(t, s.DB.URL).Exec(t.Context(), "UPDATE subscription SET plan = 'solo_pro', entitlement_version = entitlement_version + 1 WHERE org_id = $1", c.Org) //nolint:errcheck // seen below
+	c.exec("UPDATE subscription SET plan = 'solo_pro', entitlement_version = entitlement_version + 1 WHERE org_id = $1",
+		c.Org)
 	if got := c.connectState(); got.Status != "enabled" || got.CanSell {
 		t.Errorf("without the feature: %+v", got)
 	}
@@ -197,12 +203,13 @@ func TestFiftyClicksOverTheAPIMakeOneAccount(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if made := s.accounts(); len(made) != 1 || s.count("connect_account WHERE org_id = $1", c.Org) != 1 || s.count("audit_log WHERE org_id = $1 AND action = 'connect.account_created'", c.Org) != 1 {
+	if made := s.accounts(); len(made) != 1 || s.count("connect_account WHERE org_id = $1", c.Org) != 1 ||
+		s.count("audit_log WHERE org_id = $1 AND action = 'connect.account_created'", c.Org) != 1 {
 		t.Errorf("accounts %v", made)
 	}
 }
 
-// accounts are all connected accounts that the payment processor has.
+// accounts returns all connected accounts of the payment processor.
 func (s *service) accounts() (ids []string) {
 	s.Helper()
 	req, err := http.NewRequestWithContext(s.Context(), http.MethodGet, "http://stripe.test/v1/accounts?limit=100", nil)
@@ -225,7 +232,7 @@ func (s *service) accounts() (ids []string) {
 	return ids
 }
 
-// follow is a browser that comes to one of our addresses from the payment processor's pages.
+// follow opens one of our addresses like a browser that comes from the payment processor.
 func (s *service) follow(address, cookie string) answer {
 	s.Helper()
 	to, err := url.Parse(address)
@@ -239,7 +246,9 @@ func (s *service) follow(address, cookie string) answer {
 	if cookie != "" {
 		req.Header.Set("Cookie", cookie)
 	}
-	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(req)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -261,7 +270,7 @@ func TestABrowserThatComesBackIsBelievedInNothing(t *testing.T) {
 	}
 	refresh, back := s.addresses(link)
 	account := *c.connectState().AccountID
-	// A return without anything done changes nothing; one after it shows what Stripe says, though no event has come.
+	// A return without progress changes nothing. A later one shows Stripe's state even before its event arrives.
 	if got := s.follow(back, cookie); got.Status != 200 || !bytes.Contains(got.Body, []byte("Something is missing")) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
@@ -274,9 +283,10 @@ func TestABrowserThatComesBackIsBelievedInNothing(t *testing.T) {
 	if got := c.connectState(); got.Status != "enabled" {
 		t.Errorf("%+v", got)
 	}
-	// The browser that began gets a new link; another one, which has but the address, gets neither a link nor a state.
+	// The browser that began gets a new link. Another browser, which has only the address, gets neither link nor state.
 	got := s.follow(refresh, cookie)
-	if got.Status != 303 || !strings.Contains(got.Header.Get("Location"), "onboarding/") || got.Header.Get("Location") == link {
+	if got.Status != 303 || !strings.Contains(got.Header.Get("Location"), "onboarding/") ||
+		got.Header.Get("Location") == link {
 		t.Errorf("%d to %s", got.Status, got.Header.Get("Location"))
 	}
 	for _, other := range []string{"", "funnelwork-onboarding=guess"} {
@@ -287,22 +297,25 @@ func TestABrowserThatComesBackIsBelievedInNothing(t *testing.T) {
 			t.Errorf("another browser: %d %s", got.Status, got.Body)
 		}
 	}
-	for _, bad := range []string{"/white-label/connect/refresh", "/white-label/connect/return?state=", "/white-label/connect/return?state=AAAA", strings.Replace(back, "state=", "state=A", 1)} {
+	for _, bad := range []string{
+		"/white-label/connect/refresh", "/white-label/connect/return?state=",
+		"/white-label/connect/return?state=AAAA", strings.Replace(back, "state=", "state=A", 1),
+	} {
 		if got := s.follow(bad, cookie); got.Status != 400 || got.code() != "invalid_state" {
 			t.Errorf("%s: %d %s", bad, got.Status, got.Body)
 		}
 	}
-	// Who began and may no longer, comes back in vain.
+	// A principal without the right any more is refused on return.
 	d := c.as(auth.Owner)
 	link, cookie = d.onboarding("Origin", "http://api.test")
 	refresh, _ = s.addresses(link)
-	testkit.Pgx(t, s.DB.URL).Exec(t.Context(), "UPDATE member SET removed_at = now() WHERE org_id = $1 AND user_id = $2", d.Org, d.User) //nolint:errcheck // seen below
+	c.exec("UPDATE member SET removed_at = now() WHERE org_id = $1 AND user_id = $2", d.Org, d.User)
 	if got := s.follow(refresh, cookie); got.Status != 400 {
 		t.Errorf("a removed owner: %d", got.Status)
 	}
 }
 
-// addresses are where a link leads back to.
+// addresses returns the refresh and return addresses of a link.
 func (s *service) addresses(link string) (refresh, back string) {
 	s.Helper()
 	back, refresh, ok := s.Stripe.LinkOf(s.Context(), link[strings.LastIndex(link, "/")+1:])
@@ -325,7 +338,10 @@ func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
 	}
 	s.told()
 	for n := range int64(3) {
-		o := billing.Offer{Client: client.ID, Email: "books@client.example", Name: "CRM", Amount: 1000 * (n + 1), Currency: "usd", Interval: "month"}
+		o := billing.Offer{
+			Client: client.ID, Email: "books@client.example", Name: "CRM", Amount: 1000 * (n + 1),
+			Currency: "usd", Interval: "month",
+		}
 		if _, err := s.Deps.Billing.Sell(t.Context(), c.Org, o); err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +392,7 @@ func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
 	}
 }
 
-// TestReadsNeverAskThePaymentProcessor breaks every line to it, and counts: what is read comes from our rows.
+// TestReadsNeverAskThePaymentProcessor breaks every connection to it and counts requests: reads use only our rows.
 func TestReadsNeverAskThePaymentProcessor(t *testing.T) {
 	t.Parallel()
 	s := published(t)
@@ -386,14 +402,15 @@ func TestReadsNeverAskThePaymentProcessor(t *testing.T) {
 	var asked atomic.Int64
 	s.Stripe.Break(stripe.Fault{Kind: stripe.CutBefore, Times: -1, Struck: func() { asked.Add(1) }})
 	for _, path := range []string{
-		"/billing/my-entitlements", "/billing/plans-with-features", "/billing/subscription", "/billing/changes/" + *change.ID, "/white-label/connect", "/white-label/connect/fees",
+		"/billing/my-entitlements", "/billing/plans-with-features", "/billing/subscription",
+		"/billing/changes/" + *change.ID, "/white-label/connect", "/white-label/connect/fees",
 	} {
 		c.do("GET", path, nil).want(t, 200, "")
 		if n := asked.Swap(0); n != 0 {
 			t.Errorf("GET %s asked %d times", path, n)
 		}
 	}
-	// The counter counts: what does have to ask is struck.
+	// The counter works: an operation that needs the payment processor fails.
 	c.do("POST", "/billing/portal", nil).want(t, 503, "unavailable")
 	if asked.Load() == 0 {
 		t.Error("a request that had to ask was not counted")

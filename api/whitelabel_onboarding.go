@@ -20,20 +20,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// onboardingLife is how long a browser may take from a link to its return.
+// onboardingLife is how long a link's state is valid.
 const onboardingLife = 24 * time.Hour
 
-// onboarding is one way to the payment processor's pages and back. Its state is sealed, so that nobody makes one, and
-// says who began; its secret, in a cookie, says that it is their browser. The state alone, which the payment processor
-// and the browser's history get to see, shows nothing and leads nowhere.
+// onboarding is one visit to the payment processor's pages. Its state is sealed against forgery and names the principal
+// who began it. Its secret, in a cookie, proves that the browser is the same one. The payment processor and the
+// browser's history see only the state, which alone gives access to nothing.
 type onboarding struct {
 	Org, User, Key, Staff id.ID
 	Until                 int64  // Unix seconds
-	Digest                []byte // of the secret; nil where an API client began, whose browser is not ours
+	Digest                []byte // hash of the secret; nil if an API client began it
 	secret                string
 }
 
-// sealedFor is what the states are sealed for, so that nothing else that we sealed passes for one.
+// sealedFor is the purpose for which states are sealed, so that no other sealed value is accepted as a state.
 const sealedFor = "white-label/connect/onboarding"
 
 func newOnboarding(w auth.Who, browser bool) *onboarding {
@@ -46,7 +46,7 @@ func newOnboarding(w auth.Who, browser bool) *onboarding {
 	return t
 }
 
-// onboardingLink asks for a link that leads back here.
+// onboardingLink requests a link with return and refresh addresses that contain the state.
 func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*billing.Link, error) {
 	plain, err := json.Marshal(t)
 	if err != nil {
@@ -69,19 +69,20 @@ func (a *App) onboardingCookieName() string {
 	return "funnelwork-onboarding"
 }
 
-// onboardingCookie is the Set-Cookie of a way that began in our browser; "" for another.
+// onboardingCookie returns the Set-Cookie header of an onboarding that began in our browser, else "".
 func (a *App) onboardingCookie(t *onboarding) string {
 	if t.secret == "" {
 		return ""
 	}
 	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
-		Name: a.onboardingCookieName(), Value: t.secret, Path: "/", MaxAge: int(onboardingLife.Seconds()), Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: a.onboardingCookieName(), Value: t.secret, Path: "/", MaxAge: int(onboardingLife.Seconds()),
+		Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	return c.String()
 }
 
 type onboardedIn struct {
-	State   string `query:"state" maxLength:"2000" doc:"As it was in the link"`
+	State   string `query:"state" maxLength:"2000" doc:"As in the link"`
 	Cookies string `header:"Cookie" hidden:"true"`
 }
 
@@ -93,9 +94,10 @@ type onboardedOut struct {
 	Body     []byte
 }
 
-// began opens a state, of somebody who may still do what they began. ours tells whether it is their browser.
+// began opens a state and checks that its principal still has the right to continue. ours reports whether the browser
+// is the one that began.
 func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours bool, err error) {
-	void := fault.New(fault.InvalidState, "This address is over, or was never ours. Go back and ask for a new link.")
+	void := fault.New(fault.InvalidState, "This address has expired or is invalid. Go back and ask for a new link.")
 	sealed, err := base64.RawURLEncoding.DecodeString(in.State)
 	if err != nil || in.State == "" {
 		return nil, false, void
@@ -109,7 +111,7 @@ func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours b
 		return nil, false, void
 	}
 	var standing auth.Who
-	err = a.DB.View(ctx, t.Org, func(tx *postgres.Tx) (err error) {
+	err = a.DB.ReadTx(ctx, t.Org, func(tx *postgres.Tx) (err error) {
 		standing, err = a.Auth.Standing(ctx, tx, auth.Who{User: t.User, Key: t.Key, Staff: t.Staff})
 		return err
 	})
@@ -131,21 +133,24 @@ func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours b
 	return t, ours, nil
 }
 
-// onboardingReturned takes a browser back. That it came says nothing of the account, which is therefore read.
+// onboardingReturned handles the browser's return. The return proves nothing about the account, so the handler reads
+// the account from the payment processor.
 func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
 	t, ours, err := a.began(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.Billing.Returned(ctx, t.Org); err != nil {
-		a.Log.WarnContext(ctx, "a connected account could not be read on return", "error", err)
-		return a.onboardingPage(ctx, t.Org, "Thank you", "The payment processor cannot be asked just now. The state of the account will be shown shortly.")
+		a.Log.WarnContext(ctx, "reading a connected account on return failed", "error", err)
+		return a.onboardingPage(ctx, t.Org, "Thank you",
+			"The payment processor cannot be asked just now. The state of the account will be shown shortly.")
 	}
 	if !ours {
-		return a.onboardingPage(ctx, t.Org, "Thank you", "Go back to where you began: the state of the account is shown there.")
+		return a.onboardingPage(ctx, t.Org, "Thank you",
+			"Go back to where you began: the state of the account is shown there.")
 	}
 	var c *billing.Connected
-	err = a.DB.View(ctx, t.Org, func(tx *postgres.Tx) (err error) {
+	err = a.DB.ReadTx(ctx, t.Org, func(tx *postgres.Tx) (err error) {
 		c, err = billing.ReadConnect(ctx, tx)
 		return err
 	})
@@ -154,16 +159,19 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 	}
 	switch c.State {
 	case billing.Enabled:
-		return a.onboardingPage(ctx, t.Org, "All is in order", "You can bill your clients now. You can close this page.")
+		return a.onboardingPage(ctx, t.Org, "All is in order",
+			"You can bill your clients now. You can close this page.")
 	case billing.PendingReview:
-		return a.onboardingPage(ctx, t.Org, "Almost done", "The payment processor is looking at what you gave. You can close this page.")
+		return a.onboardingPage(ctx, t.Org, "Almost done",
+			"The payment processor is looking at what you gave. You can close this page.")
 	default:
-		return a.onboardingPage(ctx, t.Org, "Something is missing", "The payment processor needs more of you: go back to where you began, and go on from there.")
+		return a.onboardingPage(ctx, t.Org, "Something is missing",
+			"The payment processor needs more of you: go back to where you began, and go on from there.")
 	}
 }
 
-// onboardingRefreshed leads the browser that began to a new link, since the one that it had was used or is over. Another
-// browser gets none: a link is as good as a login.
+// onboardingRefreshed redirects the browser that began to a new link, since its link was used or has expired. Another
+// browser gets no link, because a link is equivalent to a login.
 func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
 	t, ours, err := a.began(ctx, in)
 	if err != nil {
@@ -185,7 +193,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 	return &onboardedOut{Status: http.StatusSeeOther, Location: link.URL}, nil
 }
 
-// onboardingPage is what a browser shows, in the looks of the org that it acted for.
+// onboardingPage returns a page in the brand of the org.
 func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (out *onboardedOut, err error) {
 	shown := a.looksOf(ctx, org)
 	out = &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}

@@ -9,21 +9,27 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// wording is one of our messages about a part of a request, and its code in errors[].
+// wording is the text of a validation error and its code in errors[].
 type wording struct {
-	text string // a format of strings, see phrase
+	text string // format with %s verbs only, see phrase
 	code string
 }
 
-// validationWordings are our texts for huma's validation messages, each beside the variable that it replaces.
-// A test holds the table to the list of the library.
+// validationWordings pairs huma's variables for validation messages with our texts. A test compares the table with the
+// library's list.
 var validationWordings = []struct {
 	at *string
 	wording
 }{
 	{&validation.MsgUnexpectedProperty, wording{noField, "unknown_field"}},
-	{&validation.MsgExpectedRFC3339DateTime, wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"}},
-	{&validation.MsgExpectedRFC1123DateTime, wording{"The value must be an HTTP date, such as Sat, 31 Jan 2026 00:00:00 GMT.", "invalid_format"}},
+	{
+		&validation.MsgExpectedRFC3339DateTime,
+		wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
+	},
+	{
+		&validation.MsgExpectedRFC1123DateTime,
+		wording{"The value must be an HTTP date, such as Sat, 31 Jan 2026 00:00:00 GMT.", "invalid_format"},
+	},
 	{&validation.MsgExpectedRFC3339Date, wording{"The value must be a date as YYYY-MM-DD.", "invalid_format"}},
 	{&validation.MsgExpectedRFC3339Time, wording{"The value must be a time of day as HH:MM:SS.", "invalid_format"}},
 	{&validation.MsgExpectedRFC5322Email, wording{"The value must be an email address.", "invalid_format"}},
@@ -35,11 +41,20 @@ var validationWordings = []struct {
 	{&validation.MsgExpectedRFC4122UUID, wording{"The value must be a UUID.", "invalid_format"}},
 	{&validation.MsgExpectedRFC6570URITemplate, wording{"The value must be a URL template.", "invalid_format"}},
 	{&validation.MsgExpectedRFC6901JSONPointer, wording{"The value must be a JSON pointer.", "invalid_format"}},
-	{&validation.MsgExpectedRFC6901RelativeJSONPointer, wording{"The value must be a relative JSON pointer.", "invalid_format"}},
+	{
+		&validation.MsgExpectedRFC6901RelativeJSONPointer,
+		wording{"The value must be a relative JSON pointer.", "invalid_format"},
+	},
 	{&validation.MsgExpectedRegexp, wording{"The value must be a regular expression.", "invalid_format"}},
-	{&validation.MsgExpectedMatchAtLeastOneSchema, wording{"The value must have one of the forms that /openapi.json gives it.", "invalid_type"}},
-	// A test holds the forms of the next sentence to the document.
-	{&validation.MsgExpectedMatchExactlyOneSchema, wording{"The value must be a text or an array of texts.", "invalid_type"}},
+	{
+		&validation.MsgExpectedMatchAtLeastOneSchema,
+		wording{"The value must have one of the forms that /openapi.json gives it.", "invalid_type"},
+	},
+	// A test compares the forms in the next sentence with the API document.
+	{
+		&validation.MsgExpectedMatchExactlyOneSchema,
+		wording{"The value must be a text or an array of texts.", "invalid_type"},
+	},
 	{&validation.MsgExpectedNotMatchSchema, wording{"The value has a form that is not allowed.", "invalid_type"}},
 	{&validation.MsgExpectedPropertyNameInObject, wording{"The object must say what kind it is of.", "required"}},
 	{&validation.MsgExpectedBoolean, wording{"The value must be true or false.", "invalid_type"}},
@@ -69,7 +84,7 @@ var validationWordings = []struct {
 	{&validation.MsgExpectedDependentRequiredProperty, wording{"The field %s must be given with %s.", "required"}},
 }
 
-// fixedWordings are our texts for the messages that huma has no variable for, by the beginning of the library's own.
+// fixedWordings are our texts for messages without a variable in huma, by the beginning of huma's text.
 var fixedWordings = []struct {
 	prefix string
 	wording
@@ -82,7 +97,10 @@ var fixedWordings = []struct {
 	{"invalid integer", wording{"The value must be a whole number.", "invalid_format"}},
 	{"invalid float", wording{"The value must be a number.", "invalid_format"}},
 	{"invalid boolean", wording{"The value must be true or false.", "invalid_format"}},
-	{"invalid date/time", wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"}},
+	{
+		"invalid date/time",
+		wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
+	},
 	{"invalid url", wording{"The value must be a URL.", "invalid_format"}},
 	{"request body is required", wording{"This needs a JSON body.", "required"}},
 }
@@ -93,8 +111,8 @@ const (
 	notValid       = "The value is not valid."
 )
 
-// wordingOf returns the sentence and the code for a message of huma's. A message that is none of ours and none that we
-// know is the library's, and never shown.
+// wordingOf returns our text and code for a message of huma's. An unknown message is never shown; it gets a generic
+// text.
 func wordingOf(message string) wording {
 	if kind, _, ok := misfitOf(message); ok {
 		return wording{misfitText(kind), "invalid_type"}
@@ -112,8 +130,8 @@ func wordingOf(message string) wording {
 	return wording{notValid, "invalid"}
 }
 
-// phrase is huma's formatter: it writes numbers as people do, gives a count its plural, and drops errors, whose texts are
-// Go's and the library's.
+// phrase replaces huma's formatter. It formats numbers without exponent, adds a plural suffix to counts, and drops
+// errors, since their texts come from Go and the library.
 func phrase(format string, args ...any) string {
 	texts := make([]any, 0, 2*len(args))
 	for _, arg := range args {
@@ -137,8 +155,8 @@ func plural(n int) string {
 	return "s"
 }
 
-// misfit begins the message about a value that a field's Go type cannot hold; the type's kind and the path of the
-// member follow, separated by a colon.
+// misfit is the prefix of the message about a value that does not fit a field's Go type. The type's kind and the
+// member's path follow, separated by a colon.
 const misfit = "does not fit "
 
 func misfitOf(message string) (kind, path string, ok bool) {
@@ -150,7 +168,7 @@ func misfitOf(message string) (kind, path string, ok bool) {
 	return kind, path, true
 }
 
-// misfitText says what a value of the kind must be.
+// misfitText returns the sentence that describes a valid value of the kind.
 func misfitText(kind string) string {
 	switch kind {
 	case reflect.Bool.String():

@@ -20,7 +20,7 @@ import (
 
 const formsPath = "/api/v1/test/forms"
 
-// details returns the sentences of a problem's errors by their places.
+// details returns the texts of a problem's errors by location.
 func (got answer) details(t testing.TB) map[string]string {
 	t.Helper()
 	var p struct {
@@ -42,7 +42,8 @@ func TestEveryComplaintAboutABodyIsASentenceThatNamesTheLimit(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, api.NewWithForms, unlimited)
 	body := `{"moment":"x","http_date":"x","day":"x","clock":"x","email":"x","host":"_","ipv4":"x","ipv6":"x","ip":"x",
-		"url":"http://[","url_template":"/{","uuid":"` + strings.Repeat("x", 36) + `","short_uuid":"x","pointer":"x","relative":"x",
+		"url":"http://[","url_template":"/{","uuid":"` + strings.Repeat("x",
+		36) + `","short_uuid":"x","pointer":"x","relative":"x",
 		"regexp":"(","wait":"x","flag":1,"whole":"x","fraction":1.5,"large":"x","number":"x","text":1,"bytes":"?","list":1,
 		"object":1,"unique":["a","a"],"interval":"day","only":8,"least":0,"more":0.5,"most":9007199254740994,"less":1000000,
 		"multiple":4,"short":"a","empty":"","long":"abcd","pattern":"A","described":"A","few":[],"many":["a","b","c"],
@@ -153,7 +154,8 @@ func TestEveryMessageOfTheValidationIsReplaced(t *testing.T) {
 	}
 	ours := api.ValidationTexts()
 	if len(ours) != len(names) {
-		t.Errorf("%d messages are replaced, the library has %d: %v", len(ours), len(names), slices.Sorted(maps.Keys(names)))
+		t.Errorf("%d messages are replaced, the library has %d: %v", len(ours), len(names),
+			slices.Sorted(maps.Keys(names)))
 	}
 	library := slices.Collect(maps.Values(names))
 	for at, text := range ours {
@@ -196,7 +198,8 @@ func TestWhatTheLibrarySaysWithoutAVariableIsReplacedToo(t *testing.T) {
 	if n < 100 {
 		t.Errorf("only %d texts of the library were found", n)
 	}
-	if f := api.Refused(400, "invalid Go thing", errors.New("strconv.ParseInt: parsing")); f.Detail != "The value is not valid." {
+	if f := api.Refused(400, "invalid Go thing",
+		errors.New("strconv.ParseInt: parsing")); f.Detail != "The value is not valid." {
 		t.Errorf("an unknown message became %q", f.Detail)
 	}
 }
@@ -228,7 +231,7 @@ func TestWhatAFieldCannotHoldIsSaidWithItsBounds(t *testing.T) {
 	}
 }
 
-// The sentences about a value of several forms name the forms: there are no others.
+// The text about a value of several forms names all of the forms in the document.
 func TestAValueOfSeveralFormsIsDescribedByItsSentence(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -274,7 +277,7 @@ func kindOf(v any) string {
 	return text
 }
 
-// resolved returns the API document's paths with the schemas of components in place of the references to them.
+// resolved returns the API document's paths with references replaced by the schemas of components.
 func (s *service) resolved(t testing.TB) any {
 	t.Helper()
 	var doc struct {

@@ -13,10 +13,12 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 )
 
-// Billing makes the service with what it may not know itself: the jobs that it asks for, and the org's audit log.
+// Billing returns the billing service with what it cannot import itself: the jobs that it enqueues and the org's audit
+// log.
 func Billing(o billing.Options) *billing.Service {
 	o.Remind = func(ctx context.Context, tx *postgres.Tx, change id.ID) error {
-		return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change}, queue.At(time.Now().Add(billingsettle.After)))
+		return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change},
+			queue.At(time.Now().Add(billingsettle.After)))
 	}
 	o.Arrived = func(ctx context.Context, tx *postgres.Tx, event string) error {
 		return stripeevent.Kind.Add(ctx, tx, stripeevent.Args{Event: event})

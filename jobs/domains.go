@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Domains makes the keeper of custom domains with what it may not know itself: the org's audit log.
+// Domains returns the service of custom domains with what it cannot import itself: the org's audit log.
 func Domains(o branding.DomainOptions) *branding.Domains {
 	o.Audit = func(ctx context.Context, tx *postgres.Tx, act branding.Act) {
 		org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: "domain", ID: act.Host, Detail: act.Detail})

@@ -11,12 +11,12 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-// Hooks are those of every kind whose rows promise people a run of a job. Whatever changes jobs without running them
-// has them in its ledger: the worker, the ops listener and the commands. publicURL begins the links to files in events;
-// "" leaves them out.
+// Hooks returns the hooks of every kind with rows that depend on a future run of a job. Every process that changes jobs
+// without running them needs them in its Store: the worker, the ops listener and the commands. publicURL is the prefix
+// of links to files in events; "" leaves the links out.
 //
-// The kinds that are not here have no such rows (scores, mails, sweeps), or their rows say by themselves when they are
-// looked at again, whatever becomes of a job (token.refresh, domain.verify, segment.sync, plan.settle).
+// Kinds without a hook have no such rows (scores, mails, sweeps), or their rows become due by themselves, whatever
+// happens to a job (token.refresh, domain.verify, segment.sync, contact.index, plan.settle).
 func Hooks(publicURL string) queue.Hooks {
 	links := linksOf(publicURL)
 	return queue.HooksOf(append(contactimport.Hooks(links),
@@ -27,7 +27,7 @@ func Hooks(publicURL string) queue.Hooks {
 	)...)
 }
 
-// linksOf begins the links to files.
+// linksOf returns the prefix of links to files.
 func linksOf(publicURL string) string {
 	if publicURL == "" {
 		return ""

@@ -29,13 +29,13 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-// operated is one org whose jobs an operator acts on.
+// operated is one org and an operator for its jobs.
 type operated struct {
 	*testkit.Database
 	t        *testing.T
 	org      id.ID
 	sql      *pgx.Conn // superuser
-	ledger   *queue.Ledger
+	ledger   *queue.Store
 	operator *queue.Operator
 	hooks    *webhooks.Service
 	endpoint id.ID
@@ -46,12 +46,13 @@ func operate(t *testing.T) *operated {
 	o := &operated{Database: testkit.DB(t), t: t, org: id.New()}
 	o.sql = testkit.Pgx(t, o.URL)
 	o.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, o.org)
-	o.ledger = queue.NewLedger(o.App, o.System)
+	o.ledger = queue.NewStore(o.App, o.System)
 	o.ledger.Hooks = jobs.Hooks("https://shop.test")
 	o.operator = queue.NewOperator(o.ledger, nil)
 	o.hooks = &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{AllowPrivate: true}}
 	o.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		v, _, err := o.hooks.Create(ctx, tx, webhooks.New{URL: "https://example.com/hook", Events: []string{"webhook.disabled"}, Enabled: true})
+		v, _, err := o.hooks.Create(ctx, tx,
+			webhooks.New{URL: "https://example.com/hook", Events: []string{"webhook.disabled"}, Enabled: true})
 		o.endpoint = v.ID
 		return err
 	})
@@ -84,7 +85,7 @@ func (o *operated) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 	}
 }
 
-// job is the key of the only job of a kind.
+// job returns the key of the only job of a kind.
 func (o *operated) job(kind string) queue.Key {
 	o.t.Helper()
 	job, err := id.Parse(o.one(`SELECT id FROM job WHERE org_id = $1 AND kind = $2`, o.org, kind))
@@ -94,7 +95,7 @@ func (o *operated) job(kind string) queue.Key {
 	return queue.Key{Org: o.org, ID: job}
 }
 
-// acts are what an operator does to a job, and its death at the hands of its own run.
+// act applies an operator's action to a job, or makes its own run fail for good.
 func (o *operated) act(name string, k queue.Key) {
 	o.t.Helper()
 	var got []queue.Result
@@ -109,12 +110,14 @@ func (o *operated) act(name string, k queue.Key) {
 		got, err = o.operator.Run(o.t.Context(), by, k)
 	case "drop what fits":
 		var n int
-		if n, _, err = o.operator.DropMatching(o.t.Context(), by, queue.Filter{State: queue.Open, Org: &k.Org}, time.Minute); n > 0 {
+		if n, _, err = o.operator.DropMatching(o.t.Context(), by, queue.Filter{State: queue.Open, Org: &k.Org},
+			time.Minute); n > 0 {
 			got = []queue.Result{queue.Acted}
 		}
 	case "redrive":
 		var r *queue.Redrive
-		if r, err = o.operator.StartRedrive(o.t.Context(), by, queue.Filter{Org: &k.Org}, queue.MaxRate, func(context.Context, *postgres.Tx, id.ID) error { return nil }); err == nil {
+		if r, err = o.operator.StartRedrive(o.t.Context(), by, queue.Filter{Org: &k.Org}, queue.MaxRate,
+			func(context.Context, *postgres.Tx, id.ID) error { return nil }); err == nil {
 			o.exec(`UPDATE job_redrive SET stepped_at = stepped_at - interval '1 second' WHERE id = $1`, r.ID)
 			_, _, err = o.operator.StepRedrive(o.t.Context(), r.ID)
 			got = []queue.Result{queue.Acted}
@@ -123,7 +126,7 @@ func (o *operated) act(name string, k queue.Key) {
 		o.exec(`UPDATE job SET wake_at = now(), run_at = now(), owner = NULL WHERE id = $1`, k.ID)
 		var c *queue.Claimed
 		if c, err = o.ledger.Claim(o.t.Context(), k.Org, k.ID); err == nil {
-			err = o.ledger.Finish(o.t.Context(), c, queue.Verdict{Outcome: queue.Died, Error: "no"})
+			err = o.ledger.Finish(o.t.Context(), c, queue.Completion{Outcome: queue.Died, Error: "no"})
 			got = []queue.Result{queue.Acted}
 		}
 	}
@@ -132,16 +135,20 @@ func (o *operated) act(name string, k queue.Key) {
 	}
 }
 
-// delivery makes one of an event, as if it had been tried so often and was to be tried again in an hour.
+// delivery makes a delivery with the given number of attempts and the next one in an hour.
 func (o *operated) delivery(tries int) id.ID {
 	o.t.Helper()
 	o.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		return events.Announce(ctx, tx, events.WebhookDisabled{Endpoint: events.Endpoint{ID: o.endpoint, Events: []string{}}})
+		return events.Announce(ctx, tx,
+			events.WebhookDisabled{Endpoint: events.Endpoint{ID: o.endpoint, Events: []string{}}})
 	})
 	k := o.job(events.DeliverKind)
 	if tries > 0 {
-		o.exec(`UPDATE webhook_delivery SET status = 'failed', attempts = $2, next_attempt_at = now() + interval '1 hour' WHERE id = $1`, k.ID, tries)
-		o.exec(`UPDATE job SET attempt = $2, run_at = now() + interval '1 hour', wake_at = NULL, due = false WHERE id = $1`, k.ID, tries)
+		o.exec(`UPDATE webhook_delivery SET status = 'failed', attempts = $2, next_attempt_at = now() + interval
+			'1 hour' WHERE id = $1`, k.ID, tries)
+		o.exec(
+			`UPDATE job SET attempt = $2, run_at = now() + interval '1 hour', wake_at = NULL, due = false
+				WHERE id = $1`, k.ID, tries)
 	}
 	return k.ID
 }
@@ -216,18 +223,22 @@ func TestADeliveryWhoseJobLostItsWorkerTooOftenIsExhausted(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
 	d := o.delivery(2)
-	o.exec(`UPDATE job SET losses = $2, wake_at = now() + interval '1 hour', owner = NULL WHERE id = $1`, d, queue.MaxLosses-1)
-	ref := queue.Ref{ID: d, Org: o.org, Kind: events.DeliverKind, Lane: queue.Webhooks, MaxAttempts: events.DeliverAttempts}
+	o.exec(`UPDATE job SET losses = $2, wake_at = now() + interval '1 hour', owner = NULL WHERE id = $1`, d,
+		queue.MaxLosses-1)
+	ref := queue.Ref{
+		ID: d, Org: o.org, Kind: events.DeliverKind, Lane: queue.Webhooks,
+		MaxAttempts: events.DeliverAttempts,
+	}
 	client, err := redisx.Open(testkit.Redis(t), redisx.Worker)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	courier := queue.NewCourier(o.ledger, client)
+	courier := queue.NewDispatcher(o.ledger, client)
 	if _, err := courier.Push(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	// A worker took the task and is no more.
+	// A worker took the task and died.
 	if err := client.HSet(t.Context(), "asynq:{webhooks}:t:"+ref.TaskID(), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +275,10 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 		open, stopped    string
 		afterRun, column string
 	}{
-		contactimport.Kind.Name(): {begin: importOf, shown: "contact_import", column: "status", open: "queued", stopped: "failed", afterRun: "failed"},
+		contactimport.Kind.Name(): {
+			begin: importOf, shown: "contact_import", column: "status", open: "queued",
+			stopped: "failed", afterRun: "failed",
+		},
 		contactundo.Kind.Name(): {begin: func(ctx context.Context, o *operated) {
 			importOf(ctx, o)
 			o.exec(`DELETE FROM job WHERE org_id = $1`, o.org)
@@ -293,7 +307,8 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 		}, shown: "contact_bulk", column: "status", open: "queued", stopped: "failed", afterRun: "failed"},
 		webhookreplay.Kind.Name(): {begin: func(_ context.Context, o *operated) {
 			o.tx(func(ctx context.Context, tx *postgres.Tx) error {
-				r, err := o.hooks.Replay(ctx, tx, o.endpoint, webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour)})
+				r, err := o.hooks.Replay(ctx, tx, o.endpoint,
+					webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour)})
 				if err != nil {
 					return err
 				}
@@ -322,13 +337,14 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 	}
 }
 
-// TestAnActWhoseHookFailsChangesNoJob: the rows and the job say the same, or the act is not done.
+// TestAnActWhoseHookFailsChangesNoJob checks that rows and job stay consistent if a hook fails.
 func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
 	d := o.delivery(2)
 	o.exec(`REVOKE UPDATE ON webhook_delivery FROM funnelwork_app`)
-	if _, err := o.operator.Drop(t.Context(), queue.By{Actor: "ada", Reason: "because"}, queue.Key{Org: o.org, ID: d}); err == nil {
+	if _, err := o.operator.Drop(t.Context(), queue.By{Actor: "ada", Reason: "because"},
+		queue.Key{Org: o.org, ID: d}); err == nil {
 		t.Error("dropped")
 	}
 	if n := o.one(`SELECT count(*) FROM job WHERE id = $1`, d); n != "1" {
@@ -339,9 +355,10 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 	}
 }
 
-// without are the kinds that no row of an org's waits for, or whose rows come due by themselves.
+// without is the kinds without dependent rows, or with rows that become due by themselves.
 var without = strings.Fields(`
 	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage billing.settle billing.sync contact.duplicates
+	contact.index contact.index_sweep
 	domain.sweep domain.verify keys.reseal lead.rescore lead.score lead.score_many mail.system plan.settle plan.sweep platform.redrive platform.retain
 	quota.announce score.train score.train_night segment.sync stripe.event token.refresh token.revoke token.sweep webhook.health webhook.tell`)
 

@@ -1,4 +1,4 @@
-// Package jobs lists the kinds of jobs; each has a room of its own beside this file.
+// Package jobs lists the kinds of jobs. Each kind has its own package in a directory beside this file.
 package jobs
 
 import (
@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -26,6 +27,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactindex"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
@@ -44,26 +46,27 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-// Deps are what the jobs' works need.
+// Deps is the dependencies of the jobs.
 type Deps struct {
 	App, System *postgres.DB
 	Log         *slog.Logger
-	Box         *secret.Box
+	Box         *secret.Sealer
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox, unless NoMail
-	NoMail      bool       // mail is not configured: none is made, and one that was made elsewhere is not sent
-	PublicURL   string     // where logos in mails, and files in events, are found, without a slash at the end; "" leaves them out
-	Hooks       *webhooks.Service
-	Calls       *outbound.Client
-	Deliveries  *webhookdeliver.Metrics // may be nil
-	Plans       *plans.Catalogue        // nil: the standard one
-	Billing     *billing.Service        // nil: billing is not configured
-	Social      *social.Service
-	Refresher   *social.Refresher
-	Domains     *branding.Domains
-	Scores      *models.Book // nil: by App
+	NoMail      bool       // mail is off: no mail is written, and waiting mails are not sent
+	// PublicURL is the base URL, without a slash at the end, of logos in mails and files in events; "" leaves them out.
+	PublicURL  string
+	Hooks      *webhooks.Service
+	Calls      *outbound.Client
+	Deliveries *webhookdeliver.Metrics // may be nil
+	Plans      *plans.Catalogue        // nil: the default catalogue
+	Billing    *billing.Service        // nil: billing is not configured
+	Social     *social.Service
+	Refresher  *social.Refresher
+	Domains    *branding.Domains
+	Scores     *models.Book // nil: a new Book on App
 }
 
-// All is every kind with its work: what a worker runs.
+// All returns every kind's handler: what a worker runs.
 func All(d Deps) []queue.Handler {
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.App, d.Log)
@@ -72,16 +75,23 @@ func All(d Deps) []queue.Handler {
 		d.Plans = plans.Standard()
 	}
 	links := linksOf(d.PublicURL)
-	ledger := queue.NewLedger(d.App, d.System)
+	ledger := queue.NewStore(d.App, d.System)
 	ledger.Hooks = Hooks(d.PublicURL)
-	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(), scoretrain.Job{App: d.App, System: d.System}.Handlers(),
-		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(), tokenrefresh.Job{Refresher: d.Refresher}.Handlers(), adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
-		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(), []queue.Handler{
+	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(),
+		scoretrain.Job{App: d.App, System: d.System}.Handlers(),
+		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(),
+		tokenrefresh.Job{Refresher: d.Refresher}.Handlers(),
+		adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
+		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(),
+		contactindex.Job{System: d.System, Pace: wordindex.Usual(), Large: wordindex.Large}.Handlers(), []queue.Handler{
 			accountnotice.Job{App: d.App, System: d.System, Social: d.Social}.Handler(),
 			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
 			contactduplicates.Job{App: d.App}.Handler(),
 			contactexport.Job{Links: links, Log: d.Log}.Handler(),
-			keyreseal.Job{Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()}, Log: d.Log}.Handler(),
+			keyreseal.Job{
+				Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
+				Log:      d.Log,
+			}.Handler(),
 			leadrescore.Job{}.Handler(),
 			aisweep.Job{App: d.App, System: d.System}.Handler(),
 			plansettle.Job{Plans: d.Plans}.Handler(),
@@ -97,7 +107,10 @@ func All(d Deps) []queue.Handler {
 		})
 }
 
-// Watches are what a worker calls again and again: they find work that nobody asks for.
+// Watches returns the functions that a worker calls in a loop. They find work that no request enqueues.
 func Watches(d Deps) []func(context.Context) error {
-	return []func(context.Context) error{segmentsync.Watch{App: d.App, System: d.System}.Look}
+	return []func(context.Context) error{
+		segmentsync.Watch{App: d.App, System: d.System}.Look,
+		contactindex.Watch{App: d.App, System: d.System}.Look,
+	}
 }

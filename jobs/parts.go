@@ -18,11 +18,11 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// partWait is how long a job waits that needs a part which this process lacks.
+// partWait is how long a job is snoozed if it needs a component that this process lacks.
 const partWait = 5 * time.Minute
 
-// billingHandlers are the kinds that need the payment processor. Without billing, what the timetable asks for is done,
-// since its next tick asks anew; what one change or event of an org asked for waits until a worker has billing.
+// billingHandlers returns the kinds that need the payment processor. Without billing, jobs of the timetable are done at
+// once, since the next tick enqueues them again. Jobs of one change or event of an org wait for a worker with billing.
 func billingHandlers(d *Deps) []queue.Handler {
 	if d.Billing == nil {
 		return []queue.Handler{
@@ -40,8 +40,8 @@ func billingHandlers(d *Deps) []queue.Handler {
 	}
 }
 
-// mailHandlers are the kinds that end in mail. Without mail nobody is told of what they would tell; a mail that another
-// process has written is left for the operator.
+// mailHandlers returns the kinds that send mail. Without mail, notifications are skipped, and a mail that another
+// process has written is left to the operator.
 func mailHandlers(d *Deps) []queue.Handler {
 	send := systemmail.Job{
 		DB: d.App, Box: d.Box, SMTP: d.SMTP, Off: d.NoMail, System: d.System, PublicURL: d.PublicURL,
@@ -63,19 +63,20 @@ func mailHandlers(d *Deps) []queue.Handler {
 	}
 }
 
-// postponed is the work of a job whose part is not configured in this process: it waits, and spends no try.
+// postponed returns the work of a job that needs a component which is not configured in this process: the job waits and
+// spends no attempt.
 func postponed[A any](log *slog.Logger, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
-		log.WarnContext(ctx, "a job waits for a part that is not configured in this process",
+		log.WarnContext(ctx, "job postponed: its component is not configured in this process",
 			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
 		return queue.Snooze(partWait)
 	}
 }
 
-// skipped is the work of a job that has nothing to do where its part is not configured.
+// skipped returns the work of a job that does nothing if its component is not configured.
 func skipped[A any](log *slog.Logger, level slog.Level, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
-		log.Log(ctx, level, "a job was skipped: its part is not configured in this process",
+		log.Log(ctx, level, "job skipped: its component is not configured in this process",
 			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
 		return nil
 	}

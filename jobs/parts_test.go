@@ -26,34 +26,44 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// bare are the handlers of a worker without billing and mail, by kind, and what they log.
-func bare(t *testing.T, db *testkit.Database, box *secret.Box) (map[string]queue.Handler, *bytes.Buffer) {
+// bare returns the handlers of a worker without billing and mail, by kind, and their log.
+func bare(t *testing.T, db *testkit.Database, box *secret.Sealer) (map[string]queue.Handler, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
 	all := map[string]queue.Handler{}
-	for _, h := range jobs.All(jobs.Deps{App: db.App, System: db.System, Box: box, NoMail: true, Log: slog.New(slog.NewTextHandler(&said, nil))}) {
+	for _, h := range jobs.All(jobs.Deps{
+		App: db.App, System: db.System, Box: box, NoMail: true,
+		Log: slog.New(slog.NewTextHandler(&said, nil)),
+	}) {
 		all[h.Kind] = h
 	}
 	return all, &said
 }
 
-// call runs a kind's handler for a job with these arguments.
+// call runs a kind's handler with args.
 func call(t *testing.T, h queue.Handler, org id.ID, args any) error {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.Call(t.Context(), &queue.Claimed{ID: id.New(), Org: org, Kind: h.Kind, Raw: raw, Attempt: 1, MaxAttempts: 1, CreatedAt: time.Now()})
+	return h.Call(t.Context(),
+		&queue.Claimed{
+			ID: id.New(), Org: org, Kind: h.Kind, Raw: raw, Attempt: 1, MaxAttempts: 1,
+			CreatedAt: time.Now(),
+		})
 }
 
-// A change or an event waits for a worker that has billing; a tick does not, since there is another.
+// A change or an event waits for a worker with billing. A tick does not, since another follows.
 func TestWithoutBillingJobsWaitOrAreDoneAndSpendNoTry(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	handlers, said := bare(t, db, testkit.Box(t))
 	org := id.New()
-	for kind, args := range map[string]any{billingsettle.Kind.Name(): billingsettle.Args{Change: id.New()}, stripeevent.Kind.Name(): stripeevent.Args{Event: "evt_1"}} {
+	for kind, args := range map[string]any{
+		billingsettle.Kind.Name(): billingsettle.Args{Change: id.New()},
+		stripeevent.Kind.Name():   stripeevent.Args{Event: "evt_1"},
+	} {
 		said.Reset()
 		if _, waits := queue.SnoozeOf(call(t, handlers[kind], org, args)); !waits {
 			t.Errorf("%s does not wait", kind)
@@ -71,7 +81,7 @@ func TestWithoutBillingJobsWaitOrAreDoneAndSpendNoTry(t *testing.T) {
 	}
 }
 
-// Who would be told by mail is not; a mail that another process has written is kept, and its job is dead with the reason.
+// Notifications by mail are skipped. A mail from another process is kept, and its job is dead with the reason.
 func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -79,7 +89,8 @@ func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 	handlers, said := bare(t, db, box)
 	org := id.New()
 	for kind, args := range map[string]any{
-		accounttell.Kind.Name(): accounttell.Args{Grant: id.New()}, accountwarn.Kind.Name(): accountwarn.Args{Grant: id.New()},
+		accounttell.Kind.Name(): accounttell.Args{Grant: id.New()},
+		accountwarn.Kind.Name(): accountwarn.Args{Grant: id.New()},
 		webhooktell.Kind.Name(): webhooktell.Args{Endpoint: id.New()},
 	} {
 		said.Reset()
@@ -99,11 +110,14 @@ func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := handlers[systemmail.Kind.Name()]
-	if err := call(t, h, org, systemmail.Args{Mail: written}); !queue.IsDrop(err) || !errors.Is(err, systemmail.ErrOff) {
+	if err := call(t, h, org, systemmail.Args{Mail: written}); !queue.IsDrop(err) ||
+		!errors.Is(err, systemmail.ErrOff) {
 		t.Errorf("the job of a mail that cannot be sent: %v", err)
 	}
 	var bodies, sandboxed int
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), "SELECT (SELECT count(body) FROM system_mail), (SELECT count(*) FROM sandbox_mail)").Scan(&bodies, &sandboxed); err != nil {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		"SELECT (SELECT count(body) FROM system_mail), (SELECT count(*) FROM sandbox_mail)").
+		Scan(&bodies, &sandboxed); err != nil {
 		t.Fatal(err)
 	}
 	if bodies != 1 || sandboxed != 0 {

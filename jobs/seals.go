@@ -10,11 +10,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Sealed lists every column in which something lies sealed: what a rotation of keys goes through.
+// Sealed lists every column with sealed values. A rotation of keys processes them.
 func Sealed() []keyring.Column {
 	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(), []keyring.Column{
 		{
-			Table: "sandbox_oauth", Name: "body", Key: []keyring.KeyPart{{Name: "kind", Type: "text"}, {Name: "id", Type: "text"}},
+			Table: "sandbox_oauth", Name: "body",
+			Key:   []keyring.KeyPart{{Name: "kind", Type: "text"}, {Name: "id", Type: "text"}},
 			About: func(key []string) string { return "sandbox_oauth/" + key[0] + "/" + key[1] },
 		},
 		{Table: "idempotency_key", Name: "answer"}, // kept for a day

@@ -8,7 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// TestEverySealingCanBeReadAndMadeAnew goes through all columns as a rotation does, and asks for the right to write each.
+// TestEverySealingCanBeReadAndMadeAnew reads all sealed columns as a rotation does, and checks the permission to update
+// each.
 func TestEverySealingCanBeReadAndMadeAnew(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -23,7 +24,8 @@ func TestEverySealingCanBeReadAndMadeAnew(t *testing.T) {
 	sql := testkit.Pgx(t, db.URL)
 	for _, c := range jobs.Sealed() {
 		var may bool
-		if err := sql.QueryRow(t.Context(), "SELECT has_column_privilege('funnelwork_system', $1, $2, 'UPDATE')", c.Table, c.Name).Scan(&may); err != nil || c.About != nil && !may {
+		if err := sql.QueryRow(t.Context(), "SELECT has_column_privilege('funnelwork_system', $1, $2, 'UPDATE')",
+			c.Table, c.Name).Scan(&may); err != nil || c.About != nil && !may {
 			t.Errorf("%s.%s: may be written %v, %v", c.Table, c.Name, may, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
 
-// Social makes the service with what it may not know itself: the jobs that it asks for, and the org's audit log.
+// Social returns the social service with what it cannot import itself: the jobs that it enqueues and the org's audit
+// log.
 func Social(o social.Options) *social.Service {
 	o.Revoke = func(ctx context.Context, tx *postgres.Tx, pending id.ID, at time.Time) error {
 		if at.IsZero() {

@@ -1,7 +1,7 @@
-// Package migrations holds the schema as numbered SQL files, one domain each, and brings a database up to it.
+// Package migrations holds the schema as numbered SQL files, one per domain, and migrates a database to it.
 //
-// Up only: a mistake is mended by a new file, and a landed file is never edited. The whole schema, as it
-// stands after the last file, is kept for review in schema.golden.sql.
+// Migrations only go up: a new file fixes a mistake, and a released file is never edited. schema.golden.sql contains
+// the whole schema after the last file, for review.
 package migrations
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
+	"github.com/jackc/pgx/v5/stdlib" // goose uses database/sql
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -20,22 +20,28 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Up brings the database at url to the newest version. Any number of processes may call it at once: they
-// queue behind goose's table lock, which, unlike a session lock, also holds behind a transaction pooler.
+// Up migrates the database at url to the newest version. It is safe to call from any number of processes at once: they
+// queue behind goose's table lock, which, unlike a session lock, also works behind a transaction pooler.
+// If it applies migrations, it logs one line about them.
 func Up(ctx context.Context, url string, log *slog.Logger) error {
 	return with(url, func(p *goose.Provider) error {
 		done, err := p.Up(ctx)
-		for _, r := range done {
-			log.InfoContext(ctx, "migration applied", "file", r.Source.Path, "took", r.Duration)
-		}
 		if err != nil {
 			return fmt.Errorf("migrate: %w", err)
+		}
+		var took time.Duration
+		for _, r := range done {
+			took += r.Duration
+			log.DebugContext(ctx, "migration applied", "file", r.Source.Path, "took", r.Duration)
+		}
+		if n := len(done); n > 0 {
+			log.InfoContext(ctx, "schema migrated", "files", n, "version", done[n-1].Source.Version, "took", took)
 		}
 		return nil
 	})
 }
 
-// Pending tells whether the database lacks files that this binary has. Readiness asks it.
+// Pending reports whether the database lacks migrations of this binary. The readiness check uses it.
 func Pending(ctx context.Context, url string) (bool, error) {
 	var pending bool
 	err := with(url, func(p *goose.Provider) (err error) {
@@ -45,7 +51,7 @@ func Pending(ctx context.Context, url string) (bool, error) {
 	return pending, err
 }
 
-// Await waits until the database lacks nothing, or ctx ends, and says once what it waits for.
+// Await waits until the database has all migrations or ctx ends. It logs once that it waits.
 func Await(ctx context.Context, url string, log *slog.Logger) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -70,14 +76,16 @@ func with(url string, do func(*goose.Provider) error) error {
 	if err != nil {
 		return fmt.Errorf("read DATABASE_URL: %w", err)
 	}
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement with a name would not survive a transaction pooler
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // a prepared statement would not survive a transaction pooler
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLeaseDuration(10*time.Second), lock.WithTableHeartbeatInterval(3*time.Second), lock.WithTableLockTimeout(time.Second, 60))
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLeaseDuration(10*time.Second),
+		lock.WithTableHeartbeatInterval(3*time.Second), lock.WithTableLockTimeout(time.Second, 60))
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker),
+		goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}

@@ -9,9 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// skipped are the numbers that no file has. They stay free: a database that has run a later file refuses to run
-// an earlier one ("detected 1 missing (out-of-order) migration"), so that a file of such a number would stop every install at its start.
-var skipped = []int{10, 16, 17, 22, 23, 24, 25, 26, 27, 28, 34, 35, 36, 38, 39, 41, 42, 45, 48, 49, 54, 56, 57, 58, 59, 62, 63, 64, 66, 67, 68, 69}
+// skipped is the unused numbers. They must stay unused: goose refuses to apply an earlier file to a database that has a
+// later one ("detected 1 missing (out-of-order) migration"), so a new file with such a number would stop every install
+// at its start.
+var skipped = []int{
+	10, 16, 17, 22, 23, 24, 25, 26, 27, 28, 34, 35, 36, 38, 39, 41, 42, 45, 48, 49, 54, 56, 57, 58,
+	59, 62, 63, 64, 66, 67, 68, 69,
+}
 
 func TestMigrationsAreNumberedOnFromTheHighestWithoutAGap(t *testing.T) {
 	t.Parallel()
@@ -40,6 +44,8 @@ func TestMigrationsAreNumberedOnFromTheHighestWithoutAGap(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(skipped, missing); diff != "" {
-		t.Errorf("the numbers that no file has are other ones (-want +got): a new file has the number after the highest:\n%s", diff)
+		t.Errorf(
+			"the numbers that no file has are other ones (-want +got): a new file has the number after the "+
+				"highest:\n%s", diff)
 	}
 }

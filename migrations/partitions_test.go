@@ -34,7 +34,7 @@ func exec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 func TestARowWithoutAPartitionIsKeptAndMovesWhenItsDayIsMade(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, testkit.DB(t).URL)
-	exec(t, conn, "SELECT make_partitions(7)") // it may be past midnight
+	exec(t, conn, "SELECT make_partitions(7)") // midnight may have passed
 	for _, at := range []string{"0", "10 days", "11 days"} {
 		exec(t, conn, insertEvent, at)
 	}
@@ -51,12 +51,14 @@ func TestARowWithoutAPartitionIsKeptAndMovesWhenItsDayIsMade(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), "SELECT make_partitions(10)").Scan(&made); err != nil || made != 0 {
 		t.Errorf("again: %d made, %v", made, err)
 	}
-	// A partition that was attached has the parent's keys and indexes.
+	// An attached partition has the parent's keys and indexes.
 	var missing int
 	if err := conn.QueryRow(t.Context(), `
-		SELECT count(*) FROM pg_class p JOIN pg_index pi ON pi.indrelid = p.oid JOIN pg_inherits i ON i.inhparent = p.oid
+		SELECT count(*) FROM pg_class p JOIN pg_index pi ON pi.indrelid = p.oid
+		JOIN pg_inherits i ON i.inhparent = p.oid
 		WHERE p.relname IN ('event', 'webhook_delivery', 'webhook_attempt')
-		  AND NOT EXISTS (SELECT FROM pg_inherits ii JOIN pg_index ci ON ci.indexrelid = ii.inhrelid WHERE ii.inhparent = pi.indexrelid AND ci.indrelid = i.inhrelid)`).Scan(&missing); err != nil || missing != 0 {
+		  AND NOT EXISTS (SELECT FROM pg_inherits ii JOIN pg_index ci ON ci.indexrelid = ii.inhrelid
+		WHERE ii.inhparent = pi.indexrelid AND ci.indrelid = i.inhrelid)`).Scan(&missing); err != nil || missing != 0 {
 		t.Errorf("%d indexes are missing in partitions, %v", missing, err)
 	}
 }
@@ -67,7 +69,9 @@ func TestOldDaysAndOldStraysAreDroppedAndTheRestStays(t *testing.T) {
 	for _, at := range []string{"-32 days", "-30 days", "0"} { // the first two have no partition
 		exec(t, conn, insertEvent, at)
 	}
-	exec(t, conn, `CREATE TABLE event_20200101 PARTITION OF event FOR VALUES FROM (uuid_floor('2020-01-01Z')) TO (uuid_floor('2020-01-02Z'))`)
+	exec(t, conn,
+		`CREATE TABLE event_20200101 PARTITION OF event FOR VALUES
+			FROM (uuid_floor('2020-01-01Z')) TO (uuid_floor('2020-01-02Z'))`)
 	var dropped int
 	if err := conn.QueryRow(t.Context(), "SELECT drop_partitions()").Scan(&dropped); err != nil || dropped != 1 {
 		t.Errorf("%d dropped, %v", dropped, err)
@@ -81,15 +85,24 @@ func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testi
 	t.Parallel()
 	conn := connect(t, testkit.DB(t).URL)
 	for _, table := range []string{"webhook_delivery", "webhook_attempt"} {
-		for _, back := range []int{40, 32, 31, 30, 2} { // yesterday's and today's are there
-			exec(t, conn, `DO $$ BEGIN EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF `+table+` FOR VALUES FROM (%L) TO (%L)', '`+table+`_' || to_char(d, 'YYYYMMDD'), uuid_floor(d), uuid_floor(d + interval '1 day'))
-				FROM (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => `+strconv.Itoa(back)+`) AS d) AS day; END $$`)
+		for _, back := range []int{40, 32, 31, 30, 2} { // yesterday's and today's exist
+			exec(t, conn,
+				`DO $$ BEGIN EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF `+table+
+					` FOR VALUES FROM (%L) TO (%L)', '`+table+
+					`_' || to_char(d, 'YYYYMMDD'), uuid_floor(d), uuid_floor(d + interval '1 day'))
+				FROM (SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => `+
+					strconv.Itoa(back)+`) AS d) AS day; END $$`)
 		}
 	}
 	for _, back := range []int{40, 32, 31, 30, 2, 1, 0} {
-		exec(t, conn, `INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, attempts, created_at, updated_at)
-			SELECT gen_random_uuid(), uuidv7_at(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => $1) + interval '12 hours'), gen_random_uuid(), gen_random_uuid(), 'x', $1, now(), now() FROM generate_series(1, 100)`, back)
-		exec(t, conn, `INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, started_at)
+		exec(t, conn,
+			`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, attempts, created_at,
+				updated_at)
+			SELECT gen_random_uuid(), uuidv7_at(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' -
+			make_interval(days => $1) + interval '12 hours'), gen_random_uuid(), gen_random_uuid(), 'x', $1,
+			now(), now() FROM generate_series(1, 100)`, back)
+		exec(t, conn,
+			`INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, started_at)
 			SELECT org_id, id, id, $1, 'event', '{}', now() FROM webhook_delivery WHERE attempts = $1`, back)
 	}
 	var dropped int
@@ -97,8 +110,10 @@ func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testi
 		t.Errorf("%d dropped, %v; want two days of two tables", dropped, err)
 	}
 	for what, sql := range map[string]string{
-		"deliveries": "SELECT string_agg(attempts || ':' || n, ' ' ORDER BY attempts) FROM (SELECT attempts, count(*) AS n FROM webhook_delivery GROUP BY 1) d",
-		"attempts":   "SELECT string_agg(number || ':' || n, ' ' ORDER BY number) FROM (SELECT number, count(*) AS n FROM webhook_attempt GROUP BY 1) a",
+		"deliveries": "SELECT string_agg(attempts || ':' || n, ' ' ORDER BY attempts) FROM (SELECT attempts, " +
+			"count(*) AS n FROM webhook_delivery GROUP BY 1) d",
+		"attempts": "SELECT string_agg(number || ':' || n, ' ' ORDER BY number) FROM (SELECT number, count(*) AS n " +
+			"FROM webhook_attempt GROUP BY 1) a",
 	} {
 		var got string
 		if err := conn.QueryRow(t.Context(), sql).Scan(&got); err != nil || got != "0:100 1:100 2:100 30:100 31:100" {
@@ -106,7 +121,10 @@ func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testi
 		}
 	}
 	var left int
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE relname ~ '^webhook_(delivery|attempt)_\d{8}$' AND right(relname, 8)::date < (now() AT TIME ZONE 'UTC')::date - 31 AND relkind = 'r'`).Scan(&left); err != nil || left != 0 {
+	if err := conn.QueryRow(t.Context(),
+		`SELECT count(*) FROM pg_class WHERE relname ~ '^webhook_(delivery|attempt)_\d{8}$'
+			AND right(relname, 8)::date < (now() AT TIME ZONE 'UTC')::date - 31 AND relkind = 'r'`).
+		Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d old partitions are left, %v", left, err)
 	}
 }

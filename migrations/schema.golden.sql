@@ -122,6 +122,9 @@ webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not n
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
 webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since timestamp with time zone, failed_events integer not null default 0, streak integer not null default 0, streak_from timestamp with time zone, opened_at timestamp with time zone, next_probe_at timestamp with time zone, warned integer not null default 0)
 webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not null, from_at timestamp with time zone not null, to_at timestamp with time zone not null, types text[] not null, only_failed boolean not null, to_disabled boolean not null, status text not null default 'queued'::text, events bigint not null, sent bigint not null default 0, walked uuid not null default '00000000-0000-0000-0000-000000000000'::uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
+word_index (org_id uuid not null, ready boolean not null default false, due boolean not null default true, building boolean not null default true, fence xid8, built_id uuid, first_block integer not null default 0, next_block integer not null default 0, built_blocks integer not null default 0)
+word_index_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
+word_index_page (org_id uuid not null, page smallint not null, block integer not null, data bytea not null)
 
 -- constraints
 ai_quota: ai_quota_pkey PRIMARY KEY (org_id, period)
@@ -360,6 +363,9 @@ webhook_endpoint: webhook_endpoint_pkey PRIMARY KEY (org_id, id)
 webhook_health: webhook_health_pkey PRIMARY KEY (org_id, endpoint_id)
 webhook_replay: webhook_replay_pkey PRIMARY KEY (org_id, id)
 webhook_replay: webhook_replay_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'stopped'::text])))
+word_index: word_index_pkey PRIMARY KEY (org_id)
+word_index_mark: word_index_mark_pkey PRIMARY KEY (org_id, id)
+word_index_page: word_index_page_pkey PRIMARY KEY (org_id, page, block)
 
 -- indexes
 CREATE INDEX ai_reservation_open ON public.ai_reservation USING btree (expires_at) WHERE (state = 'open'::text)
@@ -488,6 +494,7 @@ CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree
 CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
 CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
 CREATE INDEX webhook_replay_open ON public.webhook_replay USING btree (org_id, endpoint_id, id) WHERE (completed_at IS NULL)
+CREATE INDEX word_index_due ON public.word_index USING btree (org_id) WHERE due
 CREATE UNIQUE INDEX ai_quota_pkey ON public.ai_quota USING btree (org_id, period)
 CREATE UNIQUE INDEX ai_reservation_pkey ON public.ai_reservation USING btree (org_id, id)
 CREATE UNIQUE INDEX ai_reservation_twin ON public.ai_reservation USING btree (org_id, client_key) WHERE ((state = 'open'::text) AND (client_key IS NOT NULL))
@@ -619,6 +626,9 @@ CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING 
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_health_pkey ON public.webhook_health USING btree (org_id, endpoint_id)
 CREATE UNIQUE INDEX webhook_replay_pkey ON public.webhook_replay USING btree (org_id, id)
+CREATE UNIQUE INDEX word_index_mark_pkey ON public.word_index_mark USING btree (org_id, id)
+CREATE UNIQUE INDEX word_index_page_pkey ON public.word_index_page USING btree (org_id, page, block)
+CREATE UNIQUE INDEX word_index_pkey ON public.word_index USING btree (org_id)
 
 -- row policies
 ai_quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -645,6 +655,7 @@ connect_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 connect_fee: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 connect_sale: system for ALL to funnelwork_system using (true) check (true) forced
 connect_sale: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact: system for SELECT to funnelwork_system using (true) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_attribute: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_bulk: system for ALL to funnelwork_system using (true) check (true) forced
@@ -754,6 +765,11 @@ webhook_health: system for ALL to funnelwork_system using (true) check (true) fo
 webhook_health: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_replay: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_replay: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+word_index: system for ALL to funnelwork_system using (true) check (true) forced
+word_index: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+word_index_mark: system for ALL to funnelwork_system using (true) check (true) forced
+word_index_mark: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+word_index_page: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 
 -- grants
 ai_quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1014,6 +1030,14 @@ webhook_health: funnelwork_system may SELECT
 webhook_replay: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_replay: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_replay: funnelwork_system may DELETE, SELECT
+word_index: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+word_index: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+word_index: funnelwork_system may INSERT, SELECT, UPDATE
+word_index_mark: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+word_index_mark: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+word_index_mark: funnelwork_system may SELECT
+word_index_page: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+word_index_page: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 
 -- functions
 counts(IN t regclass, IN what text, IN gone text) as its caller
@@ -1049,3 +1073,5 @@ take_invitation_mail(address bytea, most integer) as its owner
 tenant(IN t regclass) as its caller
 uuid_floor(at timestamp with time zone) as its caller
 uuidv7_at(at timestamp with time zone) as its caller
+word_index_mark_row() as its caller
+word_index_marks() as its caller

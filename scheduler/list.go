@@ -13,16 +13,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Line is an entry as people read it.
+// Line is an entry of the printed timetable.
 type Line struct {
 	Entry, Plan, Missed string
-	// Last is the latest tick that has happened, and Made when its job was added; both zero where none has.
+	// Last is the latest tick that has happened, and Made the time when its job was added. Both are zero if there is
+	// none.
 	Last, Made time.Time
 	Next       time.Time
 }
 
-// List is the timetable (nil: Timetable()) with what has happened of it, as db, a pool of the system role, tells;
-// a nil db leaves that out. It may be asked for while schedulers run.
+// List returns the timetable (Timetable() if entries is nil) with the latest ticks from db, a pool of the System role.
+// If db is nil, the ticks are left out. List is safe to call while schedulers run.
 func List(ctx context.Context, db *postgres.DB, entries []Entry, now time.Time) ([]Line, error) {
 	if entries == nil {
 		entries = Timetable()
@@ -35,9 +36,10 @@ func List(ctx context.Context, db *postgres.DB, entries []Entry, now time.Time) 
 	if db == nil {
 		return lines, nil
 	}
-	err := db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT last.entry, last.tick, last.made_at FROM unnest($1::text[]) AS asked (entry),
-			LATERAL (SELECT entry, tick, made_at FROM tick WHERE tick.entry = asked.entry ORDER BY tick DESC LIMIT 1) AS last`, names)
+			LATERAL (SELECT entry, tick, made_at FROM tick WHERE tick.entry = asked.entry ORDER BY tick DESC
+			LIMIT 1) AS last`, names)
 		if err != nil {
 			return err
 		}
@@ -52,8 +54,8 @@ func List(ctx context.Context, db *postgres.DB, entries []Entry, now time.Time) 
 	return lines, err
 }
 
-// Print writes lines as a table, times in UTC to the second; "never" stands where no tick has happened, and the
-// columns of what has happened are left out where none was asked for.
+// Print writes lines as a table with times in UTC to the second. It prints "never" if no tick has happened, and leaves
+// the columns of ticks out unless happened is true.
 func Print(to io.Writer, lines []Line, happened bool) error {
 	const stamp = "2006-01-02 15:04:05Z"
 	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)

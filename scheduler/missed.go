@@ -2,17 +2,17 @@ package scheduler
 
 import "time"
 
-// Missed is an entry's policy for ticks that came while no scheduler, or no database, was there.
+// Missed is an entry's policy for ticks that were missed because no scheduler or no database was available.
 type Missed int
 
-// The policies. None makes up for a tick that is older than a day.
+// The policies. None makes up for a tick older than a day.
 const (
-	One  Missed = iota // of those missed the latest is made up for
-	Skip               // a tick happens within a minute of its time, or never
-	All                // each is made up for, the newest thousand at most
+	One  Missed = iota // makes up for the latest missed tick
+	Skip               // makes up for none; a tick happens within a minute or never
+	All                // makes up for each missed tick, at most the newest thousand
 )
 
-// String is the policy as operators read it.
+// String returns the policy's name for operators.
 func (m Missed) String() string {
 	switch m {
 	case One:
@@ -26,17 +26,17 @@ func (m Missed) String() string {
 }
 
 const (
-	// horizon is how late a tick may be made up for. Rows of ticks are kept for seven days, so that a process
-	// that slept through them cannot repeat a tick whose row has been swept.
+	// horizon is how late a tick may be made up for. Rows of ticks are kept for seven days, so a late process cannot
+	// repeat a tick after its row was deleted.
 	horizon = 24 * time.Hour
-	// onTime is how late a tick may be that is never made up for: a restart, a short outage.
+	// onTime is how late a tick under Skip may happen, to allow for a restart or a short outage.
 	onTime = time.Minute
-	// most is how many ticks of an entry are made up for.
+	// most is how many ticks of an entry are made up for at once.
 	most = 1000
 )
 
-// due answers what is to be offered at now, oldest first, and how many ticks are left out for good. last is the
-// latest tick that has happened or was left out; zero where the entry is new, which has missed nothing.
+// due returns the ticks to offer at now, oldest first, and the number of ticks left out for good. last is the latest
+// tick that has happened or was left out, or zero for a new entry, which has missed none.
 func (e Entry) due(last, now time.Time) (ticks []time.Time, left int) {
 	latest := e.tick(now)
 	if !latest.After(last) {
@@ -44,7 +44,7 @@ func (e Entry) due(last, now time.Time) (ticks []time.Time, left int) {
 	}
 	missed := 1
 	if !last.IsZero() {
-		// A last tick of another interval, before the entry was changed, lies between two of this one.
+		// If the entry's interval was changed, last lies between two ticks of the new interval.
 		missed = int((latest.Sub(last) + e.Every - 1) / e.Every)
 	}
 	n := 1

@@ -9,7 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/scheduler"
 )
 
-// A day's ticks of ten minutes, the scheduler away for the last three hours of it.
+// A day of ticks every ten minutes; the scheduler is down for the last three hours.
 func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -22,8 +22,9 @@ func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 		e := entry(name, every)
 		e.Missed = policy
 		entries = append(entries, e)
-		// The latest tick would be on time for a minute, and so would be made under any policy.
-		if _, err := sql.Exec(t.Context(), "INSERT INTO tick (entry, tick) VALUES ($1, $2), ($1, $3)", name, latest.Add(-18*every), latest.Add(-19*every)); err != nil {
+		// The latest tick is on time for a minute, so every policy would make it.
+		if _, err := sql.Exec(t.Context(), "INSERT INTO tick (entry, tick) VALUES ($1, $2), ($1, $3)", name,
+			latest.Add(-18*every), latest.Add(-19*every)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +49,7 @@ func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 		}
 	}
 	onTime := 0
-	if time.Since(latest) < 2*time.Minute || time.Until(latest.Add(every)) < time.Minute { // of a slow run
+	if time.Since(latest) < 2*time.Minute || time.Until(latest.Add(every)) < time.Minute { // the run was too slow
 		onTime = 1
 	}
 	if n := jobs("all"); n < 18 || n > 18+onTime {
@@ -78,7 +79,7 @@ func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 	}
 }
 
-// Two that begin together have both seen that a new entry has no tick. The one that comes later fills what lies between.
+// Two schedulers that start together both see a new entry without ticks. The later one fills the gap.
 func TestSchedulersThatBeginTogetherLeaveNoTickOut(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -87,7 +88,8 @@ func TestSchedulersThatBeginTogetherLeaveNoTickOut(t *testing.T) {
 	s := scheduler.New(scheduler.Options{System: db.System, Entries: []scheduler.Entry{e}, Log: testkit.Log(t)})
 	at := time.Now().Add(-time.Hour).Truncate(time.Minute)
 	for _, later := range []time.Duration{0, 3 * time.Minute, 2 * time.Minute} {
-		if last, err := s.CatchUp(t.Context(), e, time.Time{}, at.Add(later)); err != nil || last.Before(at.Add(later)) {
+		if last, err := s.CatchUp(t.Context(), e, time.Time{}, at.Add(later)); err != nil ||
+			last.Before(at.Add(later)) {
 			t.Errorf("%s later: %s, %v", later, last, err)
 		}
 	}

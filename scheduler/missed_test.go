@@ -18,7 +18,7 @@ func TestWhatIsMissedIsMadeUpForAsThePolicySays(t *testing.T) {
 		policy Missed
 		last   time.Time
 		now    time.Time
-		ticks  int // how many are offered; the latest is the last of them
+		ticks  int // ticks offered, ending with the latest
 		left   int
 	}{
 		{"nothing is due", hour, All, ago(0), now, 0, 0},
@@ -35,8 +35,14 @@ func TestWhatIsMissedIsMadeUpForAsThePolicySays(t *testing.T) {
 		{"all of a day and not more", hour, All, ago(40 * hour), now, 24, 16},
 		{"a day ago to the second", hour, All, ago(40 * hour), now.Add(-30 * time.Second), 25, 15},
 		{"the newest thousand", time.Second, All, ago(hour), now, 1000, 2630},
-		{"rare, and missed by more than a day", 24 * 7 * hour, One, now.Add(-20 * 24 * hour), time.Date(2026, 3, 12, 0, 0, 0, 0, time.UTC), 0, 3},
-		{"rare, and missed by less", 24 * 7 * hour, One, now.Add(-20 * 24 * hour), time.Date(2026, 3, 9, 23, 0, 0, 0, time.UTC), 1, 2},
+		{
+			"rare, and missed by more than a day", 24 * 7 * hour, One, now.Add(-20 * 24 * hour),
+			time.Date(2026, 3, 12, 0, 0, 0, 0, time.UTC), 0, 3,
+		},
+		{
+			"rare, and missed by less", 24 * 7 * hour, One, now.Add(-20 * 24 * hour),
+			time.Date(2026, 3, 9, 23, 0, 0, 0, time.UTC), 1, 2,
+		},
 		{"last tick of another interval", hour, All, ago(90 * minute), now, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

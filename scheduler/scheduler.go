@@ -15,10 +15,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Options of a Scheduler.
+// Options configures a Scheduler.
 type Options struct {
-	// System is where ticks and their jobs are written. With queue.Pusher's AfterCommit on it a job starts at
-	// once, without it the relay brings it within 4 s.
+	// System is the database for ticks and their jobs. With queue.CommitEnqueuer's AfterCommit on it a job starts at
+	// once; without it the relay enqueues the job within 4 s.
 	System  *postgres.DB
 	Entries []Entry // nil: Timetable()
 	Log     *slog.Logger
@@ -30,11 +30,12 @@ type Metrics struct {
 	ticks *prometheus.CounterVec // by entry and result
 }
 
-// NewMetrics registers them.
+// NewMetrics returns metrics registered with reg.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{ticks: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "funnelwork_scheduler_ticks_total",
-		Help: "Ticks that this process saw: added, or taken (by another scheduler, or before a restart), or failed, or missed and left_out.",
+		Help: "Ticks that this process saw: added, or taken (by another scheduler, or before a restart), or " +
+			"failed, or left_out (missed and not made up for).",
 	}, []string{"entry", "result"})}
 	reg.MustRegister(m.ticks)
 	return m
@@ -43,10 +44,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Scheduler offers ticks.
 type Scheduler struct{ opt Options }
 
-// retry is how soon a tick is offered again that Postgres did not take.
+// retry is the delay before a tick is offered again after an error of Postgres.
 const retry = time.Second
 
-// New makes a scheduler that does nothing until Run.
+// New returns a scheduler that does nothing until Run.
 func New(o Options) *Scheduler {
 	if o.Entries == nil {
 		o.Entries = Timetable()
@@ -57,15 +58,15 @@ func New(o Options) *Scheduler {
 	return &Scheduler{o}
 }
 
-// Run offers every entry's ticks until ctx ends. It begins after the latest tick that has happened, and does
-// about those that were missed what the entry's policy says. An error means that the timetable is wrong; a
-// database that is away is waited for.
+// Run offers every entry's ticks until ctx ends. It starts after the latest tick that has happened and handles missed
+// ticks by the entry's policy. It returns an error only if the timetable is invalid. While the database is unavailable
+// it waits.
 func (s *Scheduler) Run(ctx context.Context) error {
 	names := map[string]bool{}
 	for _, e := range s.opt.Entries {
 		switch {
 		case names[e.Name]:
-			return fmt.Errorf("timetable: %s stands twice", e.Name)
+			return fmt.Errorf("timetable: %s is listed twice", e.Name)
 		case e.Every <= 0:
 			return fmt.Errorf("timetable: %s has no interval", e.Name)
 		case e.Missed != One && e.Missed != Skip && e.Missed != All:
@@ -108,14 +109,15 @@ func (s *Scheduler) follow(ctx context.Context, e Entry) {
 	}
 }
 
-// catchUp offers what is due at now, oldest first, and answers the latest tick that needs no more thought. An
-// error leaves the rest for the next time: no tick is offered before those that come before it, which is why
-// the latest row of an entry under All tells that all before it are there.
+// catchUp offers the ticks due at now, oldest first, and returns the latest tick that is finished. After an error the
+// remaining ticks wait for the next call. No tick is offered before an earlier one, so under All the latest row of an
+// entry proves that all earlier ticks exist.
 func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (_ time.Time, err error) {
 	ticks, left := e.due(last, now)
 	if left > 0 {
 		s.opt.Metrics.ticks.WithLabelValues(e.Name, "left_out").Add(float64(left))
-		s.opt.Log.WarnContext(ctx, "ticks were missed and are left out", "entry", e.Name, "policy", e.Missed.String(), "ticks", left, "after", last)
+		s.opt.Log.WarnContext(ctx, "missed ticks left out", "entry", e.Name, "policy", e.Missed.String(),
+			"ticks", left, "after", last)
 		last = e.tick(now).Add(-time.Duration(len(ticks)) * e.Every)
 	}
 	if last.IsZero() && len(ticks) == 1 {
@@ -139,9 +141,9 @@ func (s *Scheduler) count(e Entry, added bool) {
 	s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
 }
 
-// first offers the first tick of an entry that had none when it was looked at, and answers the latest that has happened
-// then. Schedulers that begin together come one after the other: had each offered what was due for it, one that died
-// could leave ticks out between the first of its own and that of another.
+// first offers the first tick of an entry that had none when it was read, and returns the latest tick that has happened
+// by then. A lock serializes schedulers that start together. Otherwise each would offer its own first tick, and if one
+// died, ticks between its first and another scheduler's could be left out.
 func (s *Scheduler) first(ctx context.Context, e Entry, tick time.Time) (last time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -162,15 +164,15 @@ func (s *Scheduler) first(ctx context.Context, e Entry, tick time.Time) (last ti
 	return last, nil
 }
 
-// patience with Postgres.
+// patience is the timeout of a transaction.
 const patience = 10 * time.Second
 
-// latest is the entry's latest tick that has happened, zero where none has. One that a clock ahead of ours has
-// made is not asked for: it says nothing of those before it.
+// latest returns the entry's latest tick that has happened, or zero if there is none. It ignores ticks in the future,
+// made by a clock ahead of ours, because they prove nothing about earlier ticks.
 func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = s.opt.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.opt.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		at, err = latest(ctx, tx, e)
 		return err
 	})
@@ -178,15 +180,16 @@ func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err erro
 }
 
 func latest(ctx context.Context, tx *postgres.Tx, e Entry) (at time.Time, err error) {
-	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1", []any{e.Name, time.Now()}, &at)
+	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1",
+		[]any{e.Name, time.Now()}, &at)
 	if postgres.None(err) {
 		return time.Time{}, nil
 	}
 	return at.UTC(), err
 }
 
-// Offer makes the tick's job, unless the tick has happened before; it tells whether it did. The dedupe key
-// alone could not stop a late scheduler, since a job that is done has no row.
+// Offer adds the tick's job unless the tick has already happened, and reports whether it added the job. The dedupe key
+// alone could not stop a late scheduler, because a finished job has no row.
 func (s *Scheduler) Offer(ctx context.Context, e Entry, tick time.Time) (added bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

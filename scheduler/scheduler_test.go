@@ -19,9 +19,12 @@ type none struct{}
 var kind = queue.Define[none]("test.tick", queue.Options{})
 
 func entry(name string, every time.Duration) scheduler.Entry {
-	return scheduler.Entry{Name: name, Every: every, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-		return kind.Add(ctx, tx, none{}, dedupe)
-	}}
+	return scheduler.Entry{
+		Name: name, Every: every,
+		Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+			return kind.Add(ctx, tx, none{}, dedupe)
+		},
+	}
 }
 
 func count(t *testing.T, url, sql string) (n int) {
@@ -60,7 +63,10 @@ func TestFiveSchedulersMakeOneJobOfEachTick(t *testing.T) {
 	defer cancel()
 	over := make(chan error, 5)
 	for range 5 {
-		s := scheduler.New(scheduler.Options{System: db.System, Entries: []scheduler.Entry{entry("fast", 20*time.Millisecond)}, Log: testkit.Log(t)})
+		s := scheduler.New(scheduler.Options{
+			System:  db.System,
+			Entries: []scheduler.Entry{entry("fast", 20*time.Millisecond)}, Log: testkit.Log(t),
+		})
 		go func() { over <- s.Run(ctx) }()
 	}
 	for range 5 {
@@ -92,7 +98,8 @@ func TestATickWhoseJobCannotBeWrittenIsOfferedAgain(t *testing.T) {
 	go func() { over <- s.Run(ctx) }()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(time.Minute); count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().
+		Before(end); {
 		<-look.C
 	}
 	cancel()
@@ -107,7 +114,7 @@ func TestATickWhoseJobCannotBeWrittenIsOfferedAgain(t *testing.T) {
 func TestAWrongTimetableIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, entries := range map[string][]scheduler.Entry{
-		"stands twice":    {entry("a", time.Hour), entry("a", time.Hour)},
+		"is listed twice": {entry("a", time.Hour), entry("a", time.Hour)},
 		"has no interval": {entry("a", 0)},
 		"has no policy":   {{Name: "a", Every: time.Hour, Missed: 7}},
 	} {
@@ -118,7 +125,7 @@ func TestAWrongTimetableIsAnError(t *testing.T) {
 	}
 }
 
-// The whole timetable, offered to a real database: what it adds can be run.
+// Offers the whole timetable to a real database: the added jobs can run.
 func TestEveryEntryOfTheTimetableMakesAJob(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -128,7 +135,9 @@ func TestEveryEntryOfTheTimetableMakesAJob(t *testing.T) {
 			t.Errorf("%s: %v, %v", e.Name, added, err)
 		}
 	}
-	if n := count(t, db.URL, "SELECT count(*) FROM job WHERE org_id = '00000000-0000-0000-0000-000000000000' AND dedupe_key LIKE '%@2026-01-01T10:07:00Z'"); n != len(scheduler.Timetable()) {
+	if n := count(t, db.URL,
+		"SELECT count(*) FROM job WHERE org_id = '00000000-0000-0000-0000-000000000000' AND dedupe_key LIKE "+
+			"'%@2026-01-01T10:07:00Z'"); n != len(scheduler.Timetable()) {
 		t.Errorf("%d jobs of the platform's own", n)
 	}
 }

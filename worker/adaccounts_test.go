@@ -13,14 +13,15 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds runs the daily job twice, as after a kill: one look per login at an ad
-// platform, and one mail about a login that nothing can renew.
+// TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds runs the daily job twice, as after a kill: one sync per
+// login at an ad platform, and one mail about a login that cannot be renewed.
 func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 	t.Parallel()
 	h := logged(t, "facebook", "linkedin")
 	ads, _ := h.login("meta_ads", "ads")
 	ending, _ := h.login("linkedin", "ending")
-	h.exec("UPDATE social_grant SET sealed_refresh = NULL, access_expires_at = now() + interval '5 days', refresh_at = access_expires_at WHERE id = $1", ending)
+	h.exec("UPDATE social_grant SET sealed_refresh = NULL, access_expires_at = now() + interval '5 days', "+
+		"refresh_at = access_expires_at WHERE id = $1", ending)
 	p, err := h.service.Providers.Get("meta_ads")
 	if err != nil {
 		t.Fatal(err)
@@ -33,9 +34,11 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 	if err != nil || len(accounts) == 0 {
 		t.Fatalf("%d accounts, %v", len(accounts), err)
 	}
-	h.exec("UPDATE social_account SET external_account_id = $2, display_name = 'as it was' WHERE grant_id = $1", ads, accounts[0].ExternalID)
+	h.exec("UPDATE social_account SET external_account_id = $2, display_name = 'as it was' WHERE grant_id = $1", ads,
+		accounts[0].ExternalID)
 
-	handlers := append(adaccountsync.Job{Refresher: h.refresher, Log: h.log}.Handlers(), accountwarn.Job{Box: h.box, Social: h.service}.Handler(),
+	handlers := append(adaccountsync.Job{Refresher: h.refresher, Log: h.log}.Handlers(),
+		accountwarn.Job{Box: h.box, Social: h.service}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: h.box}.Work))
 	h.work(worker.Options{}, handlers...)
 	looks := func() int { return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsync.Kind.Name()) }
@@ -50,15 +53,18 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 			t.Fatalf("%d looks at one login", n)
 		}
 	}
-	h.exec("UPDATE job SET run_at = now() WHERE kind = $1", adaccountsync.Kind.Name()) // some of the six hours go by
+	h.exec("UPDATE job SET run_at = now() WHERE kind = $1", adaccountsync.Kind.Name()) // part of the six hours passes
 	h.until(time.Minute, "all is done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
-	if n := h.count("SELECT count(*) FROM social_account WHERE grant_id = $1 AND display_name = $2 AND status = 'active'", ads, accounts[0].DisplayName); n != 1 {
+	if n := h.count(
+		"SELECT count(*) FROM social_account WHERE grant_id = $1 AND display_name = $2 AND status = 'active'", ads,
+		accounts[0].DisplayName); n != 1 {
 		t.Errorf("the ad account is not called %q", accounts[0].DisplayName)
 	}
 	if n := h.count("SELECT count(*) FROM sandbox_mail WHERE org_id = $1", h.org); n != 1 {
 		t.Errorf("%d mails of one login that ends", n)
 	}
-	if n := h.count("SELECT count(*) FROM social_grant WHERE id = $1 AND status = 'expiring' AND warned_days = 7", ending); n != 1 {
+	if n := h.count("SELECT count(*) FROM social_grant WHERE id = $1 AND status = 'expiring' AND warned_days = 7",
+		ending); n != 1 {
 		t.Error("the login is not shown as one that ends")
 	}
 }

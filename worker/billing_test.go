@@ -25,19 +25,22 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// changing is the role of a process that changes an org's plan and is killed on the way: "changing WHERE PLAN".
+// changing is the role of a process that changes an org's plan and is killed in between: "changing WHERE PLAN".
 const changing = "changing"
 
-// office is billing on a database, with a Stripe in the same database that outlives every process.
+// office returns billing on a database, with a Stripe in the same database that outlives every process.
 func office(app, system *postgres.DB, at func(context.Context, string) error) (*billing.Service, *stripe.Sandbox) {
 	box := stripe.New(stripe.Options{Store: stripe.Postgres{System: system}})
 	return jobs.Billing(billing.Options{
 		App: app, System: system, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler), At: at,
-		Account: billing.Account{Key: "sk_test_office", URL: "http://stripe.test", HTTP: &http.Client{Transport: box.Transport()}},
+		Account: billing.Account{
+			Key: "sk_test_office", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: box.Transport()},
+		},
 	}), box
 }
 
-// dieChanging upgrades an org and is killed on the way. It answers only where it was not.
+// dieChanging upgrades an org and is killed in between. It returns only if it was not.
 func dieChanging(ctx context.Context, app, system *postgres.DB, org id.ID, role string) error {
 	_, role, _ = strings.Cut(role, " ")
 	at, plan, _ := strings.Cut(role, " ")
@@ -54,24 +57,24 @@ func dieChanging(ctx context.Context, app, system *postgres.DB, org id.ID, role 
 	if at == "acted" {
 		box.Break(stripe.Fault{Kind: stripe.CutAfter, Method: http.MethodPost, Path: "/v1/subscriptions", Struck: kill})
 	}
-	a, err := s.Change(ctx, org, billing.Wish{Plan: plan, Interval: "month"}, billing.Call{})
+	a, err := s.Change(ctx, org, billing.ChangeRequest{Plan: plan, Interval: "month"}, billing.Call{})
 	return fmt.Errorf("lived on: %+v, %w", a, err)
 }
 
-// killed is an org whose change lost its process.
+// killed is an org with a change that lost its process.
 type killed struct {
 	at      string
 	org     id.ID
-	plan    string // that was asked for
-	charges int    // that are right in all
+	plan    string // the requested plan
+	charges int    // expected charges in total
 	when    time.Time
-	took    time.Duration // until its change was closed and the job that looked after it was gone
+	took    time.Duration // until the change was closed and its job was gone
 }
 
 // TestAKilledChangeConvergesWithinAMinuteAndActsOnce kills the process at each step of a first subscription and of an
-// upgrade: before Stripe is asked, when Stripe has acted and the answer is on its way, before and within the second
-// transaction, and after its commit. A worker then finds the job that was written with the change, in the product's own
-// time, and brings the rest; nothing is charged, subscribed or told twice.
+// upgrade: before Stripe is called, after Stripe has acted but before its response, before and within the second
+// transaction, and after its commit. A worker then finds the job that was written with the change, at the normal times,
+// and completes the change. Nothing is charged, subscribed or announced twice.
 func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -79,21 +82,24 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 	if _, err := s.Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	h.work(worker.Options{}, billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work), plansettle.Job{Plans: plans.Standard()}.Handler())
+	h.work(worker.Options{}, billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work),
+		plansettle.Job{Plans: plans.Standard()}.Handler())
 	var all []*killed
 	for _, at := range []string{"begun", "acted", "asked", "closing", "closed"} {
 		for _, first := range []bool{true, false} {
 			k := &killed{at: at, org: newOrg(), plan: "solo_pro", charges: 1}
 			h.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", k.org)
 			if !first {
-				if _, err := s.Change(t.Context(), k.org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Call{}); err != nil {
+				if _, err := s.Change(t.Context(), k.org,
+					billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Call{}); err != nil {
 					t.Fatal(err)
 				}
 				k.plan, k.charges = "agency_growth", 2
 			}
 			h.org = k.org
 			err := h.process(strings.Join([]string{changing, at, k.plan}, " ")).Wait()
-			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok ||
+				exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 				t.Fatalf("%s: the process was not killed: %v", at, err)
 			}
 			k.when = time.Now()
@@ -106,7 +112,8 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 			if k.took != 0 {
 				continue
 			}
-			if h.count("SELECT (SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'in_flight') + (SELECT count(*) FROM job WHERE org_id = $1 AND kind = 'billing.settle')", k.org) == 0 {
+			if h.count("SELECT (SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'in_flight') + "+
+				"(SELECT count(*) FROM job WHERE org_id = $1 AND kind = 'billing.settle')", k.org) == 0 {
 				k.took = time.Since(k.when)
 			} else {
 				open++
@@ -116,7 +123,9 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 	})
 	for _, k := range all {
 		var plan, states, customer string
-		err := h.sql.QueryRow(t.Context(), `SELECT s.plan, (SELECT string_agg(DISTINCT state, ' ') FROM plan_change c WHERE c.org_id = s.org_id), s.stripe_customer_id FROM subscription s WHERE org_id = $1`, k.org).
+		err := h.sql.QueryRow(t.Context(),
+			`SELECT s.plan, (SELECT string_agg(DISTINCT state, ' ') FROM plan_change c
+				WHERE c.org_id = s.org_id), s.stripe_customer_id FROM subscription s WHERE org_id = $1`, k.org).
 			Scan(&plan, &states, &customer)
 		if err != nil {
 			t.Fatal(err)
@@ -131,18 +140,23 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 				charges++
 			}
 		}
-		subscriptions := h.count("SELECT count(*) FROM sandbox_stripe WHERE kind = 'subscription' AND 'customer=' || $1::text = ANY (marks)", customer)
-		told, live := h.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'plan.changed'", k.org), h.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND live", k.org)
+		subscriptions := h.count(
+			"SELECT count(*) FROM sandbox_stripe WHERE kind = 'subscription' AND 'customer=' || $1::text = ANY "+
+				"(marks)", customer)
+		told, live := h.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'plan.changed'", k.org),
+			h.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND live", k.org)
 		t.Logf("killed when %s on the way to %s: closed %s later", k.at, k.plan, k.took.Round(100*time.Millisecond))
-		if k.took > time.Minute || plan != k.plan || states != "applied" || charges != k.charges || told != k.charges || subscriptions != 1 || live != 1 {
-			t.Errorf("killed when %s: after %s plan %s, changes %s, %d charges, %d plan.changed, %d subscriptions of which %d live; want %s, applied, %d of the first two and one subscription",
+		if k.took > time.Minute || plan != k.plan || states != "applied" || charges != k.charges ||
+			told != k.charges || subscriptions != 1 || live != 1 {
+			t.Errorf("killed when %s: after %s plan %s, changes %s, %d charges, %d plan.changed, %d subscriptions "+
+				"of which %d live; want %s, applied, %d of the first two and one subscription",
 				k.at, k.took, plan, states, charges, told, subscriptions, live, k.plan, k.charges)
 		}
 	}
 }
 
-// TestTheClockEndsATrialAndAGraceAndNothingIsLost lets two orgs' time run out while nobody asks for anything: a trial,
-// and the grace of an unpaid renewal. Each falls to the free set at its moment, is told of it once, and keeps its rows.
+// TestTheClockEndsATrialAndAGraceAndNothingIsLost lets a trial and the grace period of an unpaid renewal end without
+// any request. Each org falls back to the free plan in time, the change is announced once, and the org keeps its rows.
 func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -152,17 +166,23 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	const over = "clock_timestamp() + interval '1.5 s'"
 	for org, sql := range map[id.ID]string{
 		trial: "UPDATE subscription SET trial_ends_at = " + over + " WHERE org_id = $1",
-		late: "UPDATE subscription SET plan = 'solo_pro', interval = 'month', status = 'past_due', stripe_subscription_id = 'sub_1', past_due_since = " +
+		late: "UPDATE subscription SET plan = 'solo_pro', interval = 'month', status = 'past_due', " +
+			"stripe_subscription_id = 'sub_1', past_due_since = " +
 			over + " - interval '14 days' WHERE org_id = $1",
 	} {
 		h.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", org)
 		h.exec(sql, org)
-		h.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage, created_at, updated_at)
-			SELECT $1, uuidv7_at(clock_timestamp()), n || '@x.example', n || '@x.example', 'A', 'B', 'b', 'lead', now(), now() FROM generate_series(1, 130) n`, org)
-		if err := h.db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error { return c.Settle(t.Context(), tx) }); err != nil {
+		h.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded,
+			stage, created_at, updated_at)
+			SELECT $1, uuidv7_at(clock_timestamp()), n || '@x.example', n || '@x.example', 'A', 'B', 'b', 'lead',
+			now(), now() FROM generate_series(1, 130) n`, org)
+		if err := h.db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+			return c.Settle(t.Context(), tx)
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if n := h.count("SELECT count(*) FROM quota WHERE org_id = $1 AND feature = 'webhooks' AND cap = 50", org); n != 1 {
+		if n := h.count("SELECT count(*) FROM quota WHERE org_id = $1 AND feature = 'webhooks' AND cap = 50",
+			org); n != 1 {
 			t.Errorf("%d limits of its plan before the end", n)
 		}
 		if n := h.count("SELECT count(*) FROM event WHERE org_id = $1", org); n != 0 {
@@ -177,32 +197,41 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	} {
 		var right, onTime bool
 		var previous string
-		err := h.sql.QueryRow(t.Context(), `SELECT (data->'object')::jsonb - 'effective_at' = $2::jsonb, data->'previous',
-				(data->'object'->>'effective_at')::timestamptz = coalesce(s.trial_ends_at, s.past_due_since + interval '14 days')
-			FROM event e JOIN subscription s ON s.org_id = e.org_id WHERE e.org_id = $1`, org, want[0]).Scan(&right, &previous, &onTime)
+		err := h.sql.QueryRow(t.Context(),
+			`SELECT (data->'object')::jsonb - 'effective_at' = $2::jsonb, data->'previous',
+				(data->'object'->>'effective_at')::timestamptz = coalesce(s.trial_ends_at, s.past_due_since +
+				interval '14 days')
+			FROM event e JOIN subscription s ON s.org_id = e.org_id WHERE e.org_id = $1`, org, want[0]).
+			Scan(&right, &previous, &onTime)
 		if err != nil || !right || previous != want[1] || !onTime {
-			t.Errorf("told of the right plan %v, before %s, on time %v, %v; want %v", right, previous, onTime, err, want)
+			t.Errorf("told of the right plan %v, before %s, on time %v, %v; want %v", right, previous, onTime, err,
+				want)
 		}
 		if n := h.count("SELECT count(*) FROM audit_log WHERE org_id = $1 AND action = 'plan.changed'", org); n != 1 {
 			t.Errorf("%d entries in the log", n)
 		}
-		// All its rows are there, more than the free set allows, and nothing can be added.
+		// All rows are kept, more than the free plan allows, and none can be added.
 		if n := h.count("SELECT count(*) FROM contact WHERE org_id = $1 AND archived_at IS NULL", org); n != 130 {
 			t.Errorf("%d contacts are left", n)
 		}
-		if n := h.count("SELECT count(*) FROM quota WHERE org_id = $1 AND feature = 'contacts' AND cap = 100 AND used = 130", org); n != 1 {
+		if n := h.count(
+			"SELECT count(*) FROM quota WHERE org_id = $1 AND feature = 'contacts' AND cap = 100 AND used = 130",
+			org); n != 1 {
 			t.Errorf("%d limits of the free set", n)
 		}
-		if _, err := h.sql.Exec(t.Context(), `INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at, enabled)
-			VALUES ($1, $2, 'https://x.example', '{*}', '', now(), now(), false)`, org, newOrg()); err == nil || !strings.Contains(err.Error(), "plan_limit_reached") {
+		if _, err := h.sql.Exec(t.Context(),
+			`INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at, enabled)
+			VALUES ($1, $2, 'https://x.example', '{*}', '', now(), now(), false)`, org, newOrg()); err == nil ||
+			!strings.Contains(err.Error(), "plan_limit_reached") {
 			t.Errorf("a webhook more: %v", err)
 		}
 	}
-	// Whoever settles once more, as after an edited catalogue, tells nobody again.
+	// Another settling, as after an edited catalogue, announces nothing.
 	h.exec("UPDATE subscription SET plan_version = ''")
 	h.add(adding(plansweep.Kind, plansweep.Args{}))
 	h.until(time.Minute, "both are settled anew", func() bool {
-		return h.count("SELECT count(*) FROM subscription WHERE plan_version = ''")+h.count("SELECT count(*) FROM job") == 0
+		return h.count("SELECT count(*) FROM subscription WHERE plan_version = ''")+
+			h.count("SELECT count(*) FROM job") == 0
 	})
 	if n := told(); n != 2 {
 		t.Errorf("%d were told, want 2", n)

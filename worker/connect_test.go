@@ -18,10 +18,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// onboarding is the role of a process that begins a reseller's account and is killed on the way: "onboarding WHERE".
+// onboarding is the role of a process that begins a reseller's account and is killed in between: "onboarding WHERE".
 const onboarding = "onboarding"
 
-// dieOnboarding begins an account and is killed on the way. It answers only where it was not.
+// dieOnboarding begins an account and is killed in between. It returns only if it was not.
 func dieOnboarding(ctx context.Context, app, system *postgres.DB, org id.ID, role string) error {
 	_, at, _ := strings.Cut(role, " ")
 	kill := func() {
@@ -41,16 +41,17 @@ func dieOnboarding(ctx context.Context, app, system *postgres.DB, org id.ID, rol
 	return fmt.Errorf("lived on: %+v, %w", l, err)
 }
 
-// TestAKilledOnboardingLeavesOneAccount kills the process at each step: before Stripe is asked, when Stripe has acted and
-// the answer is on its way, before and within the commit, and after it. Of each, the next click and the sync, whichever
-// comes first, find the one account.
+// TestAKilledOnboardingLeavesOneAccount kills the process at each step: before Stripe is called, after Stripe has acted
+// but before its response, before and within the commit, and after it. The next click or the sync, whichever is first,
+// then finds the one account.
 func TestAKilledOnboardingLeavesOneAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	s, _ := office(h.db.App, h.db.System, nil)
 	later := billing.New(func() billing.Options {
 		o := s.Options
-		o.Now = func() time.Time { return time.Now().Add(2 * time.Minute) } // an intent of a minute is taken for abandoned
+		// An intent counts as abandoned after a minute.
+		o.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 		return o
 	}())
 	for _, at := range []string{"intended", "acted", "made", "adopting", "adopted"} {
@@ -58,20 +59,27 @@ func TestAKilledOnboardingLeavesOneAccount(t *testing.T) {
 			h.org = newOrg()
 			h.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", h.org)
 			err := h.process(onboarding + " " + at).Wait()
-			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok ||
+				exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 				t.Fatalf("%s: the process was not killed: %v", at, err)
 			}
 			if bySync {
 				if r, err := later.Accounts(t.Context(), false); err != nil || r.Failed != 0 {
 					t.Fatalf("%s: %+v, %v", at, r, err)
 				}
-			} else if _, err := s.Onboard(t.Context(), h.org, "https://app.test/refresh", "https://app.test/return"); err != nil {
+			} else if _, err := s.Onboard(t.Context(), h.org, "https://app.test/refresh",
+				"https://app.test/return"); err != nil {
 				t.Fatalf("%s: %v", at, err)
 			}
-			made := h.count("SELECT count(*) FROM sandbox_stripe WHERE kind = 'account' AND 'metadata.org_id=' || $1::text = ANY (marks)", h.org)
-			ours := h.count("SELECT count(*) FROM connect_account c JOIN sandbox_stripe a ON a.kind = 'account' AND a.id = c.stripe_id WHERE c.org_id = $1 AND c.state = 'onboarding'", h.org)
-			if told := h.count("SELECT count(*) FROM audit_log WHERE org_id = $1 AND action = 'connect.account_created'", h.org); made != 1 || ours != 1 || told != 1 {
-				t.Errorf("killed when %s, by sync %v: Stripe has %d accounts, we %d, told %d", at, bySync, made, ours, told)
+			made := h.count("SELECT count(*) FROM sandbox_stripe WHERE kind = 'account' AND 'metadata.org_id=' || "+
+				"$1::text = ANY (marks)", h.org)
+			ours := h.count("SELECT count(*) FROM connect_account c JOIN sandbox_stripe a ON a.kind = 'account' "+
+				"AND a.id = c.stripe_id WHERE c.org_id = $1 AND c.state = 'onboarding'", h.org)
+			if told := h.count(
+				"SELECT count(*) FROM audit_log WHERE org_id = $1 AND action = 'connect.account_created'",
+				h.org); made != 1 || ours != 1 || told != 1 {
+				t.Errorf("killed when %s, by sync %v: Stripe has %d accounts, we %d, told %d", at, bySync, made, ours,
+					told)
 			}
 		}
 	}

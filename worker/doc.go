@@ -1,7 +1,7 @@
-// Package worker runs jobs: asynq servers that deliver, and beside them the relay, the feeder and the extender
-// that keep Postgres and asynq in step. README.md tells the protocol; the rows' transitions are in
-// internal/queue.
+// Package worker runs jobs. It runs asynq servers that deliver tasks, and beside them the relay, the feeder and the
+// lease extender, which keep Postgres and asynq in step. README.md describes the protocol; internal/queue has the
+// transitions of the rows.
 //
-// A delivery is only a hint to look at a job. It is claimed in Postgres first, and what the run came to is
-// written there before asynq hears of it.
+// A delivery is only a hint to check a job. The worker claims the job in Postgres first, and writes the run's outcome
+// there before it reports to asynq.
 package worker

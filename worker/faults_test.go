@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// most is the protocol's bound on what a vanished run or task costs: L and one scan, with what a busy machine adds.
+// most is the protocol's bound for a lost run or task: Lease and one scan, plus slack for a busy machine.
 const most = 22 * time.Second
 
 func TestAJobRunsWithinFiveSecondsWhenTheAPIIsKilledBetweenCommitAndPush(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAJobRunsWithinFiveSecondsWhenTheAPIIsKilledBetweenCommitAndPush(t *test
 func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	const each = 70 // more than a window
+	const each = 70 // more than MaxInFlight
 	for range 5 {
 		h.org = newOrg()
 		for range each {
@@ -55,7 +55,7 @@ func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
 	}
 }
 
-// The relay has looked at the row once, so that the next look is a whole L away.
+// The relay has checked the row once, so the next check is a whole Lease away.
 func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -80,7 +80,9 @@ func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
 func TestARunThatFailsAfterRedisLostEverythingIsRetried(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kind := queue.Define[none]("test.fails", queue.Options{Backoff: func(int) time.Duration { return 500 * time.Millisecond }})
+	kind := queue.Define[none]("test.fails", queue.Options{Backoff: func(int) time.Duration {
+		return 500 * time.Millisecond
+	}})
 	flushed, attempts := make(chan struct{}), make(chan int, 10)
 	h.work(worker.Options{}, kind.Handle(func(_ context.Context, run *queue.Run[none]) error {
 		attempts <- run.Attempt
@@ -133,9 +135,9 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	// Another process's relay finds the lapsed lease.
+	// Another process's relay finds the expired lease.
 	ledger := h.ledger()
-	courier := queue.NewCourier(ledger, h.link)
+	courier := queue.NewDispatcher(ledger, h.link)
 	took := h.until(most+2*time.Second, "the lease lapsed", func() bool {
 		found, err := ledger.Reap(t.Context(), 10)
 		if err != nil {
@@ -156,7 +158,7 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	h.until(time.Minute, "another slot ran the job", func() bool { return len(h.jobs()) == 0 })
 	h.exec("INSERT INTO done (org_id, job, note) VALUES ($1, $1, 'go')", h.org)
 	h.until(time.Minute, "the first run returned", func() bool { return notes("the first run returned") == 1 })
-	// Its verdict follows at once; half a second is far beyond.
+	// The completion follows at once; half a second is ample.
 	<-time.After(500 * time.Millisecond)
 	if first, second := notes("effect of the first run"), notes("effect of the second run"); first != 0 || second != 1 {
 		t.Errorf("effects: first run %d, second run %d; want 0 and 1", first, second)
@@ -213,7 +215,7 @@ func TestTheBacklogDrainsWithinTwoSecondsOfRedissReturn(t *testing.T) {
 	}
 	h.until(time.Minute, "the worker misses redis", func() bool { return !up() })
 	touched := value(t, reg, "funnelwork_jobs_relay_rows_total")
-	<-time.After(3500 * time.Millisecond) // the rows' first look passes
+	<-time.After(3500 * time.Millisecond) // past the rows' first check
 	if n := value(t, reg, "funnelwork_jobs_relay_rows_total"); n != touched {
 		t.Errorf("%v rows touched while redis was away", n-touched)
 	}

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// A lane is fed while fewer tasks than this for each slot of this process wait in asynq.
+	// depth is how many tasks per slot of this process may be pending in asynq before feeding stops.
 	depth = 4
-	// feedAgain is the wait after a round that found something: a window empties faster than the usual round.
+	// feedAgain is the delay after a round that fed jobs, because slots become free faster than the usual interval.
 	feedAgain = 10 * time.Millisecond
-	// A lane with this many times as much is full: T1 gives no slots there itself, for as long at a time.
+	// overfull is how many times depth makes a lane full. T1 then assigns no slots in the lane for fullFor.
 	overfull = 4
 	fullFor  = 2 * time.Second
-	// countEvery spaces the counts of the backlog, and crowd is from where on its holders are named.
+	// countEvery is the interval between counts of the backlog. crowd is the number of waiting jobs from which the orgs
+	// with the most are logged.
 	countEvery = 30 * time.Second
 	crowd      = 1000
 )
 
-// feed is T2 until ctx ends: what waits for its time or for a slot gets one, fair over the orgs, in rounds; and between
-// them what waits for the end of a run of its own line. While Redis is away it touches no row.
+// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. Between rounds, refills serve the
+// jobs that wait for a run of their own concurrency key to end. While Redis is down, feed changes no row.
 func (w *Worker) feed(ctx context.Context) {
 	round := time.NewTimer(0)
 	defer round.Stop()
@@ -56,8 +57,8 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 	}
 }
 
-// feedOnce is a round of all lanes in which something waits. It answers how much of what it gave will not be followed
-// by refills, as those will.
+// feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
+// will serve.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
@@ -99,14 +100,14 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	return fed, nil
 }
 
-// count keeps the gauges of the backlog until ctx ends.
+// count updates the backlog gauges until ctx ends.
 func (w *Worker) count(ctx context.Context) {
 	for {
 		counting, cancel := context.WithTimeout(ctx, lookWait)
 		lanes, err := w.ledger.Backlogs(counting)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "backlog not counted", "error", err)
+			w.log.WarnContext(ctx, "failed to count the backlog", "error", err)
 		}
 		if err == nil {
 			w.metrics.backlog(lanes)
@@ -120,7 +121,7 @@ func (w *Worker) count(ctx context.Context) {
 	}
 }
 
-// nameHolders logs who has the most jobs that wait for a slot; orgs are no label.
+// nameHolders logs the orgs with the most jobs that wait for a slot, because orgs are not a metric label.
 func (w *Worker) nameHolders(ctx context.Context, lanes []queue.Backlog) {
 	waiting := 0
 	for _, b := range lanes {
@@ -142,16 +143,15 @@ func (w *Worker) nameHolders(ctx context.Context, lanes []queue.Backlog) {
 	w.log.InfoContext(ctx, "jobs wait for slots", "jobs", waiting, "largest", who)
 }
 
-// declareFull tells T1 that a lane has enough in Redis, where it has: what commits meanwhile waits for the feeder.
+// declareFull marks a lane as full if it has enough tasks in Redis. T1 then leaves the lane's new jobs to the feeder.
 func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64) {
 	if pending < int64(overfull*w.depthOf(lane)) || !w.link.fullAgain(lane, fullFor/2) {
 		return
 	}
 	if err := w.ledger.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
-		w.log.WarnContext(ctx, "lane not declared full", "lane", string(lane), "error", err)
+		w.log.WarnContext(ctx, "failed to mark lane as full", "lane", string(lane), "error", err)
 	}
 }
 
-// listed tells whether asynq has room to list one more retry of the lane. Where it has not, the job waits in
-// Postgres all the same.
+// listed reports whether asynq may list another retry of the lane. If not, the job still waits in Postgres.
 func (w *Worker) listed(lane queue.Lane) bool { return w.link.retriesOf(lane) < 10_000 }

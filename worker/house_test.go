@@ -26,7 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// house is one test's Postgres and Redis, with a table for what jobs do.
+// house is a test's Postgres and Redis, with a table for the effects of jobs.
 type house struct {
 	t     testing.TB
 	db    *testkit.Database
@@ -37,7 +37,7 @@ type house struct {
 	log   *slog.Logger
 }
 
-// done is the table that test jobs write to: an effect that can be counted.
+// done is the table for the effects of test jobs.
 const done = `
 CREATE TABLE done (org_id uuid NOT NULL, job uuid NOT NULL, note text NOT NULL DEFAULT '', at timestamptz NOT NULL DEFAULT clock_timestamp());
 CALL tenant('done');`
@@ -51,7 +51,7 @@ func open(t testing.TB) *house {
 	return h
 }
 
-func (h *house) client(use redisx.Use) redis.UniversalClient {
+func (h *house) client(use redisx.Profile) redis.UniversalClient {
 	h.t.Helper()
 	c, err := redisx.Open(h.redis.URL, use)
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *house) client(use redisx.Use) redis.UniversalClient {
 	return c
 }
 
-// work starts a worker that ends with the test, or when the answered function is called.
+// work starts a worker that stops at the end of the test or when stop is called.
 func (h *house) work(o worker.Options, handlers ...queue.Handler) (stop func()) {
 	h.t.Helper()
 	_, stop = h.worker(o, handlers...)
@@ -73,7 +73,9 @@ func (h *house) worker(o worker.Options, handlers ...queue.Handler) (w *worker.W
 	return h.workOn(h.client(redisx.Worker), o, handlers...)
 }
 
-func (h *house) workOn(client redis.UniversalClient, o worker.Options, handlers ...queue.Handler) (w *worker.Worker, stop func()) {
+func (h *house) workOn(client redis.UniversalClient, o worker.Options, handlers ...queue.Handler) (w *worker.Worker,
+	stop func(),
+) {
 	h.t.Helper()
 	o.App, o.System, o.Redis, o.Log, o.Handlers = h.db.App, h.db.System, client, h.log, handlers
 	if o.Concurrency == 0 {
@@ -93,7 +95,7 @@ func (h *house) workOn(client redis.UniversalClient, o worker.Options, handlers 
 	return w, stop
 }
 
-// add writes jobs in one transaction and pushes nothing.
+// add writes jobs in one transaction without pushing them.
 func (h *house) add(adds ...func(context.Context, *postgres.Tx) error) {
 	h.t.Helper()
 	h.addFor(h.org, adds...)
@@ -121,7 +123,7 @@ func (h *house) exec(sql string, args ...any) {
 	}
 }
 
-// job is a job's row, as far as tests look at it.
+// job is the tested columns of a job's row.
 type job struct {
 	ID       id.ID
 	Org      id.ID `db:"org_id"`
@@ -145,7 +147,8 @@ func (j job) ref() queue.Ref {
 func (h *house) jobs() []job {
 	h.t.Helper()
 	rows, _ := h.sql.Query(context.WithoutCancel(h.t.Context()),
-		"SELECT id, org_id, kind, lane, state, attempt, max_attempts, dispatch, losses, owner, wake_at, run_at, last_error FROM job ORDER BY id")
+		"SELECT id, org_id, kind, lane, state, attempt, max_attempts, dispatch, losses, owner, wake_at, run_at, "+
+			"last_error FROM job ORDER BY id")
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[job])
 	if err != nil {
 		h.t.Fatal(err)
@@ -153,7 +156,7 @@ func (h *house) jobs() []job {
 	return all
 }
 
-// only is the one job that there is.
+// only returns the only job.
 func (h *house) only() job {
 	h.t.Helper()
 	all := h.jobs()
@@ -174,8 +177,8 @@ func (h *house) count(sql string, args ...any) int {
 
 func (h *house) doneRows() int { h.t.Helper(); return h.count("SELECT count(*) FROM done") }
 
-// until waits for cond, looking every 10 ms, and answers how long it took. It fails after the limit: a promised time with
-// room for a slow machine, or a minute, which is far beyond a second look at a job whose first delivery came too late.
+// until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: a promised time with
+// slack for a slow machine, or a minute, which is far beyond the second check of a job with a late first delivery.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
 	start := time.Now()
@@ -189,11 +192,11 @@ func (h *house) until(limit time.Duration, what string, cond func() bool) time.D
 	return time.Since(start)
 }
 
-// push brings refs into asynq as the API does.
+// push enqueues refs in asynq as the API does.
 func (h *house) push(refs ...queue.Ref) {
 	h.t.Helper()
 	for _, err := range queue.NewEnqueuer(h.link).Enqueue(h.t.Context(), refs...) {
-		// The relay may have been quicker.
+		// The relay may have been faster.
 		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 			h.t.Fatal(err)
 		}
@@ -202,7 +205,7 @@ func (h *house) push(refs ...queue.Ref) {
 
 func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(h.link) }
 
-func (h *house) ledger() *queue.Ledger { return queue.NewLedger(h.db.App, h.db.System) }
+func (h *house) ledger() *queue.Store { return queue.NewStore(h.db.App, h.db.System) }
 
 func (h *house) archived() []string {
 	h.t.Helper()
@@ -219,7 +222,7 @@ func (h *house) archived() []string {
 	return out
 }
 
-// value reads a metric's sum over all its labels.
+// value returns a metric's sum over all its labels.
 func value(t testing.TB, reg prometheus.Gatherer, name string) float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -239,11 +242,12 @@ func value(t testing.TB, reg prometheus.Gatherer, name string) float64 {
 
 type none struct{}
 
-// mark is a Tx kind whose effect is a row in done.
+// mark is a Tx kind that inserts a row into done.
 var mark = queue.Define[none]("test.mark", queue.Options{})
 
 func markWork(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
-	tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", tx.Org(), run.ID, fmt.Sprintf("attempt %d", run.Attempt))
+	tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", tx.Org(), run.ID,
+		fmt.Sprintf("attempt %d", run.Attempt))
 	return nil
 }
 
@@ -251,7 +255,7 @@ func adding[A any](k queue.Kind[A], args A, how ...queue.Adding) func(context.Co
 	return func(ctx context.Context, tx *postgres.Tx) error { return k.Add(ctx, tx, args, how...) }
 }
 
-// part is a role that the test binary plays as a process of its own, to be killed or stopped.
+// part is the environment variable with the role of a test binary that the test kills or stops.
 const part = "FUNNELWORK_TEST_PART"
 
 func TestMain(m *testing.M) {
@@ -259,7 +263,7 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	// These tests wait much more than they work.
+	// These tests mostly wait.
 	flag.Parse()
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
@@ -267,7 +271,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process starts the test binary in a role, on this house's servers.
+// process starts the test binary in a role, with this house's servers.
 func (h *house) process(role string) *exec.Cmd {
 	h.t.Helper()
 	self, err := os.Executable()

@@ -20,14 +20,15 @@ import (
 
 const importing = "worker of imports"
 
-// importers are the kinds of an import as a worker has them.
+// importers returns the handlers of an import as a worker has them.
 func importers(job contactimport.Job) []queue.Handler {
 	job.Plans = plans.Standard()
 	job.Model = func(context.Context, *postgres.Tx) (*scoring.Model, error) { return scoring.Shipped(), nil }
 	return job.Handlers()
 }
 
-// TestAnImportWhoseWorkerIsKilledWorksEachRowOnce kills a worker in the middle of a step, and lets another end the import.
+// TestAnImportWhoseWorkerIsKilledWorksEachRowOnce kills a worker in the middle of a step. Another worker completes the
+// import.
 func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -50,32 +51,39 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 		return contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
 	})
 	p := h.process(importing)
-	h.until(time.Minute, "blocks are worked", func() bool { return h.count(`SELECT next_block FROM contact_import`) >= 2 })
-	// In the middle of the next step: its transaction holds the import's row.
+	h.until(time.Minute, "blocks are worked", func() bool {
+		return h.count(`SELECT next_block FROM contact_import`) >= 2
+	})
+	// In the middle of the next step, while its transaction holds the import's row.
 	h.until(time.Minute, "a step is under way", func() bool {
-		return h.count(`SELECT count(*) FROM pg_locks WHERE relation = 'contact_import'::regclass AND mode = 'RowShareLock'`) > 0
+		return h.count(
+			`SELECT count(*) FROM pg_locks WHERE relation = 'contact_import'::regclass AND mode = 'RowShareLock'`) > 0
 	})
 	if err := p.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = p.Wait()
 	stop := h.work(worker.Options{}, importers(contactimport.Job{Log: testkit.Log(t)})...)
-	h.until(time.Minute, "the import is over", func() bool { return h.count(`SELECT count(*) FROM contact_import WHERE status = 'completed'`) == 1 })
+	h.until(time.Minute, "the import is over", func() bool {
+		return h.count(`SELECT count(*) FROM contact_import WHERE status = 'completed'`) == 1
+	})
 	stop()
 	for what, sql := range map[string]string{
-		"contacts":           `SELECT count(*) FROM contact`,
-		"addresses":          `SELECT count(DISTINCT email_folded) FROM contact`,
-		"events":             `SELECT count(*) FROM event WHERE type = 'contact.created'`,
-		"contacts with them": `SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.created'`,
-		"counted":            `SELECT rows_created FROM contact_import`,
-		"effects":            `SELECT count(*) FROM contact_import_effect WHERE act = 'created'`,
-		"recorded scores":    `SELECT count(*) FROM score_history`,
+		"contacts":  `SELECT count(*) FROM contact`,
+		"addresses": `SELECT count(DISTINCT email_folded) FROM contact`,
+		"events":    `SELECT count(*) FROM event WHERE type = 'contact.created'`,
+		"contacts with them": `SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event
+			WHERE type = 'contact.created'`,
+		"counted":         `SELECT rows_created FROM contact_import`,
+		"effects":         `SELECT count(*) FROM contact_import_effect WHERE act = 'created'`,
+		"recorded scores": `SELECT count(*) FROM score_history`,
 	} {
 		if n := h.count(sql); n != rows {
 			t.Errorf("%d %s, want %d", n, what, rows)
 		}
 	}
-	if n := h.count(`SELECT rows_repeated + rows_updated + rows_unchanged + rows_failed FROM contact_import`) + h.count(`SELECT count(*) FROM contact_import_block`); n != 0 {
+	if n := h.count(`SELECT rows_repeated + rows_updated + rows_unchanged + rows_failed FROM contact_import`) +
+		h.count(`SELECT count(*) FROM contact_import_block`); n != 0 {
 		t.Errorf("%d rows were worked twice, failed or are left", n)
 	}
 }

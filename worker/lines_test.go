@@ -12,13 +12,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// call is a call-out kind in the lane of webhooks, as those that have lines are.
+// call is a call-out kind in the webhooks lane, like the kinds with concurrency keys.
 var call = queue.Define[none]("test.call", queue.Options{Lane: queue.Webhooks})
 
-// addLine adds n jobs of a line in one transaction, and answers how many of the line hold a slot.
+// addLine adds n jobs of a key in one transaction, and returns how many of the key's jobs hold a slot.
 func (h *house) addLine(org, line id.ID, n int) int {
 	h.t.Helper()
-	h.addFor(org, slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(call, none{}, queue.Line(line))}, n)...)
+	h.addFor(org,
+		slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(call, none{}, queue.ConcurrencyKey(line))},
+			n)...)
 	return h.slots(line)
 }
 
@@ -36,7 +38,7 @@ func (h *house) feed(limit int) []queue.Ref {
 	return refs
 }
 
-// tell tells a line something, in a transaction of its org.
+// tell changes a key's settings in a transaction of its org.
 func (h *house) tell(what func(*postgres.Tx)) {
 	h.t.Helper()
 	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error { what(tx); return nil }); err != nil {
@@ -54,11 +56,11 @@ func TestALineHoldsItsSlotsAndNoMore(t *testing.T) {
 	if refs := h.feed(100); len(refs) != 0 {
 		t.Errorf("fed %d to a full line", len(refs))
 	}
-	h.tell(func(tx *postgres.Tx) { queue.SetLineSlots(tx, line, 13) })
+	h.tell(func(tx *postgres.Tx) { queue.SetKeySlots(tx, line, 13) })
 	if refs := h.feed(100); len(refs) != 3 {
 		t.Errorf("fed %d with 3 more slots", len(refs))
 	}
-	h.tell(func(tx *postgres.Tx) { queue.DropLine(tx, line) })
+	h.tell(func(tx *postgres.Tx) { queue.DropKey(tx, line) })
 	h.exec("DELETE FROM job WHERE wake_at IS NOT NULL")
 	if n := h.addLine(h.org, line, 1); n != 0 {
 		t.Errorf("a new job went past %d that wait", 30-13)
@@ -106,11 +108,11 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, line, time.Hour) })
+	h.tell(func(tx *postgres.Tx) { queue.OpenCircuit(tx, line, time.Hour) })
 	if n := h.slots(line); n != 1 {
 		t.Errorf("%d slots beside a hold, want the running job's alone", n)
 	}
-	// What came to its slot beside the hold.
+	// A job that got a slot while the circuit was being opened.
 	h.exec("UPDATE job SET wake_at = now() + interval '3 s' WHERE id = $1", all[1].ID)
 	if _, err := h.ledger().Claim(t.Context(), h.org, all[1].ID); !errors.Is(err, queue.ErrMissed) {
 		t.Errorf("claimed: %v", err)
@@ -125,8 +127,8 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 	if refs := h.feed(10); len(refs) != 0 {
 		t.Errorf("fed %d", len(refs))
 	}
-	// The run that was there ends; the hold passes.
-	if err := h.ledger().Finish(t.Context(), running, queue.Verdict{Outcome: queue.Done}); err != nil {
+	// The present run ends, and the open period passes.
+	if err := h.ledger().Finish(t.Context(), running, queue.Completion{Outcome: queue.Done}); err != nil {
 		t.Fatal(err)
 	}
 	h.exec("UPDATE job_line SET held_until = now()")
@@ -145,11 +147,11 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.ledger().Finish(t.Context(), probe, queue.Verdict{Outcome: queue.Done}); err != nil {
+		if err := h.ledger().Finish(t.Context(), probe, queue.Completion{Outcome: queue.Done}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.tell(func(tx *postgres.Tx) { queue.FreeLine(tx, line) })
+	h.tell(func(tx *postgres.Tx) { queue.CloseCircuit(tx, line) })
 	if refs := h.feed(50); len(refs) != queue.Slots {
 		t.Errorf("a freed line got %d slots", len(refs))
 	}
@@ -167,7 +169,7 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.ledger().Finish(t.Context(), c, queue.Verdict{Outcome: queue.Failed, Error: "no"}); err != nil {
+	if err := h.ledger().Finish(t.Context(), c, queue.Completion{Outcome: queue.Failed, Error: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	feed := func() int {
@@ -176,11 +178,11 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 		}
 		return len(h.feed(10))
 	}
-	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, line, time.Hour) })
+	h.tell(func(tx *postgres.Tx) { queue.OpenCircuit(tx, line, time.Hour) })
 	if n := feed(); n != 0 || h.only().Attempt != 1 {
 		t.Errorf("fed %d: %+v", n, h.only())
 	}
-	h.tell(func(tx *postgres.Tx) { queue.FreeLine(tx, line) })
+	h.tell(func(tx *postgres.Tx) { queue.CloseCircuit(tx, line) })
 	if n := feed(); n != 1 {
 		t.Errorf("fed %d of a freed line", n)
 	}
@@ -191,8 +193,8 @@ func TestALineWithARateGetsItsSlotsEvenly(t *testing.T) {
 	h := open(t)
 	line, rate := id.New(), 40
 	h.tell(func(tx *postgres.Tx) {
-		queue.SetLineRate(tx, line, &rate)
-		queue.SetLineSlots(tx, line, 90)
+		queue.SetKeyRate(tx, line, &rate)
+		queue.SetKeySlots(tx, line, 90)
 	})
 	began := time.Now()
 	if n := h.addLine(h.org, line, 300); n != 0 {
@@ -212,7 +214,7 @@ func TestALineWithARateGetsItsSlotsEvenly(t *testing.T) {
 	if most > rate*6/10 {
 		t.Errorf("%d slots at once", most)
 	}
-	h.tell(func(tx *postgres.Tx) { queue.SetLineRate(tx, line, nil) })
+	h.tell(func(tx *postgres.Tx) { queue.SetKeyRate(tx, line, nil) })
 	if n := len(h.feed(1000)); n != queue.Lines/2 {
 		t.Errorf("without a rate %d slots", n)
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// logger gives asynq's own lines to slog, one level down: this package logs every run itself.
+// logger passes asynq's log lines to slog, one level lower, because this package logs every run itself.
 type logger struct {
 	log  *slog.Logger
-	link *link
+	link *redisHealth
 }
 
 func (l logger) at(level slog.Level, args []any) {
 	text := fmt.Sprint(args...)
-	// A task that was lost in Redis while it ran has nothing to acknowledge, and an archived job is logged as
-	// dead where it died: both are the protocol at work. That Redis is away is logged once for the process.
+	// Expected lines: a task lost in Redis during its run cannot be acknowledged, and an archived job was logged when
+	// it died. The process logs once that Redis is down.
 	if l.link.isDown() || strings.Contains(text, "NOT FOUND") || strings.HasPrefix(text, "Could not move task") ||
 		strings.HasPrefix(text, "Retry exhausted") || unanswered(text) {
 		level = slog.LevelDebug
@@ -24,10 +24,11 @@ func (l logger) at(level slog.Level, args []any) {
 	l.log.Log(context.Background(), level, "asynq", "text", text)
 }
 
-// unanswered reports whether the text tells of a Redis that does not answer. asynq gives its errors as text alone.
+// unanswered reports whether the text says that Redis does not respond. asynq gives its errors only as text.
 func unanswered(text string) bool {
 	for _, sign := range []string{
-		"connection refused", "connection reset", "broken pipe", "i/o timeout", "deadline exceeded", "EOF", "connection pool", "CLUSTERDOWN",
+		"connection refused", "connection reset", "broken pipe", "i/o timeout", "deadline exceeded", "EOF",
+		"connection pool", "CLUSTERDOWN",
 		"LOADING", "READONLY", "MASTERDOWN",
 	} {
 		if strings.Contains(text, sign) {
@@ -42,5 +43,5 @@ func (l logger) Info(args ...any)  { l.at(slog.LevelDebug, args) }
 func (l logger) Warn(args ...any)  { l.at(slog.LevelWarn, args) }
 func (l logger) Error(args ...any) { l.at(slog.LevelWarn, args) }
 
-// Fatal does not end the process: that is not a library's to decide.
+// Fatal does not end the process: a library must not decide that.
 func (l logger) Fatal(args ...any) { l.at(slog.LevelError, args) }

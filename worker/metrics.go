@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Metrics of the worker. Org is never a label.
+// Metrics of the worker. The org is never a label.
 type Metrics struct {
 	wait, run *prometheus.HistogramVec // by kind and lane
 	outcomes  *prometheus.CounterVec   // by kind, lane and outcome
@@ -18,12 +18,14 @@ type Metrics struct {
 	lost      prometheus.Counter
 
 	lag     prometheus.Gauge
-	looks   *prometheus.CounterVec // by what
-	pushed  *prometheus.CounterVec // by what
+	looks   *prometheus.CounterVec // by scan
+	pushed  *prometheus.CounterVec // by scan
 	behind  prometheus.Counter
 	redis   prometheus.Gauge
-	swept   *prometheus.CounterVec // by what
-	slots   *prometheus.GaugeVec   // by crew
+	repairs *prometheus.CounterVec // by repair
+	swept   *prometheus.CounterVec // deprecated name of repairs
+	size    *prometheus.GaugeVec   // by pool
+	slots   *prometheus.GaugeVec   // deprecated name of size
 	paused  *prometheus.GaugeVec   // by scope
 	lines   prometheus.Gauge
 	states  *prometheus.GaugeVec // by lane and state
@@ -33,11 +35,14 @@ type Metrics struct {
 	oldest  *prometheus.GaugeVec // by lane
 }
 
-// NewMetrics registers them.
+// NewMetrics returns metrics registered with reg.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 	histogram := func(name, help string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "funnelwork_jobs_" + name, Help: help, Buckets: buckets}, []string{"kind", "lane"})
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "funnelwork_jobs_" + name, Help: help,
+			Buckets: buckets,
+		}, []string{"kind", "lane"})
 	}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "funnelwork_jobs_" + name, Help: help}, labels)
@@ -46,41 +51,65 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "funnelwork_jobs_" + name, Help: help})
 	}
 	gauges := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_" + name, Help: help}, []string{"lane"})
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_" + name, Help: help},
+			[]string{"lane"})
 	}
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "funnelwork_jobs_" + name, Help: help})
 	}
 	m := &Metrics{
-		wait:     histogram("wait_seconds", "From when a job was due until it was claimed."),
-		run:      histogram("run_seconds", "From the claim until the verdict stood in Postgres."),
-		outcomes: counters("runs_total", "Runs by outcome: done, failed, dead, snoozed, released, fenced, let_go.", "kind", "lane", "outcome"),
+		wait: histogram("wait_seconds", "From when a job was due until it was claimed."),
+		run:  histogram("run_seconds", "From the claim until the verdict stood in Postgres."),
+		outcomes: counters("runs_total", "Runs by outcome: done, failed, dead, snoozed, released, fenced, let_go.",
+			"kind", "lane", "outcome"),
 		overruns: counters("overruns_total", "Runs that did not end 5 s after their time limit.", "kind"),
-		claims:   counters("claims_total", "Claims by result: claimed, or failed because Postgres refused or did not answer in time.", "lane", "result"),
-		missed:   counter("missed_claims_total", "Deliveries that found nothing to run."),
-		lost:     counter("lost_leases_total", "Runs that learned that their job was taken."),
-		lag:      gauge("relay_lag_seconds", "How long the row that the relay's last scan found latest was overdue."),
-		looks:    counters("relay_rows_total", "Rows that the relay and the feeder touched: wake, reap, feed.", "what"),
-		pushed:   counters("relay_pushes_total", "Tasks that the relay and the feeder added to asynq: wake and reap are pushes that had to be repeated.", "what"),
-		behind:   counter("tasks_left_behind_total", "Tasks in asynq that could not deliver and got a successor."),
-		redis:    gauge("redis_up", "1 while Redis answers the relay."),
-		pending:  gauges("pending", "Tasks that wait in asynq."),
-		open:     gauges("open", "Jobs that are not done: waiting, pushed and running."),
-		dead:     gauges("dead", "Jobs kept after their last failure."),
-		oldest:   gauges("oldest_open_seconds", "How long the open job that was due first is overdue."),
+		claims: counters("claims_total",
+			"Claims by result: claimed, or failed because Postgres refused or did not answer in time.", "lane",
+			"result"),
+		missed: counter("missed_claims_total", "Deliveries that found nothing to run."),
+		lost:   counter("lost_leases_total", "Runs that learned that their job was taken."),
+		lag:    gauge("relay_lag_seconds", "How long the row that the relay's last scan found latest was overdue."),
+		looks:  counters("relay_rows_total", "Rows that the relay and the feeder touched: wake, reap, feed.", "what"),
+		pushed: counters("relay_pushes_total",
+			"Tasks that the relay and the feeder added to asynq: wake and reap are pushes that had to be repeated.",
+			"what"),
+		behind:  counter("tasks_left_behind_total", "Tasks in asynq that could not deliver and got a successor."),
+		redis:   gauge("redis_up", "1 while Redis answers the relay."),
+		pending: gauges("pending", "Tasks that wait in asynq."),
+		open:    gauges("open", "Jobs that are not done: waiting, pushed and running."),
+		dead:    gauges("dead", "Jobs kept after their last failure."),
+		oldest:  gauges("oldest_open_seconds", "How long the open job that was due first is overdue."),
 	}
-	m.swept = counters("swept_total", "What the sweep of asynq's archive found: deleted, entries without a dead job; relisted, dead jobs without an entry.", "what")
-	m.slots = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_slots", Help: "Jobs that this process may run at once: quick serves all but bulk and webhooks, rest all but webhooks, calls webhooks."}, []string{"crew"})
-	m.paused = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_paused", Help: "Lanes, kinds and orgs that an operator has paused."}, []string{"scope"})
+	m.repairs = counters("archive_repairs_total",
+		"Repairs of asynq's archive: deleted, entries without a dead job; relisted, dead jobs without an entry.", "what")
+	m.swept = counters("swept_total", "Deprecated: use funnelwork_jobs_archive_repairs_total.", "what")
+	m.size = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "funnelwork_jobs_concurrency",
+		Help: "Jobs that this process may run at once, by pool: reserved serves all lanes except bulk and webhooks, " +
+			"general all except webhooks, webhooks that lane.",
+	}, []string{"pool"})
+	m.slots = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "funnelwork_jobs_slots",
+		Help: "Deprecated: use funnelwork_jobs_concurrency.",
+	}, []string{"crew"})
+	m.paused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "funnelwork_jobs_paused",
+		Help: "Lanes, kinds and orgs that an operator has paused.",
+	}, []string{"scope"})
 	m.lines = gauge("held_lines", "Lines, such as webhook endpoints, that are held.")
-	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_backlog", Help: "Jobs by state: delayed (for their time), waiting (for a slot), pushed, running, dead. Exact up to 10,000, an estimate beyond."}, []string{"lane", "state"})
+	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "funnelwork_jobs_backlog",
+		Help: "Jobs by state: delayed (for their time), waiting (for a slot), pushed, running, dead. Exact up to " +
+			"10,000, estimated above.",
+	}, []string{"lane", "state"})
 	for _, what := range []string{"deleted", "relisted"} {
+		m.repairs.WithLabelValues(what)
 		m.swept.WithLabelValues(what)
 	}
 	for _, scope := range []string{"lane", "kind", "org"} {
 		m.paused.WithLabelValues(scope)
 	}
-	reg.MustRegister(m.swept, m.slots, m.paused, m.lines, m.states)
+	reg.MustRegister(m.repairs, m.swept, m.size, m.slots, m.paused, m.lines, m.states)
 	for _, l := range queue.Lanes() {
 		for _, s := range queue.Stages() {
 			m.states.WithLabelValues(string(l), string(s))
@@ -92,7 +121,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			m.claims.WithLabelValues(string(l), result)
 		}
 	}
-	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.claims, m.missed, m.lost, m.lag, m.looks, m.pushed, m.behind, m.redis, m.pending, m.open, m.dead, m.oldest)
+	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.claims, m.missed, m.lost, m.lag, m.looks, m.pushed,
+		m.behind, m.redis, m.pending, m.open, m.dead, m.oldest)
 	return m
 }
 
@@ -126,8 +156,20 @@ func (m *Metrics) stopped(s queue.Stops) {
 }
 
 func (m *Metrics) sized(concurrency int) {
+	m.size.Reset()
 	m.slots.Reset()
-	for crew, n := range slots(concurrency) {
-		m.slots.WithLabelValues(crew).Set(float64(n))
+	for pool, n := range slots(concurrency) {
+		m.size.WithLabelValues(poolLabels()[pool]).Set(float64(n))
+		m.slots.WithLabelValues(pool).Set(float64(n))
 	}
+}
+
+// poolLabels maps the pools to their label values.
+func poolLabels() map[string]string {
+	return map[string]string{reserved: "reserved", general: "general", webhookPool: "webhooks"}
+}
+
+func (m *Metrics) repaired(what string, n int64) {
+	m.repairs.WithLabelValues(what).Add(float64(n))
+	m.swept.WithLabelValues(what).Add(float64(n))
 }

@@ -9,27 +9,32 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// overrun is how long after its time limit a run is reported that does not end.
+// overrun is how long after its timeout a run that does not end is logged.
 const overrun = 5 * time.Second
 
 var errTimeLimit = errors.New("time limit")
 
-// work calls the kind's code: within its time limit, in the platform's name, and with its panics caught.
-func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do func(context.Context) error) (err error) {
+// work calls the kind's work function with the run's timeout and as the platform, and recovers panics.
+func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
+	do func(context.Context) error,
+) (err error) {
 	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "system"})
 	ctx, cancel := context.WithTimeout(ctx, h.Options.Timeout)
 	defer cancel()
 	late := time.AfterFunc(h.Options.Timeout+overrun, func() {
 		w.metrics.overruns.WithLabelValues(c.Kind).Inc()
-		w.log.ErrorContext(ctx, "a run does not end at its time limit, and keeps its slot", "kind", c.Kind, "job_id", c.ID.String(), "limit", h.Options.Timeout)
+		w.log.ErrorContext(ctx, "a run does not end at its time limit, and keeps its slot", "kind", c.Kind, "job_id",
+			c.ID.String(), "limit", h.Options.Timeout)
 	})
 	defer late.Stop()
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.ErrorContext(ctx, "a job panicked", "kind", c.Kind, "job_id", c.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			w.log.ErrorContext(ctx, "job panicked", "kind", c.Kind, "job_id", c.ID.String(), "panic", fmt.Sprint(p),
+				"stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
@@ -42,19 +47,16 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed, do
 	return err
 }
 
-// report is the one line and the figures of a run.
+// report writes a run's log line and metrics.
 func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
 	w.metrics.ran(c, outcome, took)
-	level := slog.LevelInfo
-	switch outcome {
-	case string(queue.Died), fenced, letGo:
-		level = slog.LevelWarn
-	}
+	level := levelOf(c.Org, outcome)
 	if !w.log.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("kind", c.Kind), slog.String("lane", string(c.Lane)), slog.String("job_id", c.ID.String()), slog.String("org_id", c.Org.String()),
+		slog.String("kind", c.Kind), slog.String("lane", string(c.Lane)), slog.String("job_id", c.ID.String()),
+		slog.String("org_id", c.Org.String()),
 		slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
 		slog.Float64("wait_ms", ms(c.Waited)), slog.Float64("run_ms", ms(took)),
 	}
@@ -62,6 +64,20 @@ func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, t
 		attrs = append(attrs, slog.String("error", clean(err.Error())))
 	}
 	w.log.LogAttrs(ctx, level, "job ran", attrs...)
+}
+
+// levelOf returns the level at which a run is logged. What the system org's jobs (sweeps, retention, samplers, received
+// events) do every few seconds is of interest to a debugger alone, unless it fails.
+func levelOf(org id.ID, outcome string) slog.Level {
+	switch outcome {
+	case string(queue.Died), fenced, letGo:
+		return slog.LevelWarn
+	case string(queue.Done), string(queue.Snoozed):
+		if org.IsZero() {
+			return slog.LevelDebug
+		}
+	}
+	return slog.LevelInfo
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -6,7 +6,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// mux maps kinds to handlers by their exact name; asynq's own mux matches prefixes.
+// mux maps kinds to handlers by exact name; asynq's own mux matches prefixes.
 func mux(handlers []queue.Handler) (map[string]queue.Handler, error) {
 	out := make(map[string]queue.Handler, len(handlers))
 	for _, h := range handlers {

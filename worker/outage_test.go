@@ -35,7 +35,9 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 			})
 			if name == "calls out" {
 				handler = kind.Handle(func(ctx context.Context, run *queue.Run[none]) error {
-					if err := h.db.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error { return work(ctx, tx) }); err != nil {
+					if err := h.db.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
+						return work(ctx, tx)
+					}); err != nil {
 						return err
 					}
 					run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
@@ -46,10 +48,12 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 			h.add(adding(kind, none{}))
 			h.push(h.only().ref())
 			h.until(time.Minute, "the first run's session was cut", func() bool {
-				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
+				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "+
+					"current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
 			})
 			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
-			if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"); n != 1 || h.doneRows() != 1 || runs.Load() != 2 {
+			if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"); n != 1 || h.doneRows() != 1 ||
+				runs.Load() != 2 {
 				t.Errorf("%d effects, %d of a first attempt, %d runs; want 1, 1, 2", h.doneRows(), n, runs.Load())
 			}
 		})

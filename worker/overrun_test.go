@@ -19,21 +19,24 @@ func TestARunThatOutlastsItsTimeLimitIsReportedAndKeepsItsSlot(t *testing.T) {
 	const slots, jobs = 4, 12
 	var live, most atomic.Int64
 	end, reg := make(chan struct{}), prometheus.NewRegistry()
-	h.work(worker.Options{Concurrency: slots, Metrics: worker.NewMetrics(reg)}, deaf.Handle(func(context.Context, *queue.Run[none]) error {
-		now := live.Add(1)
-		defer live.Add(-1)
-		for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
-		}
-		<-end
-		return nil
-	}))
+	h.work(worker.Options{Concurrency: slots, Metrics: worker.NewMetrics(reg)},
+		deaf.Handle(func(context.Context, *queue.Run[none]) error {
+			now := live.Add(1)
+			defer live.Add(-1)
+			for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
+			}
+			<-end
+			return nil
+		}))
 	for range jobs {
 		h.add(adding(deaf, none{}))
 	}
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(30*time.Second, "every slot's run is reported", func() bool { return value(t, reg, "funnelwork_jobs_overruns_total") == slots })
+	h.until(30*time.Second, "every slot's run is reported", func() bool {
+		return value(t, reg, "funnelwork_jobs_overruns_total") == slots
+	})
 	if n := live.Load(); n != slots {
 		t.Errorf("%d runs are alive in %d slots", n, slots)
 	}

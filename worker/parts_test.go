@@ -18,11 +18,11 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// stubborn calls out and does not listen to its context: its first run waits until somebody writes "go" into
-// done, its later runs return at once.
+// stubborn is a call-out kind that ignores its context. Its first run waits until "go" is written into done; later runs
+// return at once.
 var stubborn = queue.Define[none]("test.stubborn", queue.Options{Timeout: time.Hour})
 
-// play is a process of its own.
+// play runs a role in a separate process.
 func play(role string) {
 	if err := playing(context.Background(), role); err != nil {
 		fmt.Fprintln(os.Stderr, role+":", err)
@@ -75,7 +75,9 @@ func playing(ctx context.Context, role string) error {
 	var handlers []queue.Handler
 	switch role {
 	case "worker that waits in work":
-		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error { return waitInWork(ctx, app, run) })
+		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error {
+			return waitInWork(ctx, app, run)
+		})
 	case "worker that waits in a transaction":
 		handler = mark.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
 			if err := note(ctx, app, run.Org, run.ID, "started"); err != nil {
@@ -101,8 +103,9 @@ func playing(ctx context.Context, role string) error {
 func waitInWork(ctx context.Context, app *postgres.DB, run *queue.Run[none]) error {
 	ctx = context.WithoutCancel(ctx)
 	first := true
-	if err := app.View(ctx, run.Org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, "SELECT count(*) = 0 FROM done WHERE org_id = $1 AND note = 'started'", []any{run.Org}, &first)
+	if err := app.ReadTx(ctx, run.Org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT count(*) = 0 FROM done WHERE org_id = $1 AND note = 'started'",
+			[]any{run.Org}, &first)
 	}); err != nil {
 		return err
 	}
@@ -112,20 +115,22 @@ func waitInWork(ctx context.Context, app *postgres.DB, run *queue.Run[none]) err
 	name := "second"
 	for told := !first; !told; <-time.After(50 * time.Millisecond) {
 		name = "first"
-		if err := app.View(ctx, run.Org, func(tx *postgres.Tx) error {
-			return tx.QueryRow(ctx, "SELECT count(*) > 0 FROM done WHERE org_id = $1 AND note = 'go'", []any{run.Org}, &told)
+		if err := app.ReadTx(ctx, run.Org, func(tx *postgres.Tx) error {
+			return tx.QueryRow(ctx, "SELECT count(*) > 0 FROM done WHERE org_id = $1 AND note = 'go'", []any{run.Org},
+				&told)
 		}); err != nil {
 			return err
 		}
 	}
 	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
-		tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", run.Org, run.ID, "effect of the "+name+" run")
+		tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", run.Org, run.ID,
+			"effect of the "+name+" run")
 		return nil
 	})
 	return note(ctx, app, run.Org, run.ID, "the "+name+" run returned")
 }
 
-// note writes what happened, in a transaction of its own.
+// note records what happened, in a separate transaction.
 func note(ctx context.Context, app *postgres.DB, org, job id.ID, text string) error {
 	return app.Tx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue("INSERT INTO done (org_id, job, note) VALUES ($1, $2, $3)", org, job, text)

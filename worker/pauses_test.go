@@ -97,7 +97,7 @@ func TestAWorkerDeclaresAnOverfullLaneFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'bulk')") // nobody takes them
+	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'bulk')") // no worker takes them
 	h.work(worker.Options{Concurrency: 2})
 	h.until(time.Minute, "the lane is full", func() bool {
 		return h.count("SELECT count(*) FROM job_lane WHERE lane = 'bulk' AND full_until > now()") == 1
@@ -115,11 +115,11 @@ func TestSlotsFollowTheWeights(t *testing.T) {
 	held := func(org id.ID) int {
 		return h.count("SELECT count(*) FROM job WHERE org_id = $1 AND wake_at IS NOT NULL", org)
 	}
-	if held(heavy) != 3*queue.Window || held(light) != queue.Window {
+	if held(heavy) != 3*queue.MaxInFlight || held(light) != queue.MaxInFlight {
 		t.Errorf("windows of %d and %d", held(heavy), held(light))
 	}
 	h.exec("UPDATE job SET wake_at = NULL")
-	for range 10 { // the room comes in pieces that no ratio divides
+	for range 10 { // in portions that no weight ratio divides
 		if _, err := h.ledger().Feed(t.Context(), queue.Default, 4); err != nil {
 			t.Fatal(err)
 		}
@@ -135,18 +135,21 @@ func TestTheSweepMendsWhatAsynqListsAsArchived(t *testing.T) {
 	h.add(adding(mark, none{}))
 	h.push(h.only().ref())
 	reg := prometheus.NewRegistry()
-	stop := h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
+	stop := h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error {
+		return queue.Drop(errors.New("never"))
+	}))
 	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) == 1 })
 	stop()
 	stray := h.only()
-	// A dead job that asynq does not list, and one listed that is not dead.
+	// A dead job that asynq does not list, and an archived task without a dead job.
 	h.exec("UPDATE job SET id = $1, wake_at = NULL", id.New())
 	h.work(worker.Options{Timing: worker.Timing{Sweep: 100 * time.Millisecond}, Metrics: worker.NewMetrics(reg)})
 	h.until(time.Minute, "the stray is gone and the dead job listed", func() bool {
 		tasks, err := h.inspect().ListArchivedTasks("default")
-		return err == nil && len(tasks) == 1 && tasks[0].ID == h.only().ref().TaskID() && tasks[0].ID != stray.ref().TaskID()
+		return err == nil && len(tasks) == 1 && tasks[0].ID == h.only().ref().TaskID() &&
+			tasks[0].ID != stray.ref().TaskID()
 	})
-	if n := value(t, reg, "funnelwork_jobs_swept_total"); n < 1 {
+	if n := value(t, reg, "funnelwork_jobs_archive_repairs_total"); n < 1 {
 		t.Errorf("%v swept", n)
 	}
 }
@@ -159,7 +162,7 @@ func TestASweepTellsStraysFromTheDead(t *testing.T) {
 	all := h.jobs()
 	h.exec("UPDATE job SET state = 'ready' WHERE id = $1", all[0].ID)
 	gone := id.New().String() + ":0"
-	h.exec("UPDATE job SET dispatch = 2 WHERE id = $1", all[1].ID) // it is listed under its name and an older one
+	h.exec("UPDATE job SET dispatch = 2 WHERE id = $1", all[1].ID) // archived under its current and an older ID
 	listed := []string{all[0].ref().TaskID(), all[1].ref().TaskID(), all[1].ID.String() + ":2", gone, "no job"}
 	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, listed)
 	if err != nil || !slices.Equal(strays, []string{listed[0], listed[1], gone, "no job"}) || unlisted != 1 {
@@ -173,13 +176,14 @@ func TestASweepTellsStraysFromTheDead(t *testing.T) {
 func TestTheBacklogIsCountedByState(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.add(adding(mark, none{}), adding(mark, none{}), adding(mark, none{}), adding(mark, none{}), adding(mark, none{}, queue.At(time.Now().Add(time.Hour))))
+	h.add(adding(mark, none{}), adding(mark, none{}), adding(mark, none{}), adding(mark, none{}),
+		adding(mark, none{}, queue.At(time.Now().Add(time.Hour))))
 	all := h.jobs()
 	h.exec("UPDATE job SET wake_at = NULL, run_at = now() - interval '1 hour' WHERE id = $1", all[0].ID)
 	h.exec("UPDATE job SET owner = $2 WHERE id = $1", all[1].ID, id.New())
 	h.exec("UPDATE job SET state = 'dead' WHERE id = $1", all[2].ID)
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('kind', 'a'), ('lane', 'bulk')")
-	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, id.New(), time.Hour) })
+	h.tell(func(tx *postgres.Tx) { queue.OpenCircuit(tx, id.New(), time.Hour) })
 	lanes, err := h.ledger().Backlogs(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +214,9 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
 	t.Parallel()
 	h, held, free := open(t), id.New(), id.New()
-	h.add(adding(mark, none{}, queue.Line(held)), adding(mark, none{}, queue.Line(free)))
-	h.exec("UPDATE job SET wake_at = NULL, due = true, run_at = now() - CASE WHEN line = $1 THEN interval '9 hours' ELSE interval '1 hour' END", held)
+	h.add(adding(mark, none{}, queue.ConcurrencyKey(held)), adding(mark, none{}, queue.ConcurrencyKey(free)))
+	h.exec("UPDATE job SET wake_at = NULL, due = true, run_at = now() - CASE WHEN line = $1 THEN interval '9 "+
+		"hours' ELSE interval '1 hour' END", held)
 	oldest := func() time.Duration {
 		lanes, err := h.ledger().Backlogs(t.Context())
 		if err != nil {
@@ -222,7 +227,7 @@ func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
 	if got := oldest(); got < 9*time.Hour {
 		t.Errorf("before it is held: %s", got)
 	}
-	h.tell(func(tx *postgres.Tx) { queue.HoldLine(tx, held, time.Hour) })
+	h.tell(func(tx *postgres.Tx) { queue.OpenCircuit(tx, held, time.Hour) })
 	if got := oldest(); got < time.Hour || got > 2*time.Hour {
 		t.Errorf("while it is held: %s", got)
 	}

@@ -13,23 +13,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// refillApart is the least time between two refills: ends that come close together share one.
+// refillApart is the minimum interval between two refills, so that runs that end together share one.
 const refillApart = 3 * time.Millisecond
 
-// ends are the orgs whose runs have ended since the last refill, as far as they are short of slots.
-type ends struct {
-	some chan struct{} // holds one while there are any
+// refillQueue is the orgs short of slots in which a run has ended since the last refill.
+type refillQueue struct {
+	some chan struct{} // signals that orgs is not empty
 	mu   sync.Mutex
 	orgs map[queue.Lane]map[id.ID]struct{}
 	last time.Time // when the last refill ended
 }
 
-func newEnds() *ends {
-	return &ends{some: make(chan struct{}, 1), orgs: map[queue.Lane]map[id.ID]struct{}{}}
+func newRefillQueue() *refillQueue {
+	return &refillQueue{some: make(chan struct{}, 1), orgs: map[queue.Lane]map[id.ID]struct{}{}}
 }
 
-// add asks for a refill.
-func (e *ends) add(lane queue.Lane, orgs ...id.ID) {
+// add requests a refill for orgs.
+func (e *refillQueue) add(lane queue.Lane, orgs ...id.ID) {
 	if len(orgs) == 0 {
 		return
 	}
@@ -47,8 +47,8 @@ func (e *ends) add(lane queue.Lane, orgs ...id.ID) {
 	}
 }
 
-// take answers them, and forgets them.
-func (e *ends) take() map[queue.Lane]map[id.ID]struct{} {
+// take returns the queued orgs and empties the queue.
+func (e *refillQueue) take() map[queue.Lane]map[id.ID]struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := e.orgs
@@ -56,14 +56,14 @@ func (e *ends) take() map[queue.Lane]map[id.ID]struct{} {
 	return all
 }
 
-// ended says that a run is over, and its slot free.
+// ended requests a refill after a run has ended, if its org is short of slots.
 func (w *Worker) ended(c *queue.Claimed) {
 	if w.ledger.Short(c.Lane, c.Org) {
 		w.ends.add(c.Lane, c.Org)
 	}
 }
 
-// refill feeds the orgs whose runs have ended. What it cannot do now, the next round does.
+// refill feeds the orgs in which runs have ended. The next round serves what refill could not.
 func (w *Worker) refill(ctx context.Context) error {
 	select {
 	case <-time.After(refillApart - time.Since(w.ends.last)):

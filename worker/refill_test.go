@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// The rounds of the feeder are so rare here that a line which waited for them would need more than a minute.
+// Rounds of the feeder are so rare here that a key without refills would need more than a minute.
 func TestALineGetsTheSlotOfEachJobThatEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -19,14 +19,15 @@ func TestALineGetsTheSlotOfEachJobThatEndsAtOnce(t *testing.T) {
 	h.addLine(h.org, line, 120)
 	h.addLine(newOrg(), other, 120)
 	var now, most, runs atomic.Int64
-	h.work(worker.Options{Concurrency: 10, Timing: worker.Timing{Feed: 5 * time.Second}}, call.Handle(func(context.Context, *queue.Run[none]) error {
-		for n, seen := now.Add(1), most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
-		}
-		defer now.Add(-1)
-		runs.Add(1)
-		<-time.After(10 * time.Millisecond)
-		return nil
-	}))
+	h.work(worker.Options{Concurrency: 10, Timing: worker.Timing{Feed: 5 * time.Second}},
+		call.Handle(func(context.Context, *queue.Run[none]) error {
+			for n, seen := now.Add(1), most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+			}
+			defer now.Add(-1)
+			runs.Add(1)
+			<-time.After(10 * time.Millisecond)
+			return nil
+		}))
 	took := h.until(30*time.Second, "all have run", func() bool { return runs.Load() == 240 && len(h.jobs()) == 0 })
 	t.Logf("2 lines of 120 jobs in %s, at most %d at once", took, most.Load())
 	if most.Load() > 2*queue.Slots {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	lookBatch = 500              // rows of one scan; a full one is followed by the next at once
-	lookWait  = 10 * time.Second // for one scan with its pushes
-	askRedis  = 2 * time.Second  // for one sign of life, of Redis or of Postgres
+	lookBatch = 500              // rows per scan; the next scan follows a full one at once
+	lookWait  = 10 * time.Second // timeout of one scan with its pushes
+	askRedis  = 2 * time.Second  // timeout of one ping, of Redis or Postgres
 )
 
-// relay is T3, T4, T15 and, each hour, T16 until ctx ends: again and again it asks Redis for a sign of life and Postgres for rows
-// that are due for a look. While Redis is away it touches no row.
+// relay is T3, T4, T15 and, each hour, T16 until ctx ends. In a loop it pings Redis and scans Postgres for due rows.
+// While Redis is down it changes no row.
 func (w *Worker) relay(ctx context.Context) {
 	tick := time.NewTicker(w.opt.Timing.Look)
 	defer tick.Stop()
@@ -51,23 +51,23 @@ func (w *Worker) look(ctx context.Context) error {
 	}
 	w.metrics.redis.Set(1)
 	if unread != nil {
-		return fmt.Errorf("pauses: %w", unread)
+		return fmt.Errorf("read pauses: %w", unread)
 	}
 	w.metrics.stopped(stops)
 	if w.link.back() {
-		w.log.DebugContext(ctx, "redis answers the relay again")
+		w.log.DebugContext(ctx, "relay reached redis again")
 		changed = queue.Lanes()
 	}
 	for _, lane := range changed {
-		if err := w.ledger.Epoch(ctx, lane); err != nil {
+		if err := w.ledger.Resync(ctx, lane); err != nil {
 			w.link.forget(lane)
-			return fmt.Errorf("epoch of %s: %w", lane, err)
+			return fmt.Errorf("resync %s: %w", lane, err)
 		}
 	}
 	var lag time.Duration
 	for _, scan := range []struct {
 		what string
-		find func(context.Context, int) (queue.Looked, error)
+		find func(context.Context, int) (queue.DueScan, error)
 	}{{"reap", w.ledger.Reap}, {"wake", w.ledger.Wake}} {
 		for full := true; full && ctx.Err() == nil; {
 			var late time.Duration
@@ -81,8 +81,10 @@ func (w *Worker) look(ctx context.Context) error {
 	return nil
 }
 
-// scan is one short transaction and, after it, the pushes.
-func (w *Worker) scan(ctx context.Context, what string, find func(context.Context, int) (queue.Looked, error)) (full bool, late time.Duration, err error) {
+// scan runs one short transaction and then pushes the jobs that it found.
+func (w *Worker) scan(ctx context.Context, what string,
+	find func(context.Context, int) (queue.DueScan, error),
+) (full bool, late time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	found, err := find(ctx, lookBatch)
@@ -91,12 +93,12 @@ func (w *Worker) scan(ctx context.Context, what string, find func(context.Contex
 	}
 	w.metrics.looks.WithLabelValues(what).Add(float64(len(found.Refs)))
 	if what == "reap" && len(found.Refs) > 0 {
-		w.log.WarnContext(ctx, "runs vanished: their jobs run again", "jobs", len(found.Refs))
+		w.log.WarnContext(ctx, "runs were lost: their jobs run again", "jobs", len(found.Refs))
 	}
 	return len(found.Refs) == lookBatch, found.Lag, w.push(ctx, what, found.Refs)
 }
 
-// push hands rows to asynq. Whatever goes wrong, their wake_at brings them back.
+// push enqueues jobs in asynq. If it fails, wake_at makes their rows due again.
 func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error {
 	p, err := w.courier.Push(ctx, refs...)
 	w.metrics.behind.Add(float64(p.Behind))
@@ -113,10 +115,9 @@ func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error 
 	return fmt.Errorf("%s: push: %w", what, err)
 }
 
-// epoch is the sign of life, one pipeline: each lane's epoch key is read, or made where it is missing; the
-// queues are listed, which a living asynq client does only once; what waits is counted; and asynq's own pauses
-// follow those of the lanes, where these are known. It answers the lanes whose key is new to this process, for
-// Redis may have lost anything of theirs.
+// epoch pings Redis with one pipeline. It reads each lane's epoch key and creates missing ones, registers the queues
+// (an asynq client does that only once), counts the pending tasks, and copies the lanes' pauses to asynq if known is
+// true. It returns the lanes with an epoch key that is new to this process, because Redis may have lost their tasks.
 func (w *Worker) epoch(ctx context.Context, paused map[queue.Lane]bool, known bool) (changed []queue.Lane, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askRedis)
 	defer cancel()

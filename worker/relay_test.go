@@ -17,7 +17,7 @@ import (
 func TestTheFeederIsFairOverOrgsAndFillsNoWindowTwice(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	for range 3 * queue.Window {
+	for range 3 * queue.MaxInFlight {
 		h.add(adding(mark, none{}))
 	}
 	small := make([]id.ID, 4)
@@ -48,15 +48,15 @@ func TestTheFeederIsFairOverOrgsAndFillsNoWindowTwice(t *testing.T) {
 	}
 	for feed(1000) > 0 {
 	}
-	if fed[h.org] != queue.Window {
-		t.Errorf("the large org got %d slots, want its window of %d", fed[h.org], queue.Window)
+	if fed[h.org] != queue.MaxInFlight {
+		t.Errorf("the large org got %d slots, want its window of %d", fed[h.org], queue.MaxInFlight)
 	}
 }
 
 func TestAJobOfAnOrgWithoutAFreeSlotWaitsForTheFeeder(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	for range queue.Window + 5 {
+	for range queue.MaxInFlight + 5 {
 		h.add(adding(mark, none{}))
 	}
 	if n := h.count("SELECT count(*) FROM job WHERE wake_at IS NULL"); n != 5 {
@@ -108,7 +108,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 		refs = append(refs, j.ref())
 	}
 	l := h.ledger()
-	c := queue.NewCourier(l, h.link)
+	c := queue.NewDispatcher(l, h.link)
 	if p, err := c.Push(t.Context(), refs...); err != nil || p.Added != len(refs) {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -132,13 +132,13 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
-	c := queue.NewCourier(h.ledger(), h.link)
+	c := queue.NewDispatcher(h.ledger(), h.link)
 	for n := range queue.MaxLosses {
 		j := h.only()
 		if j.State != "ready" || j.Losses != n || j.Dispatch != n {
 			t.Fatalf("before loss %d: %+v", n+1, j)
 		}
-		// As after a kill: asynq has the task as active, and nobody runs the row.
+		// As after a kill: the task is active in asynq, and no run owns the row.
 		if err := h.link.Del(t.Context(), "asynq:{default}:pending").Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+j.ref().TaskID(), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
-	c := queue.NewCourier(h.ledger(), h.link)
+	c := queue.NewDispatcher(h.ledger(), h.link)
 	pushNothing := func(how string) {
 		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (queue.Pushed{}) {
 			t.Errorf("%s: %+v, %v", how, p, err)
@@ -194,12 +194,16 @@ func TestDeadJobsAreListedAgainAfterRedisLostEverything(t *testing.T) {
 	h := open(t)
 	h.add(adding(mark, none{}))
 	h.push(h.only().ref())
-	h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error { return queue.Drop(errors.New("never")) }))
+	h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error {
+		return queue.Drop(errors.New("never"))
+	}))
 	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(time.Minute, "it is archived again", func() bool { return slices.Contains(h.archived(), "attempt 1 of 8: never") })
+	h.until(time.Minute, "it is archived again", func() bool {
+		return slices.Contains(h.archived(), "attempt 1 of 8: never")
+	})
 	h.exec("UPDATE job SET wake_at = now()")
 	h.until(time.Minute, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
 }

@@ -10,32 +10,32 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// runs are the jobs that this process runs now. Claims are extended, all in one statement; a run whose claim
-// could not be extended for Guard, or was taken, is cancelled, well before anybody else may have its job.
+// runs is the runs in this process. One statement extends all their leases. A run is cancelled if its lease was not
+// extended for Guard or was taken, well before another process may claim its job.
 type runs struct {
-	ledger  *queue.Ledger
+	ledger  *queue.Store
 	timing  Timing
 	log     *slog.Logger
 	metrics *Metrics
 
 	mu   sync.Mutex
 	all  map[*run]struct{}
-	over error // set once everything that begins is cancelled at once
+	over error // if set, new runs are cancelled at once
 }
 
-// run is one run. claim is nil where a row lock is the lease: that is lost with its session and by nothing else.
+// run is one run. claim is nil if the row lock is the lease, which ends only with its session.
 type run struct {
 	claim    *queue.Claimed
 	end      context.CancelCauseFunc
-	extended time.Time // start of the last extension that held
+	extended time.Time // start of the last successful extension
 	guard    *time.Timer
 }
 
-func newRuns(l *queue.Ledger, t Timing, log *slog.Logger, m *Metrics) *runs {
+func newRuns(l *queue.Store, t Timing, log *slog.Logger, m *Metrics) *runs {
 	return &runs{ledger: l, timing: t, log: log, metrics: m, all: map[*run]struct{}{}}
 }
 
-// begin makes the context of a run that was claimed at the given time, or earlier than the claim took effect.
+// begin returns the context of a run. at is the time of the claim, or earlier.
 func (r *runs) begin(ctx context.Context, claim *queue.Claimed, at time.Time) (context.Context, *run) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	one := &run{claim: claim, end: cancel, extended: at}
@@ -51,8 +51,8 @@ func (r *runs) begin(ctx context.Context, claim *queue.Claimed, at time.Time) (c
 	return ctx, one
 }
 
-// finish ends the extending of a run whose Work has returned, and answers until when its verdict may be
-// written. An extension beside the verdict would wait for it, and all others behind it.
+// finish stops extending a run after its work has returned, and returns the deadline for writing its completion. An
+// extension concurrent with the completion would wait for its row lock and delay all other extensions.
 func (r *runs) finish(one *run) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *runs) finish(one *run) time.Time {
 	return one.extended.Add(r.timing.Guard)
 }
 
-// cancel ends all runs, and those that begin from now on.
+// cancel cancels all runs, including runs that begin later.
 func (r *runs) cancel(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *runs) extendOnce(ctx context.Context) {
 	defer cancel()
 	held, err := r.ledger.Extend(ctx, claims)
 	if err != nil {
-		r.log.WarnContext(ctx, "leases not extended", "runs", len(claims), "error", err)
+		r.log.WarnContext(ctx, "failed to extend leases", "runs", len(claims), "error", err)
 		return
 	}
 	r.mu.Lock()

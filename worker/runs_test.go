@@ -24,13 +24,14 @@ func TestARunWhoseJobWasTakenIsCancelledAndCannotCommit(t *testing.T) {
 	began := make(chan struct{})
 	ended := make(chan error, 1)
 	kind := queue.Define[none]("test.taken", queue.Options{})
-	h.work(worker.Options{Timing: worker.Timing{Extend: 100 * time.Millisecond}}, kind.Handle(func(ctx context.Context, run *queue.Run[none]) error {
-		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
-		close(began)
-		<-ctx.Done()
-		ended <- context.Cause(ctx)
-		return nil
-	}))
+	h.work(worker.Options{Timing: worker.Timing{Extend: 100 * time.Millisecond}},
+		kind.Handle(func(ctx context.Context, run *queue.Run[none]) error {
+			run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
+			close(began)
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return nil
+		}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
 	<-began
@@ -42,7 +43,7 @@ func TestARunWhoseJobWasTakenIsCancelledAndCannotCommit(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("not cancelled")
 	}
-	<-time.After(300 * time.Millisecond) // the verdict would follow at once
+	<-time.After(300 * time.Millisecond) // the completion would follow at once
 	if j := h.only(); j.Owner == nil || *j.Owner != other || h.doneRows() != 0 {
 		t.Errorf("row %+v, %d effects", j, h.doneRows())
 	}
@@ -105,7 +106,7 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 	h.push(h.only().ref())
 	<-began
 	h.until(time.Minute, "it is put off", func() bool {
-		if err := h.inspect().CancelProcessing(task); err != nil { // published: nobody may have listened yet
+		if err := h.inspect().CancelProcessing(task); err != nil { // a publication: there may be no subscriber yet
 			t.Fatal(err)
 		}
 		j := h.only()
@@ -116,8 +117,9 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: h.client(redisx.Request), Log: h.log})
-	app, err := postgres.Open(t.Context(), postgres.Options{URL: h.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: h.client(redisx.Request), Log: h.log})
+	app, err := postgres.Open(t.Context(),
+		postgres.Options{URL: h.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,16 +128,22 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = pusher.Run(ctx) // never an error
+		_ = pusher.Run(ctx) // always nil
 	}()
 	t.Cleanup(func() { cancel(); <-over })
 	began := make(chan time.Time, 1)
 	kind := queue.Define[none]("test.quick", queue.Options{})
-	h.work(worker.Options{}, kind.Handle(func(context.Context, *queue.Run[none]) error { began <- time.Now(); return nil }))
+	h.work(worker.Options{}, kind.Handle(func(context.Context, *queue.Run[none]) error {
+		began <- time.Now()
+		return nil
+	}))
 	var took []time.Duration
 	for n := range 41 {
-		<-time.After(time.Duration(30+n%7*5) * time.Millisecond) // the worker is idle, and at no fixed point of its poll
-		if err := app.Tx(t.Context(), h.org, func(tx *postgres.Tx) error { return kind.Add(t.Context(), tx, none{}) }); err != nil {
+		// The worker is idle, at a random point of its poll interval.
+		<-time.After(time.Duration(30+n%7*5) * time.Millisecond)
+		if err := app.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
+			return kind.Add(t.Context(), tx, none{})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -143,7 +151,7 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("commit to start: p50 %s, p95 %s", took[20], took[38])
-	// The bench holds it to 30 ms on a quiet machine; a missed push is mended after 3 s.
+	// The benchmark requires 30 ms on a quiet machine; the relay repairs a missed push after 3 s.
 	if took[20] > 2*time.Second {
 		t.Errorf("p50 %s", took[20])
 	}
@@ -166,7 +174,7 @@ func TestARunThatCannotExtendItsLeaseEnds(t *testing.T) {
 	start := time.Now()
 	h.push(h.only().ref())
 	<-began
-	// The row is locked: extensions wait for it and time out.
+	// The row is locked, so extensions wait for it and time out.
 	if _, err := h.sql.Exec(t.Context(), "BEGIN; SELECT FROM job FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
@@ -196,18 +204,20 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
 	<-began
-	// Nobody of the two roles gets a session, and those that they have end.
+	// The two roles get no new sessions, and their existing sessions end.
 	name := h.sql.Config().Database
 	other := testkit.Pgx(t, strings.Replace(h.db.URL, "/"+name+"?", "/postgres?", 1))
 	allow := func(yes bool) {
-		if _, err := other.Exec(t.Context(), fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS %t", name, yes)); err != nil {
+		if _, err := other.Exec(t.Context(),
+			fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS %t", name, yes)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	allow(false)
-	h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> " +
+		"pg_backend_pid()")
 	close(finish)
-	<-time.After(2 * time.Second) // the first tries fail
+	<-time.After(2 * time.Second) // the first attempts fail
 	if n := len(h.jobs()); n != 1 {
 		t.Fatalf("%d jobs while the database is away", n)
 	}
@@ -218,7 +228,7 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 	}
 }
 
-// Behind a transaction pooler no statement is prepared, so every argument must be encoded without the server's help.
+// Behind a transaction pooler no statement is prepared, so every argument must be encoded without the server's types.
 func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -231,12 +241,14 @@ func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
 		return db
 	}
 	h.db.App, h.db.System = pool(postgres.App), pool(postgres.System)
-	call := queue.Define[none]("test.call", queue.Options{Backoff: func(int) time.Duration { return 10 * time.Millisecond }})
+	call := queue.Define[none]("test.call", queue.Options{Backoff: func(int) time.Duration {
+		return 10 * time.Millisecond
+	}})
 	h.work(worker.Options{Timing: worker.Timing{Extend: 50 * time.Millisecond, First: 300 * time.Millisecond}},
 		mark.HandleTx(markWork),
 		call.Handle(func(ctx context.Context, run *queue.Run[none]) error {
 			select {
-			case <-time.After(200 * time.Millisecond): // a few extensions
+			case <-time.After(200 * time.Millisecond): // some extensions
 			case <-ctx.Done():
 				return queue.Drop(context.Cause(ctx))
 			}
@@ -246,12 +258,12 @@ func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
 			}
 			return nil
 		}))
-	for range queue.Window + 5 {
+	for range queue.MaxInFlight + 5 {
 		h.add(adding(mark, none{}))
 	}
 	h.add(adding(call, none{}), adding(call, none{}))
 	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
-	if n := h.doneRows(); n != queue.Window+5+4 {
-		t.Errorf("%d effects, want %d", n, queue.Window+9)
+	if n := h.doneRows(); n != queue.MaxInFlight+5+4 {
+		t.Errorf("%d effects, want %d", n, queue.MaxInFlight+9)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// sampler lets one of many like events through per interval, for log lines that a fault would repeat for each job. It
-// is safe for concurrent use.
+// sampler lets one of many similar events through per interval, for log lines that a fault would repeat for every job.
+// It is safe for concurrent use.
 type sampler struct {
 	every time.Duration
 	mu    sync.Mutex
@@ -14,8 +14,8 @@ type sampler struct {
 	held  int
 }
 
-// count counts one event at now. It returns how many came since the last that was let through, this one included, or
-// 0 where this one is not to be logged.
+// count counts one event at now. It returns the number of events since the last one that was let through, including
+// this one, or 0 if this one must not be logged.
 func (s *sampler) count(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// lines keeps the lines of one message.
+// lines collects the log lines with one message.
 type lines struct {
 	slog.Handler
 	message string
@@ -52,7 +52,7 @@ func TestClaimsThatFailAreCountedAndLoggedOnceASecond(t *testing.T) {
 	const jobs = 200
 	h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, jobs)...)
 	waiting := h.jobs()
-	h.exec("ALTER TABLE job RENAME TO job_away") // so that each claim is refused
+	h.exec("ALTER TABLE job RENAME TO job_away") // so that every claim fails
 	reg := prometheus.NewRegistry()
 	began := time.Now()
 	_, stop := h.worker(worker.Options{Concurrency: 8, Metrics: worker.NewMetrics(reg)}, mark.HandleTx(markWork))
@@ -60,7 +60,8 @@ func TestClaimsThatFailAreCountedAndLoggedOnceASecond(t *testing.T) {
 		h.push(j.ref())
 	}
 	failed := func() int {
-		return int(labelled(t, reg, "funnelwork_jobs_claims_total", map[string]string{"lane": string(queue.Default), "result": "failed"}))
+		return int(labelled(t, reg, "funnelwork_jobs_claims_total",
+			map[string]string{"lane": string(queue.Default), "result": "failed"}))
 	}
 	h.until(most, "every claim failed", func() bool { return failed() >= jobs })
 	h.exec("ALTER TABLE job_away RENAME TO job")
@@ -77,13 +78,14 @@ func TestClaimsThatFailAreCountedAndLoggedOnceASecond(t *testing.T) {
 	if sum > int64(failed()) {
 		t.Errorf("the lines count %d claims of %d", sum, failed())
 	}
-	done := labelled(t, reg, "funnelwork_jobs_claims_total", map[string]string{"lane": string(queue.Default), "result": "claimed"})
+	done := labelled(t, reg, "funnelwork_jobs_claims_total",
+		map[string]string{"lane": string(queue.Default), "result": "claimed"})
 	if done != jobs {
 		t.Errorf("%v claims are counted; want %d", done, jobs)
 	}
 }
 
-// labelled is the value of the one series with these labels.
+// labelled returns the value of the one series with these labels.
 func labelled(t testing.TB, reg prometheus.Gatherer, name string, labels map[string]string) float64 {
 	t.Helper()
 	families, err := reg.Gather()

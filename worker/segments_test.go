@@ -25,16 +25,17 @@ import (
 // syncing is the role of a worker that keeps segments current.
 const syncing = "worker that keeps segments"
 
-// keepSegments is a worker with the one kind, whose runs are small: a kill meets them everywhere.
+// keepSegments runs a worker with this one kind and small runs, so that a kill can hit every step.
 func keepSegments(ctx context.Context, db string, system *postgres.DB, client, requests redis.UniversalClient) error {
 	log := slog.New(slog.DiscardHandler)
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: requests, Log: log})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: requests, Log: log})
 	pushing, stop := context.WithCancel(ctx)
 	var pushes sync.WaitGroup
 	pushes.Go(func() { _ = pusher.Run(pushing) })
 	defer pushes.Wait()
 	defer stop()
-	app, err := postgres.Open(ctx, postgres.Options{URL: db, Role: postgres.App, MaxConns: 6, AfterCommit: pusher.AfterCommit})
+	app, err := postgres.Open(ctx,
+		postgres.Options{URL: db, Role: postgres.App, MaxConns: 6, AfterCommit: pusher.AfterCommit})
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func keepSegments(ctx context.Context, db string, system *postgres.DB, client, r
 	}).Run(ctx)
 }
 
-// crm is a house whose org has contacts.
+// crm is a house with an org that has contacts.
 type crm struct{ *house }
 
 func openCRM(t *testing.T) crm {
@@ -58,7 +59,9 @@ func openCRM(t *testing.T) crm {
 
 func (h crm) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 	h.t.Helper()
-	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error { return fn(h.t.Context(), tx) }); err != nil {
+	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error {
+		return fn(h.t.Context(), tx)
+	}); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -70,7 +73,11 @@ func flat(*contacts.Contact) (float64, events.ContactScore) {
 func (h crm) create(n int) (row contacts.Row) {
 	h.t.Helper()
 	h.tx(func(_ context.Context, tx *postgres.Tx) (err error) {
-		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(fmt.Sprintf("p%d@acme.example", n)), FirstName: wire.Some("A"), LastName: wire.Some("B")}, flat)
+		row, err = contacts.Create(tx,
+			&contacts.Patch{
+				Email: wire.Some(fmt.Sprintf("p%d@acme.example", n)), FirstName: wire.Some("A"),
+				LastName: wire.Some("B"),
+			}, flat)
 		return err
 	})
 	return row
@@ -84,11 +91,12 @@ func (h crm) stage(i id.ID, stage string) {
 	})
 }
 
-// customers makes the segment of that stage.
+// customers makes a segment of the customers.
 func (h crm) customers() {
 	h.t.Helper()
 	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		_, err := segments.Create(ctx, tx, segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
+		_, err := segments.Create(ctx, tx,
+			segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
 		return err
 	})
 }
@@ -98,7 +106,10 @@ func (h crm) crowd(n int) (ids []id.ID) {
 	h.t.Helper()
 	rows := make([]contacts.Upsert, n)
 	for i := range rows {
-		rows[i].Patch = contacts.Patch{Email: wire.Some(fmt.Sprintf("c%d@acme.example", i)), FirstName: wire.Some("A"), LastName: wire.Some("B")}
+		rows[i].Patch = contacts.Patch{
+			Email:     wire.Some(fmt.Sprintf("c%d@acme.example", i)),
+			FirstName: wire.Some("A"), LastName: wire.Some("B"),
+		}
 	}
 	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		out, _, _, err := contacts.UpsertAll(ctx, tx, rows, flat)
@@ -124,7 +135,9 @@ func TestAWorkerKeepsMembersRight(t *testing.T) {
 	})
 	ada := h.create(1)
 	h.customers()
-	h.until(time.Minute, "ready", func() bool { return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1 })
+	h.until(time.Minute, "ready", func() bool {
+		return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1
+	})
 	for n := range 6 {
 		stage, members := "customer", 1
 		if n%2 == 1 {
@@ -133,10 +146,13 @@ func TestAWorkerKeepsMembersRight(t *testing.T) {
 		h.stage(ada.ID, stage)
 		h.until(time.Minute, stage, func() bool { return h.count(`SELECT count(*) FROM segment_member`) == members })
 	}
-	h.until(time.Minute, "every step told", func() bool { return h.count(`SELECT count(*) FROM event WHERE type LIKE 'segment.%'`) == 6 })
+	h.until(time.Minute, "every step told", func() bool {
+		return h.count(`SELECT count(*) FROM event WHERE type LIKE 'segment.%'`) == 6
+	})
 }
 
-// A worker dies by SIGKILL again and again, in the middle of a build and of what follows; each time another takes over.
+// Workers are killed by SIGKILL again and again, during a build and the syncs after it. Each time another worker takes
+// over.
 func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 	t.Parallel()
 	h := openCRM(t)
@@ -154,7 +170,9 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 	}
 	kill(`SELECT coalesce(extract(epoch FROM max(built_at)) * 1000000, 0)::bigint FROM segment`)
 	last := h.process(syncing)
-	h.until(time.Minute, "ready", func() bool { return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1 })
+	h.until(time.Minute, "ready", func() bool {
+		return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1
+	})
 	if err := last.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -168,17 +186,24 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 		kill(`SELECT count(*) FROM segment_member`)
 	}
 	h.process(syncing)
-	h.until(time.Minute, "all marks are taken", func() bool { return h.count(`SELECT count(*) FROM segment_mark`) == 0 })
+	h.until(time.Minute, "all marks are taken", func() bool {
+		return h.count(`SELECT count(*) FROM segment_mark`) == 0
+	})
 	for what, c := range map[string]struct {
 		sql  string
 		want int
 	}{
-		"members":            {`SELECT count(*) FROM segment_member m JOIN contact c ON c.org_id = m.org_id AND c.id = m.contact_id WHERE c.stage = 'customer'`, people / 2},
-		"others":             {`SELECT count(*) FROM segment_member m JOIN contact c ON c.org_id = m.org_id AND c.id = m.contact_id WHERE c.stage <> 'customer'`, 0},
-		"entered":            {`SELECT count(*) FROM event WHERE type = 'segment.entered'`, people / 2},
-		"contacts that were": {`SELECT count(DISTINCT data -> 'object' ->> 'contact_id') FROM event WHERE type = 'segment.entered'`, people / 2},
-		"left":               {`SELECT count(*) FROM event WHERE type = 'segment.left'`, 0},
-		"dead jobs":          {`SELECT count(*) FROM job WHERE state = 'dead'`, 0},
+		"members": {`SELECT count(*) FROM segment_member m JOIN contact c ON c.org_id = m.org_id
+			AND c.id = m.contact_id WHERE c.stage = 'customer'`, people / 2},
+		"others": {`SELECT count(*) FROM segment_member m JOIN contact c ON c.org_id = m.org_id
+			AND c.id = m.contact_id WHERE c.stage <> 'customer'`, 0},
+		"entered": {`SELECT count(*) FROM event WHERE type = 'segment.entered'`, people / 2},
+		"contacts that were": {
+			`SELECT count(DISTINCT data -> 'object' ->> 'contact_id') FROM event WHERE type = 'segment.entered'`,
+			people / 2,
+		},
+		"left":      {`SELECT count(*) FROM event WHERE type = 'segment.left'`, 0},
+		"dead jobs": {`SELECT count(*) FROM job WHERE state = 'dead'`, 0},
 	} {
 		if got := h.count(c.sql); got != c.want {
 			t.Errorf("%s: %d, want %d", what, got, c.want)

@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// sweep is T16: what asynq lists as archived and is not dead in Postgres, or bears an older name of its job, goes, and
-// the newest dead that it does not list are brought there by T3.
+// sweep is T16. It deletes archived tasks that have no dead job in Postgres or an outdated task ID. T3 then pushes the
+// newest dead jobs that asynq does not list.
 func (w *Worker) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
@@ -27,12 +27,12 @@ func (w *Worker) sweep(ctx context.Context) error {
 		}
 		for _, task := range strays {
 			if err := inspect.DeleteTask(string(lane), task); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
-				w.log.WarnContext(ctx, "an archived task without a dead job is not deleted", "task", task, "error", err)
+				w.log.WarnContext(ctx, "failed to delete an archived task with no dead job", "task", task, "error", err)
 				continue
 			}
-			w.metrics.swept.WithLabelValues("deleted").Inc()
+			w.metrics.repaired("deleted", 1)
 		}
-		w.metrics.swept.WithLabelValues("relisted").Add(float64(unlisted))
+		w.metrics.repaired("relisted", unlisted)
 	}
 	return nil
 }

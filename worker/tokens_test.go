@@ -20,16 +20,16 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// logins is an org with an owner, and with logins at the OAuth sandbox.
+// logins is an org with an owner and logins at the OAuth sandbox.
 type logins struct {
 	*house
 	sandbox   *oauth.Sandbox
-	box       *secret.Box
+	box       *secret.Sealer
 	service   *social.Service
 	refresher *social.Refresher
 }
 
-// logged are logins at the families of providers given.
+// logged makes logins at the given provider families.
 func logged(t *testing.T, families ...string) *logins {
 	t.Helper()
 	l := &logins{house: open(t), sandbox: oauth.New(oauth.Options{})}
@@ -39,18 +39,28 @@ func logged(t *testing.T, families ...string) *logins {
 	apps := map[string]provider.App{}
 	for _, family := range families {
 		client, password := oauth.Client(family)
-		apps[family] = provider.App{ClientID: client, ClientSecret: provider.Secret(password), Base: server.URL + oauth.Path}
+		apps[family] = provider.App{
+			ClientID: client, ClientSecret: provider.Secret(password),
+			Base: server.URL + oauth.Path,
+		}
 	}
-	l.service = jobs.Social(social.Options{Providers: provider.New(provider.Options{Apps: apps}), Box: l.box, PublicURL: "http://test"})
-	l.refresher = social.NewRefresher(social.RefreshOptions{Service: l.service, App: l.db.App, System: l.db.System, Log: l.log})
+	l.service = jobs.Social(social.Options{
+		Providers: provider.New(provider.Options{Apps: apps}), Box: l.box,
+		PublicURL: "http://test",
+	})
+	l.refresher = social.NewRefresher(social.RefreshOptions{
+		Service: l.service, App: l.db.App, System: l.db.System,
+		Log: l.log,
+	})
 	l.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", l.org)
 	owner := id.New()
-	l.exec("INSERT INTO app_user (id, email, email_folded) VALUES ($1, 'owner@example.com', 'owner@example.com')", owner)
+	l.exec("INSERT INTO app_user (id, email, email_folded) VALUES ($1, 'owner@example.com', 'owner@example.com')",
+		owner)
 	l.exec("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')", l.org, owner)
 	return l
 }
 
-// login is a person's at a platform, with an account, and with access for an hour.
+// login makes a person's login at a platform, with an account and one hour of access.
 func (l *logins) login(platform, person string) (grant id.ID, there oauth.Grant) {
 	l.t.Helper()
 	p, err := l.service.Providers.Get(platform)
@@ -71,16 +81,19 @@ func (l *logins) login(platform, person string) (grant id.ID, there oauth.Grant)
 		}
 		return sealed
 	}
-	l.exec(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, scopes, sealed_access, sealed_refresh, granted_at, issued_at, access_expires_at, refresh_at)
+	l.exec(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, scopes, sealed_access,
+		sealed_refresh, granted_at, issued_at, access_expires_at, refresh_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now(), now() + interval '1 hour', now())`,
-		l.org, grant, platform, string(p.Kind), p.ClientID(), there.Subject, p.Scopes, seal(there.Access, "access"), seal(there.Refresh, "refresh"))
-	l.exec("INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, now())",
+		l.org, grant, platform, string(p.Kind), p.ClientID(), there.Subject, p.Scopes, seal(there.Access, "access"),
+		seal(there.Refresh, "refresh"))
+	l.exec("INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, "+
+		"connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, now())",
 		l.org, id.New(), platform, string(p.Kind), there.Subject, grant, person)
 	return grant, there
 }
 
-// TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed takes two logins, of one of which its owner has taken the rights back,
-// the whole way: a sweep, a job each, the provider, and then status, event, audit and mail.
+// TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed runs two logins, one of them revoked by its owner, through
+// the whole path: a sweep, a job each, the provider, and then status, event, audit and mail.
 func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 	t.Parallel()
 	h := logged(t, "x")
@@ -89,7 +102,8 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 	if err := h.sandbox.Kill(t.Context(), there.ID, "revoked"); err != nil {
 		t.Fatal(err)
 	}
-	handlers := append(tokenrefresh.Job{Refresher: h.refresher}.Handlers(), accounttell.Job{Box: h.box, Social: h.service}.Handler(),
+	handlers := append(tokenrefresh.Job{Refresher: h.refresher}.Handlers(),
+		accounttell.Job{Box: h.box, Social: h.service}.Handler(),
 		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: h.box}.Work))
 	h.work(worker.Options{}, handlers...)
 	began := time.Now()
@@ -98,12 +112,18 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 	})
 	var status, reason, renewed string
 	var mails, events, audits, open int
-	for deadline := time.Now().Add(2 * time.Minute); mails == 0 || renewed != "active 0" || open > 0; <-time.After(50 * time.Millisecond) {
-		err := h.sql.QueryRow(t.Context(), `SELECT g.status, g.reason, (SELECT status || ' ' || fail_count FROM social_grant WHERE id = $2 AND version > 1 AND attempt_state IS NULL
+	for deadline := time.Now().Add(2 * time.Minute); mails == 0 || renewed != "active 0" ||
+		open > 0; <-time.After(50 * time.Millisecond) {
+		err := h.sql.QueryRow(t.Context(),
+			`SELECT g.status, g.reason, (SELECT status || ' ' || fail_count FROM social_grant WHERE id = $2
+				AND version > 1 AND attempt_state IS NULL
 				UNION ALL SELECT '' LIMIT 1),
-				(SELECT count(*) FROM sandbox_mail WHERE org_id = $3), (SELECT count(*) FROM event WHERE org_id = $3 AND type = 'social_account.reauth_required'),
-				(SELECT count(*) FROM audit_log WHERE org_id = $3 AND action = 'social_grant.reauth_required'), (SELECT count(*) FROM job)
-			FROM social_grant g WHERE g.id = $1`, dead, living, h.org).Scan(&status, &reason, &renewed, &mails, &events, &audits, &open)
+				(SELECT count(*) FROM sandbox_mail WHERE org_id = $3), (SELECT count(*) FROM event
+				WHERE org_id = $3 AND type = 'social_account.reauth_required'),
+				(SELECT count(*) FROM audit_log WHERE org_id = $3
+				AND action = 'social_grant.reauth_required'), (SELECT count(*) FROM job)
+			FROM social_grant g WHERE g.id = $1`, dead, living, h.org).Scan(&status, &reason, &renewed, &mails,
+			&events, &audits, &open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +131,10 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 			break
 		}
 	}
-	if status != "reauth_required" || reason == "" || mails != 1 || events != 1 || audits != 1 || renewed != "active 0" || open != 0 {
-		t.Errorf("%s (%s), %d mails, %d events, %d audits; the other %q; %d jobs", status, reason, mails, events, audits, renewed, open)
+	if status != "reauth_required" || reason == "" || mails != 1 || events != 1 || audits != 1 ||
+		renewed != "active 0" || open != 0 {
+		t.Errorf("%s (%s), %d mails, %d events, %d audits; the other %q; %d jobs", status, reason, mails, events,
+			audits, renewed, open)
 	}
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("announced after %s", took)

@@ -37,14 +37,14 @@ type arrival struct {
 	body   []byte
 }
 
-// post is a house whose org has a webhook at a receiver of the test's own, and a worker that delivers.
+// post is a house with an org's webhook, the test's receiver, and a worker that delivers.
 type post struct {
 	*house
-	db       *postgres.DB // commits are pushed
+	db       *postgres.DB // pushes after commits
 	hooks    *webhooks.Service
 	endpoint id.ID
 	shown    string
-	takes    time.Duration // by the receiver, for an answer
+	takes    time.Duration // the receiver's response time
 	busy     atomic.Int32  // requests at the receiver
 	busiest  atomic.Int32
 	mu       sync.Mutex
@@ -67,7 +67,8 @@ func openPost(t *testing.T, takes time.Duration) *post {
 	}
 	p.db = p.pushing()
 	p.tx(func(tx *postgres.Tx) error {
-		v, shown, err := p.hooks.Create(t.Context(), tx, webhooks.New{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
+		v, shown, err := p.hooks.Create(t.Context(), tx,
+			webhooks.New{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 		p.endpoint, p.shown = v.ID, shown
 		return err
 	})
@@ -102,18 +103,22 @@ func (p *post) tx(fn func(*postgres.Tx) error) {
 	}
 }
 
-// announce makes an event and answers the contact that it is about.
+// announce makes an event and returns its contact.
 func (p *post) announce() (contact string) {
 	p.t.Helper()
 	now := wire.Now()
-	c := events.Contact{ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Stage: "lead", Tag: []string{}, Segment: []string{}, Attributes: map[string]any{}, Score: events.ContactScore{Confidence: "prior"}, CreatedAt: now, UpdatedAt: now}
+	c := events.Contact{
+		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Stage: "lead",
+		Tag: []string{}, Segment: []string{}, Attributes: map[string]any{},
+		Score: events.ContactScore{Confidence: "prior"}, CreatedAt: now, UpdatedAt: now,
+	}
 	p.tx(func(tx *postgres.Tx) error {
 		return events.Announce(p.t.Context(), tx, events.ContactCreated{Contact: c})
 	})
 	return c.ID.String()
 }
 
-// of is the contact that an arrival tells of.
+// of returns the contact of an arrival's event.
 func (a *arrival) of() string {
 	var e struct {
 		Data struct{ Object struct{ ID string } }
@@ -126,7 +131,7 @@ func TestARotationUnderLoadLosesNobodyWhoKnowsOneOfTheSecrets(t *testing.T) {
 	t.Parallel()
 	p := openPost(t, 0)
 	p.work(worker.Options{}, p.handlers...)
-	made := map[string]time.Time{} // the event of this contact was announced then
+	made := map[string]time.Time{} // announcement times by contact
 	every := time.NewTicker(10 * time.Millisecond)
 	defer every.Stop()
 	announce := func() {
@@ -206,7 +211,8 @@ func TestATestSendOfEveryTypeArrivesAndMeetsItsSchema(t *testing.T) {
 		return nil
 	})
 	p.until(60*time.Second, "every sample has arrived", func() bool {
-		return p.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND trigger = 'test'") == len(all)
+		return p.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND trigger = 'test'") ==
+			len(all)
 	})
 	seen := map[string]bool{}
 	for _, a := range p.arrivals() {
@@ -219,7 +225,8 @@ func TestATestSendOfEveryTypeArrivesAndMeetsItsSchema(t *testing.T) {
 		}
 		seen[e.Type] = true
 		eventstest.Check(t, a.body)
-		if ours, standard := webhooks.Verify(p.shown, a.header, a.body); !ours || !standard || e.ID != a.event || e.OrgID != p.org.String() {
+		if ours, standard := webhooks.Verify(p.shown, a.header, a.body); !ours || !standard || e.ID != a.event ||
+			e.OrgID != p.org.String() {
 			t.Errorf("%s: %v, %v; %s", e.Type, ours, standard, a.body)
 		}
 	}
@@ -230,18 +237,21 @@ func TestATestSendOfEveryTypeArrivesAndMeetsItsSchema(t *testing.T) {
 	}
 }
 
-// Live events find a free slot beside a replay, which never takes more than half of them, and a worker that stops
-// in the middle loses and doubles nothing.
+// Live events find a free slot beside a replay, which never takes more than half of the slots. A worker that stops in
+// between loses and duplicates nothing.
 func TestAReplayDelaysNoLiveEventAndSendsEachOfItsOwnOnce(t *testing.T) {
 	t.Parallel()
 	const past = 200
 	p := openPost(t, 50*time.Millisecond)
 	p.exec(`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
-		SELECT $1, uuidv7_at(at), n, 'contact.created', 'system', '{}', at FROM (SELECT n, now() - (1000 - n) * interval '1 second' AS at FROM generate_series(1, $2::int) n) e`, p.org, past)
+		SELECT $1, uuidv7_at(at), n, 'contact.created', 'system', '{}', at
+		FROM (SELECT n, now() - (1000 - n) * interval '1 second' AS at FROM generate_series(1, $2::int) n) e`, p.org,
+		past)
 	stop := p.work(worker.Options{}, p.handlers...)
 	var r webhooks.Replay
 	p.tx(func(tx *postgres.Tx) (err error) {
-		r, err = p.hooks.Replay(t.Context(), tx, p.endpoint, webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute)})
+		r, err = p.hooks.Replay(t.Context(), tx, p.endpoint,
+			webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute)})
 		if err != nil {
 			return err
 		}
@@ -288,8 +298,10 @@ func TestAReplayDelaysNoLiveEventAndSendsEachOfItsOwnOnce(t *testing.T) {
 		t.Errorf("%d requests at once, at most 10 are promised", n)
 	}
 	slices.Sort(took)
-	t.Logf("live events beside a replay: p50 %v, longest %v; at most %d at once", took[len(took)/2], took[len(took)-1], p.busiest.Load())
-	if p50 := took[len(took)/2]; p50 > 2*time.Second { // the replay goes on for longer; who stood behind it would wait for it
+	t.Logf("live events beside a replay: p50 %v, longest %v; at most %d at once", took[len(took)/2],
+		took[len(took)-1], p.busiest.Load())
+	// The replay takes longer; an event queued behind it would wait for it.
+	if p50 := took[len(took)/2]; p50 > 2*time.Second {
 		t.Errorf("live events wait %v", p50)
 	}
 }

@@ -14,38 +14,38 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Options of a Worker. App, System, Redis and Log must be set.
+// Options configures a Worker. App, System, Redis and Log must be set.
 type Options struct {
 	App, System *postgres.DB
-	// Redis is the worker's own client, with go-redis's retries: asynq's loop spins on a client that gives up
-	// at once. It gets hooks that act on asynq's commands. The caller closes it.
+	// Redis is a separate client with go-redis's retries, because asynq's loop spins on a client that fails fast. The
+	// worker adds hooks to it that affect asynq's commands. The caller closes it.
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
-	Hooks    queue.Hooks // what the kinds do when a job ends without a run
-	// Concurrency is how many jobs run at once in this process; 0 means 20. The lane of webhooks has eight slots
-	// of its own for each, at least 160 and at most 800, so that slow receivers hold up nothing else.
+	Hooks    queue.Hooks // called when a job ends without a run
+	// Concurrency is how many jobs run at once in this process; 0 means 20. The webhooks lane has eight additional
+	// slots for each, at least 160 and at most 800, so that slow receivers delay nothing else.
 	Concurrency int
-	// Grace is how long runs may go on after Run's context ended; 0 means 25 s.
+	// Grace is how long runs may continue after Run's context has ended; 0 means 25 s.
 	Grace   time.Duration
 	Log     *slog.Logger
 	Metrics *Metrics // may be nil
-	// Watches look for work that nobody asks for, and add its jobs: each is called again and again, Timing.Watch apart.
-	// Several workers may look at once.
+	// Watches find work that no request enqueues, and add its jobs. Each is called in a loop with Timing.Watch between
+	// calls. They must be safe to run in several workers at once.
 	Watches []func(context.Context) error
-	// Timing replaces the protocol's waits where it is not zero; for tests.
+	// Timing replaces the protocol's intervals where it is not zero. It is for tests.
 	Timing Timing
 }
 
-// Timing is what the protocol waits for. Zero fields are the protocol's own.
+// Timing is the protocol's intervals. A zero field means the default.
 type Timing struct {
-	Lease  time.Duration // 20 s: until a silent run has lost its job, and between two looks at a row
-	First  time.Duration // 3 s: until the first look after a push
-	Extend time.Duration // 5 s: between two extensions
-	Guard  time.Duration // 15 s: a run ends this long after its last extension
-	Look   time.Duration // 750 ms: between two scans of the relay, so that a look and a scan stay within 21 s
+	Lease  time.Duration // 20 s: a lease, and the interval between two checks of a row
+	First  time.Duration // 3 s: from a push to the first check
+	Extend time.Duration // 5 s: between two lease extensions
+	Guard  time.Duration // 15 s: from a run's last extension to its cancellation
+	Look   time.Duration // 750 ms: between two scans of the relay, so that Lease plus a scan stay within 21 s
 	Feed   time.Duration // 75 ms: between two rounds of the feeder
-	Sweep  time.Duration // 1 h: between two sweeps of what asynq lists as archived
-	Watch  time.Duration // 250 ms: between two looks of a watch
+	Sweep  time.Duration // 1 h: between two sweeps of asynq's archived tasks
+	Watch  time.Duration // 250 ms: between two calls of a watch
 }
 
 func (t Timing) filled() Timing {
@@ -69,38 +69,38 @@ func (t Timing) filled() Timing {
 	return t
 }
 
-// How often asynq's servers ask Redis. A poll is the only way in: asynq never blocks on a list.
+// How often asynq's servers poll Redis. asynq never blocks on a list, so polling is the only way to get tasks.
 const (
-	pollPending = 15 * time.Millisecond // half to one and a half of it, when idle
-	pollCalls   = 5 * time.Millisecond  // the lane of webhooks; polls.go spares Redis most of it
+	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, when idle
+	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
 	pollRetry   = time.Second
 )
 
-// handOver is the time between the end of the grace period, when runs are cancelled, and asynq's giving back of
-// what is left.
+// handOver is the time from the end of the grace period, when runs are cancelled, until asynq requeues the remaining
+// tasks.
 const handOver = time.Second
 
-// Worker runs jobs, and keeps Postgres and asynq in step while it does.
+// Worker runs jobs and keeps Postgres and asynq in step.
 type Worker struct {
 	opt      Options
-	ledger   *queue.Ledger
-	courier  *queue.Courier
-	clerk    *queue.Clerk
-	bundles  *bundles
-	takes    *takes
+	ledger   *queue.Store
+	courier  *queue.Dispatcher
+	clerk    *queue.BatchCompleter
+	bundles  *ackBatcher
+	takes    *prefetch
 	handlers map[string]queue.Handler
 	runs     *runs
-	crews    *crews
-	ends     *ends
-	link     link
-	// unclaimedLog keeps a fault that every claim meets from filling the log.
+	pools    *serverPools
+	ends     *refillQueue
+	link     redisHealth
+	// unclaimedLog keeps a fault that fails every claim from flooding the log.
 	unclaimedLog sampler
 	log          *slog.Logger
 	metrics      *Metrics
 	working      sync.WaitGroup
 }
 
-// New makes a worker that does nothing until Run.
+// New returns a worker that does nothing until Run.
 func New(o Options) *Worker {
 	if o.Concurrency == 0 {
 		o.Concurrency = 20
@@ -112,24 +112,25 @@ func New(o Options) *Worker {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
 	o.Timing = o.Timing.filled()
-	ledger := &queue.Ledger{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks}
+	ledger := &queue.Store{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks}
 	w := &Worker{
-		opt: o, ledger: ledger, courier: queue.NewCourier(ledger, o.Redis), clerk: queue.NewClerk(ledger), bundles: newBundles(o.Redis),
-		runs: newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newTakes(o.Redis), ends: newEnds(),
+		opt: o, ledger: ledger, courier: queue.NewDispatcher(ledger, o.Redis), clerk: queue.NewBatchCompleter(ledger),
+		bundles: newAckBatcher(o.Redis),
+		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
 		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
-	w.crews = newCrews(o.Concurrency, w.takes)
-	for _, h := range o.Handlers { // an alert sees the first overrun only if there was a figure before it
+	w.pools = newServerPools(o.Concurrency, w.takes)
+	for _, h := range o.Handlers { // an alert needs an earlier value to see the first overrun
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
-	o.Redis.AddHook(newPolls(&w.link, w.takes))
+	o.Redis.AddHook(newPollSuppressor(&w.link, w.takes))
 	o.Redis.AddHook(w.bundles)
 	return w
 }
 
-// Run works until ctx ends; then it takes nothing new, lets runs go on for the grace period, cancels what is
-// left and hands it back. It answers an error only where the handlers are wrong or asynq does not start; Redis
-// or Postgres being away is waited for.
+// Run works until ctx ends. It then takes no new tasks, lets runs continue for the grace period, cancels the remaining
+// runs and requeues them. It returns an error only if the handlers are invalid or asynq does not start. While Redis or
+// Postgres is unavailable it waits.
 func (w *Worker) Run(ctx context.Context) error {
 	var err error
 	if w.handlers, err = mux(w.opt.Handlers); err != nil {
@@ -151,11 +152,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })
 	for _, look := range w.opt.Watches {
-		helpers.Go(func() error { w.watch(looking, look); return nil })
+		helpers.Go(func() error { w.poll(looking, look); return nil })
 	}
 
 	if err = w.begin(); err == nil {
-		w.log.InfoContext(ctx, "worker runs", "concurrency", w.Concurrency(), "kinds", len(w.handlers))
+		w.log.InfoContext(ctx, "worker started", "concurrency", w.Concurrency(), "kinds", len(w.handlers))
 		<-ctx.Done()
 	}
 	stopLooking()

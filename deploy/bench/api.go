@@ -17,23 +17,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// orgs are so many that each stays below its rate limit, which is on.
-const orgs = 1500
+// orgs is large enough that each org stays below its rate limit, which is on.
+const orgs = 5000
 
-// house is a world with what was captured of the service's statements.
+// house is a world with the service's captured statements.
 type house struct {
 	*world
-	next     atomic.Int64 // turns of all crowds
+	next     atomic.Int64 // next turn, shared by all crowds
 	posting  *recipe
 	getting  *recipe
-	captured id.ID           // the contact of both
-	bare     map[int]float64 // batches per second of the POST's floor, by connections
+	captured id.ID           // the contact in the captured statements of POST and GET
+	bare     map[int]float64 // batches per second of the POST's floor, by number of connections
 	api      *process
 	worker   *process
 }
 
-// service measures the API from outside. Load, API, worker, Postgres and Redis share the machine, so a ratio
-// says how much of it the API takes, and the floor is the most that could be had.
+// service measures the API from outside. Load, API, worker, Postgres and Redis share the machine. A ratio is therefore
+// the service's share of the floor, the highest rate that the machine could reach.
 func service(ctx context.Context, log *slog.Logger) error {
 	w, err := newWorld(ctx, log, orgs)
 	if err != nil {
@@ -41,7 +41,10 @@ func service(ctx context.Context, log *slog.Logger) error {
 	}
 	defer w.close()
 	h := &house{world: w, bare: map[int]float64{}}
-	for _, step := range []func(context.Context) error{h.capture, h.furnish, h.serve, h.throughput, h.withWorker, h.mixed, h.jobStart, h.webhook, h.withoutRedis} {
+	for _, step := range []func(context.Context) error{
+		h.capture, h.furnish, h.serve, h.throughput, h.withWorker,
+		h.mixed, h.jobStart, h.webhook, h.withoutRedis,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -49,8 +52,8 @@ func service(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// capture runs an API behind a tap for a few requests: the first ones prepare statements and look up the key,
-// the last ones are what every later one is.
+// capture runs an API behind a tap for a few requests. The first ones prepare statements and look up the key; the last
+// ones are typical of all later ones.
 func (h *house) capture(ctx context.Context) error {
 	t, url, err := newTap(ctx, h.postgres.URL)
 	if err != nil {
@@ -67,7 +70,8 @@ func (h *house) capture(ctx context.Context) error {
 		if contact, err = cl.post(who, mark); err != nil {
 			return err
 		}
-		if err = cl.call(0, who.key, fasthttp.MethodGet, contactsPath+"/"+contact, nil, fasthttp.StatusOK, nil); err != nil {
+		if err = cl.call(0, who.key, fasthttp.MethodGet, contactsPath+"/"+contact, nil, fasthttp.StatusOK,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -76,7 +80,7 @@ func (h *house) capture(ctx context.Context) error {
 	posted, ok := t.find("INSERT INTO contact ")
 	got, found := t.find("FROM contact c JOIN contact_score")
 	if !ok || !found {
-		return errors.New("the statements of POST and GET were not seen")
+		return errors.New("POST and GET statements were not captured")
 	}
 	if h.captured, err = id.Parse(contact); err != nil {
 		return err
@@ -91,7 +95,7 @@ func (h *house) capture(ctx context.Context) error {
 	return nil
 }
 
-// furnish gives each org a contact, by the floor's own means, which thereby shows that it works.
+// furnish gives each org a contact by the floor's own statements, which also shows that they work.
 func (h *house) furnish(ctx context.Context) error {
 	conns, err := h.connect(ctx, 4, postgres.App)
 	if err != nil {
@@ -104,13 +108,15 @@ func (h *house) furnish(ctx context.Context) error {
 		wait.Go(func() {
 			for i := c; i < len(h.orgs) && errs[c] == nil; i += len(conns) {
 				h.orgs[i].contact = id.New()
-				errs[c] = send(ctx, conns[c], h.posting.batch(h.posting.fill(h.orgs[i].org, newMark(), map[id.ID]id.ID{h.captured: h.orgs[i].contact})))
+				errs[c] = send(ctx, conns[c],
+					h.posting.batch(h.posting.fill(h.orgs[i].org, newMark(),
+						map[id.ID]id.ID{h.captured: h.orgs[i].contact})))
 			}
 		})
 	}
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("send what a POST sends: %w", err)
+		return fmt.Errorf("send the statements of a POST: %w", err)
 	}
 	if _, err := h.admin.Exec(ctx, "ANALYZE"); err != nil {
 		return err
@@ -123,7 +129,7 @@ func (h *house) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// throughput compares POST and GET with their statements in a bare loop, at 8 and at 32 connections.
+// throughput compares POST and GET with their statements in a bare loop, with 8 and with 32 connections.
 func (h *house) throughput(ctx context.Context) error {
 	for _, n := range []int{8, 32} {
 		if err := h.posts(ctx, n); err != nil {
@@ -180,11 +186,13 @@ func (h *house) gets(ctx context.Context, n int) error {
 		}},
 		{name: "the same batch, bare pgx", op: func(ctx context.Context, w int) error {
 			who := theirs.caller(w)
-			return send(ctx, bare[w], h.getting.batch(h.getting.fill(who.org, "", map[id.ID]id.ID{h.captured: who.contact})))
+			return send(ctx, bare[w],
+				h.getting.batch(h.getting.fill(who.org, "", map[id.ID]id.ID{h.captured: who.contact})))
 		}},
 		{name: "GET contact", op: func(_ context.Context, w int) error {
 			who := ours.caller(w)
-			return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"/"+who.contact.String(), nil, fasthttp.StatusOK, nil)
+			return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"/"+who.contact.String(), nil,
+				fasthttp.StatusOK, nil)
 		}},
 	}
 	results, err := match(ctx, cs, n, 7, 250*time.Millisecond)
@@ -196,7 +204,7 @@ func (h *house) gets(ctx context.Context, n int) error {
 	return nil
 }
 
-// drain wants one row and reads it as far as the wire goes.
+// drain reads all rows without decoding them, and returns an error unless there is exactly one.
 func drain(rows pgx.Rows, err error) error {
 	if err != nil {
 		return err
@@ -208,13 +216,13 @@ func drain(rows pgx.Rows, err error) error {
 		n++
 	}
 	if rows.Err() == nil && n != 1 {
-		return fmt.Errorf("the query answered %d rows", n)
+		return fmt.Errorf("the query returned %d rows", n)
 	}
 	return rows.Err()
 }
 
-// withWorker is POST contact while a worker runs the jobs that it makes. There is no floor beside it: the
-// floor's jobs would be run too.
+// withWorker measures POST contact while a worker runs the resulting jobs. It has no floor, since the worker would run
+// the floor's jobs too.
 func (h *house) withWorker(ctx context.Context) (err error) {
 	if h.worker, err = h.start(ctx, "worker"); err != nil {
 		return err
@@ -226,13 +234,14 @@ func (h *house) withWorker(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		table(os.Stdout, fmt.Sprintf("POST contact, %d connections, the worker runs its jobs on the same cores", n), cs, results)
+		table(os.Stdout, fmt.Sprintf("POST contact, %d connections, the worker runs its jobs on the same cores", n),
+			cs, results)
 		fmt.Printf("against the bare batch of some seconds before: %.2f\n", perSecond(results[0]).mid/h.bare[n])
 	}
 	return h.settle(ctx)
 }
 
-// settle lets what a flood left behind go, and the processes come to rest.
+// settle deletes what a flood left behind and pauses so that the processes become idle.
 func (h *house) settle(ctx context.Context) error {
 	if err := h.forget(ctx); err != nil {
 		return err

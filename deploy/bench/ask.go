@@ -16,11 +16,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// askHosts is how many custom domains the API knows.
+// askHosts is the number of custom domains.
 const askHosts = 10_000
 
-// asks measures /tls/ask at 10,000 custom domains, in turns with /healthz of the same listener, which has nothing to look up
-// and nobody to let through; then once more with Postgres stopped.
+// asks measures /tls/ask with 10,000 custom domains, in turns with /healthz of the same listener, which does neither a
+// look-up nor authentication; then once more with Postgres stopped.
 func asks(ctx context.Context, log *slog.Logger) error {
 	const (
 		connections    = 4
@@ -32,7 +32,8 @@ func asks(ctx context.Context, log *slog.Logger) error {
 	}
 	defer w.close()
 	for n := range askHosts {
-		if _, err := w.admin.Exec(ctx, `INSERT INTO domain (org_id, id, host, token, status, proven_at) VALUES ($1, $2, $3, 'x', 'active', now())`,
+		if _, err := w.admin.Exec(ctx,
+			`INSERT INTO domain (org_id, id, host, token, status, proven_at) VALUES ($1, $2, $3, 'x', 'active', now())`,
 			id.New(), id.New(), askHost(n)); err != nil {
 			return err
 		}
@@ -56,7 +57,9 @@ func asks(ctx context.Context, log *slog.Logger) error {
 		return fmt.Errorf("the API does not know the domains: %w", err)
 	}
 	cs := []contender{
-		{name: "a handler that does nothing (/healthz)", op: func(_ context.Context, worker int) error { return get(worker, "/healthz", http.StatusOK) }},
+		{name: "a handler that does nothing (/healthz)", op: func(_ context.Context, worker int) error {
+			return get(worker, "/healthz", http.StatusOK)
+		}},
 		{name: "a custom domain", op: known},
 		{name: "an unknown name", op: unknown},
 	}
@@ -70,7 +73,8 @@ func asks(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		table(os.Stdout, fmt.Sprintf("/tls/ask at %d custom domains, %d connections%s", askHosts, connections, title), cs, results)
+		table(os.Stdout, fmt.Sprintf("/tls/ask at %d custom domains, %d connections%s", askHosts, connections, title),
+			cs, results)
 		for i, c := range cs[1:] {
 			p99 := middle(results[i+1], func(s slice) time.Duration { return s.p99 })
 			verdict(os.Stdout, "p99 of "+c.name+" at most 5 ms"+title, p99 <= 5*time.Millisecond, short(p99))

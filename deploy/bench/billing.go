@@ -21,16 +21,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// till is the service beside a Stripe whose own time is known.
+// till is the service with a Stripe sandbox of known duration.
 type till struct {
 	*world
 	api   *process
-	spent atomic.Int64 // nanoseconds in Stripe
+	spent atomic.Int64 // nanoseconds spent in Stripe
 }
 
 const hookSecret = "whsec_bench" //nolint:gosec // of a Stripe that is made here and gone with the bench
 
-// bills measures what the service itself takes of a change of plan, and how soon an event is acknowledged.
+// bills measures the service's own share of a change of plan, and how soon an event is acknowledged.
 func bills(ctx context.Context, log *slog.Logger) error {
 	w, err := newWorld(ctx, log, 200)
 	if err != nil {
@@ -45,9 +45,13 @@ func bills(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	settings := []string{"STRIPE_SECRET_KEY=sk_test_bench", "FUNNELWORK_STRIPE_URL=" + url, "STRIPE_WEBHOOK_SECRET=" + hookSecret}
+	settings := []string{
+		"STRIPE_SECRET_KEY=sk_test_bench", "FUNNELWORK_STRIPE_URL=" + url,
+		"STRIPE_WEBHOOK_SECRET=" + hookSecret,
+	}
 	sync := exec.CommandContext(ctx, w.binary, "billing", "sync")
-	sync.Env = append(os.Environ(), append(settings, "DATABASE_URL="+w.postgres.URL, "FUNNELWORK_HOME="+w.dir+"/home")...)
+	sync.Env = append(os.Environ(),
+		append(settings, "DATABASE_URL="+w.postgres.URL, "FUNNELWORK_HOME="+w.dir+"/home")...)
 	if out, err := sync.CombinedOutput(); err != nil {
 		return fmt.Errorf("billing sync: %w\n%s", err, out)
 	}
@@ -60,24 +64,27 @@ func bills(ctx context.Context, log *slog.Logger) error {
 	return t.events(ctx)
 }
 
-// stripe is a sandbox in memory that counts the time that it takes.
+// stripe runs an in-memory sandbox that measures the time that it takes.
 func (t *till) stripe(ctx context.Context, log *slog.Logger) (string, error) {
 	box := stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log})
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	srv := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		box.ServeHTTP(w, r)
-		t.spent.Add(int64(time.Since(began)))
-	})}
+	srv := &http.Server{
+		ReadHeaderTimeout: 5 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			began := time.Now()
+			box.ServeHTTP(w, r)
+			t.spent.Add(int64(time.Since(began)))
+		}),
+	}
 	go func() { _ = srv.Serve(ln) }()
 	t.closers = append(t.closers, func() { _ = srv.Close(); box.Close() })
 	return "http://" + ln.Addr().String(), nil
 }
 
-// changes lets orgs upgrade one after another, so that the time spent in Stripe is that of the one change.
+// changes upgrades orgs one after another, so that the time spent in Stripe belongs to the one change.
 func (t *till) changes(ctx context.Context) error {
 	cl := newClients(t.api.addr, 1)
 	var took []time.Duration
@@ -85,10 +92,11 @@ func (t *till) changes(ctx context.Context) error {
 		for i, plan := range []string{"solo_starter", "solo_pro", "agency_growth"} {
 			before, began := t.spent.Load(), time.Now()
 			body := []byte(`{"plan":"` + plan + `","interval":"month"}`)
-			if err := cl.call(0, c.key, fasthttp.MethodPost, "/billing/change-plan", body, fasthttp.StatusOK, nil); err != nil {
+			if err := cl.call(0, c.key, fasthttp.MethodPost, "/billing/change-plan", body, fasthttp.StatusOK,
+				nil); err != nil {
 				return err
 			}
-			if i > 0 { // the first makes a customer as well
+			if i > 0 { // the first change also creates a customer
 				took = append(took, time.Since(began)-time.Duration(t.spent.Load()-before))
 			}
 		}
@@ -103,7 +111,8 @@ func (t *till) changes(ctx context.Context) error {
 	return nil
 }
 
-// events sends signed events of known customers at a steady rate; the floor is the same two rows by one statement each.
+// events sends signed events of known customers at a steady rate. The floor inserts the same two rows, one statement
+// each.
 func (t *till) events(ctx context.Context) error {
 	const rate, connections, length = 200, 16, 8 * time.Second
 	customers, err := t.customers(ctx)
@@ -143,9 +152,13 @@ func (t *till) events(ctx context.Context) error {
 	defer pool.Close()
 	floor, err := open(ctx, rate, length, connections, func(_, i int) error {
 		c := customers[i%len(customers)]
-		_, first := pool.Exec(ctx, `INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at, source, payload) VALUES ($1, $2, false, '', 'x', '', '', now(), 'sync', $3)`,
+		_, first := pool.Exec(ctx,
+			`INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at,
+				source, payload) VALUES ($1, $2, false, '', 'x', '', '', now(), 'sync', $3)`,
 			c.org, "evt_"+id.New().String(), string(eventBody(c)))
-		_, second := pool.Exec(ctx, `INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'stripe.event', '{}', 'critical', 1)`, c.org, id.New())
+		_, second := pool.Exec(ctx,
+			`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
+				VALUES ($1, $2, 'stripe.event', '{}', 'critical', 1)`, c.org, id.New())
 		return errors.Join(first, second)
 	})
 	if err != nil {
@@ -177,6 +190,9 @@ func (t *till) customers(ctx context.Context) (all []customer, err error) {
 }
 
 func eventBody(c customer) []byte {
-	return []byte(`{"id":"evt_` + id.New().String() + `","object":"event","api_version":"2023-10-16","created":` + strconv.FormatInt(time.Now().Unix(), 10) +
-		`,"type":"customer.subscription.updated","data":{"object":{"id":"sub_x","object":"subscription","customer":"` + c.id + `"}}}`)
+	return []byte(`{"id":"evt_` + id.New().
+		String() + `","object":"event","api_version":"2023-10-16","created":` + strconv.FormatInt(time.Now().
+		Unix(), 10) +
+		`,"type":"customer.subscription.updated","data":{"object":{"id":"sub_x","object":"subscription","customer":"` +
+		c.id + `"}}}`)
 }

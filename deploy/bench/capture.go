@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// statement is one execution as it went over the wire.
+// statement is one captured execution.
 type statement struct {
 	sql     string
 	params  [][]byte
 	formats []int16
 }
 
-// tap stands between a process and Postgres, passes every byte on, and keeps the statements. So the floor is
-// made of what the service really sends and not of what we believe it sends.
+// tap is a proxy between a process and Postgres that records the statements. The floor thus consists of the statements
+// that the service really sends.
 type tap struct {
 	ln     net.Listener
 	target string
@@ -31,7 +31,7 @@ type tap struct {
 	groups [][]statement // one per Sync
 }
 
-// newTap listens for a process whose DATABASE_URL is the answered one.
+// newTap starts a tap. It returns the DATABASE_URL for the process.
 func newTap(ctx context.Context, databaseURL string) (*tap, string, error) {
 	cfg, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
@@ -53,7 +53,10 @@ func newTap(ctx context.Context, databaseURL string) (*tap, string, error) {
 			t.wait.Go(func() { t.serve(ctx, conn) })
 		}
 	})
-	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Host: t.ln.Addr().String(), Path: "/" + cfg.Database, RawQuery: "sslmode=disable"}
+	u := url.URL{
+		Scheme: "postgres", User: url.User(cfg.User), Host: t.ln.Addr().String(), Path: "/" + cfg.Database,
+		RawQuery: "sslmode=disable",
+	}
 	return t, u.String(), nil
 }
 
@@ -79,7 +82,7 @@ func (t *tap) serve(ctx context.Context, client net.Conn) {
 	back.Wait()
 }
 
-// listen reads the client's side until it ends.
+// listen records the client's messages until its side ends.
 func (t *tap) listen(b *pgproto3.Backend) {
 	if _, err := b.ReceiveStartupMessage(); err != nil {
 		return
@@ -114,7 +117,7 @@ func (t *tap) listen(b *pgproto3.Backend) {
 	}
 }
 
-// find answers the newest group that has a statement with the text in it.
+// find returns the newest group with a statement that contains text.
 func (t *tap) find(text string) ([]statement, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,5 +2,5 @@ package main
 
 import "syscall"
 
-// diesWithParent ends the child even where this process has no time to.
+// diesWithParent makes the kernel kill the child when this process ends, even by SIGKILL.
 func diesWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

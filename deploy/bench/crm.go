@@ -19,26 +19,26 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// crmWorld is what crm_build.go makes; a world that says another one is made anew.
+// crmWorld is the version of what crm_build.go builds. A stored world with another version is rebuilt.
 const crmWorld = 1
 
-// The orgs of the world: one with a million contacts, and the others.
+// The orgs of the world: one with a million contacts, and many small ones.
 const (
 	crmContacts       = 1_000_000
 	crmOthers         = 199
 	crmOthersContacts = 500
 )
 
-// crm is the world of the benches about contacts: servers, the binary, and the orgs with a key each. The first org is
-// the big one. A section leaves it as it found it.
+// crm is the environment of the benchmarks about contacts: servers, the binary, and the orgs with a key each. The first
+// org is the big one. Each section must leave it unchanged.
 type crm struct {
 	*world
 	big      caller
-	contacts int // of the big org
+	contacts int // contacts of the big org
 	api      *process
 }
 
-// crmSections are the parts of the bench, in the order in which they run.
+// crmSections are the sections of the benchmark, in the order in which they run.
 var crmSections = []struct {
 	name string
 	run  func(context.Context, *crm) error
@@ -50,7 +50,7 @@ var crmSections = []struct {
 	{"rescore", crmRescore},
 }
 
-// crmBench opens the world and runs the sections that are named; all of them for none. n is the size of the big org.
+// crmBench opens the world and runs the named sections, or all if there are no names. n is the size of the big org.
 func crmBench(ctx context.Context, log *slog.Logger, n int, names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(crmSections, func(s struct {
@@ -80,7 +80,7 @@ func crmBench(ctx context.Context, log *slog.Logger, n int, names []string) erro
 	return nil
 }
 
-// crmHome is where the world of that size is kept.
+// crmHome returns the directory of the world with that size.
 func crmHome(n int) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -92,7 +92,7 @@ func crmHome(n int) (string, error) {
 	return filepath.Join(cache, "funnelwork", fmt.Sprintf("bench-crm-%d", n)), nil
 }
 
-// openCRM starts the kept world, and builds it first where there is none, or one of another making.
+// openCRM starts the stored world. It builds the world first if there is none or its version differs.
 func openCRM(ctx context.Context, log *slog.Logger, n int) (c *crm, err error) {
 	c = &crm{world: &world{}, contacts: n}
 	defer func() {
@@ -126,23 +126,28 @@ func openCRM(ctx context.Context, log *slog.Logger, n int) (c *crm, err error) {
 	}
 	c.closers = append(c.closers, func() { _ = c.redis.Stop(context.WithoutCancel(ctx)) })
 	if c.redis.InProcess {
-		return c, errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+		return c,
+			errors.New("an installed redis-server is required: the in-process Redis is not suitable for benchmarks")
 	}
 	if err = c.keys(ctx); err != nil {
+		return c, err
+	}
+	if err = c.indexWords(ctx); err != nil {
 		return c, err
 	}
 	c.api, err = c.start(ctx, "api", "FUNNELWORK_RATE_LIMIT=off")
 	return c, err
 }
 
-var errOtherWorld = errors.New("the world is of another making")
+var errOtherWorld = errors.New("the stored data set was built by another version")
 
-// openData starts Postgres over home and fills it where it is empty.
+// openData starts Postgres in home and fills an empty database.
 func (c *crm) openData(ctx context.Context, log *slog.Logger, home string) (err error) {
 	if err := os.MkdirAll(home, 0o711); err != nil { //nolint:gosec // the server's user passes through
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d contacts in one org among %d, kept in %s (delete it to be rid of it)\n", c.contacts, 1+crmOthers, home)
+	fmt.Fprintf(os.Stderr, "%d contacts in one org among %d, kept in %s (delete it to be rid of it)\n", c.contacts,
+		1+crmOthers, home)
 	if c.postgres, err = local.StartPostgres(ctx, local.PostgresOptions{Home: home, Log: log}); err != nil {
 		return err
 	}
@@ -154,7 +159,9 @@ func (c *crm) openData(ctx context.Context, log *slog.Logger, home string) (err 
 	admin := c.admin
 	c.closers = append(c.closers, func() { _ = admin.Close(context.WithoutCancel(ctx)) })
 	var begun, done bool
-	if err := c.admin.QueryRow(ctx, "SELECT to_regclass('bench_org') IS NOT NULL, to_regclass('bench_world') IS NOT NULL").Scan(&begun, &done); err != nil {
+	if err := c.admin.QueryRow(ctx,
+		"SELECT to_regclass('bench_org') IS NOT NULL, to_regclass('bench_world') IS NOT NULL").
+		Scan(&begun, &done); err != nil {
 		return err
 	}
 	made := 0
@@ -174,7 +181,8 @@ func (c *crm) openData(ctx context.Context, log *slog.Logger, home string) (err 
 		if !done || ctx.Err() != nil {
 			return err
 		}
-		_ = admin.Close(ctx) // a file that is older than what the world has been brought up to, or one that it knows and we do not
+		// Either a migration file is older than the world's schema, or the world has one that is unknown here.
+		_ = admin.Close(ctx)
 		return errors.Join(errOtherWorld, err, server.Stop(ctx))
 	}
 	if done {
@@ -188,7 +196,7 @@ func (c *crm) openData(ctx context.Context, log *slog.Logger, home string) (err 
 	return nil
 }
 
-// keys gives each org a key of this run.
+// keys creates an API key for each org.
 func (c *crm) keys(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, "SELECT id, big FROM bench_org ORDER BY NOT big, id")
 	if err != nil {
@@ -211,11 +219,12 @@ func (c *crm) keys(ctx context.Context) error {
 	if _, err := c.admin.Exec(ctx, "DELETE FROM api_key WHERE name = 'bench'"); err != nil {
 		return err
 	}
-	_, err = c.admin.CopyFrom(ctx, pgx.Identifier{"api_key"}, []string{"org_id", "id", "name", "role", "hint", "hash", "created_by"}, pgx.CopyFromRows(keys))
+	_, err = c.admin.CopyFrom(ctx, pgx.Identifier{"api_key"},
+		[]string{"org_id", "id", "name", "role", "hint", "hash", "created_by"}, pgx.CopyFromRows(keys))
 	return err
 }
 
-// crmArgs reads "crm", "crm=list,import" and, for a small try, "crm=list,contacts:20000".
+// crmArgs parses "crm", "crm=list,import" and, for a small trial, "crm=list,contacts:20000".
 func crmArgs(arg string) (n int, names []string, err error) {
 	n = crmContacts
 	if arg == "" {

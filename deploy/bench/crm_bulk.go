@@ -16,8 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Of the bulk bench: how many contacts a change is about, how many orgs make requests meanwhile and how many a second,
-// and how often a quiet time and a change take turns.
+// Parameters of the bulk benchmark: the contacts in a change, the orgs that make requests at the same time and their
+// rate per second, and the number of rounds of a quiet phase and a change.
 const (
 	bulkRows   = 100_000
 	bulkOrgs   = 40
@@ -26,10 +26,10 @@ const (
 	bulkQuiet  = 10 * time.Second
 )
 
-// crmBulk changes a hundred thousand contacts of the big org by filter, through the API and a worker, while orgs of its
-// own make requests at a steady rate; before each change they make the same ones in peace. The changes give a job title
-// to contacts that have none and take it away again, in turn; each announces its contacts, writes their timelines and has
-// them scored. What is left behind is deleted at the end, but for updated_at and the edits of the contacts.
+// crmBulk changes a hundred thousand contacts of the big org by filter, through the API and a worker, while separate
+// orgs make requests at a steady rate. Before each change they make the same requests without it. The changes
+// alternately set a job title on contacts without one and remove it; each announces events, writes timelines and
+// enqueues scoring. At the end the benchmark restores everything except updated_at and edit of the contacts.
 func crmBulk(ctx context.Context, c *crm) (err error) {
 	worker, err := c.start(ctx, "worker")
 	if err != nil {
@@ -44,20 +44,25 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 	}
 	rows := min(bulkRows, c.contacts/10)
 	var since time.Time
-	if err := c.admin.QueryRow(ctx, `SELECT created_at FROM contact WHERE org_id = $1 AND archived_at IS NULL AND job_title IS NULL ORDER BY created_at DESC OFFSET $2 LIMIT 1`, c.big.org, rows-1).Scan(&since); err != nil {
+	if err := c.admin.QueryRow(ctx,
+		`SELECT created_at FROM contact WHERE org_id = $1 AND archived_at IS NULL AND job_title IS NULL
+			ORDER BY created_at DESC OFFSET $2 LIMIT 1`, c.big.org, rows-1).Scan(&since); err != nil {
 		return fmt.Errorf("find the newest %d without a job title: %w", rows, err)
 	}
 	const connections = 12
 	cl := newClients(c.api.addr, connections+1)
 	var seconds, ratio []float64
-	fmt.Printf("%d contacts by filter, %d requests per second of %d other orgs (50 %% reads, 20 %% lists, 20 %% creations, 10 %% changes)\n", rows, bulkRate, len(others))
+	fmt.Printf("%d contacts by filter, %d requests per second of %d other orgs (50 %% reads, 20 %% lists, 20 %% "+
+		"creations, 10 %% changes)\n", rows, bulkRate, len(others))
 	for round := range bulkRounds {
 		before, during := newSorts(), newSorts()
 		quiet, err := open(ctx, bulkRate, bulkQuiet, connections, before.timed(cl.everyday(others, 0)))
 		if err != nil {
 			return err
 		}
-		where := fmt.Sprintf(`{"all":[{"field":"job_title","op":"exists","value":false},{"field":"created_at","op":"gte","value":%q}]}`, since.UTC().Format(time.RFC3339Nano))
+		where := fmt.Sprintf(
+			`{"all":[{"field":"job_title","op":"exists","value":false},{"field":"created_at","op":"gte",`+
+				`"value":%q}]}`, since.UTC().Format(time.RFC3339Nano))
 		title := `"Bench"`
 		if round%2 == 1 {
 			where, title = `{"field":"job_title","op":"eq","value":"Bench"}`, "null"
@@ -84,12 +89,14 @@ func crmBulk(ctx context.Context, c *crm) (err error) {
 		}
 		slices.Sort(busy)
 		took := b.CompletedAt.Sub(b.CreatedAt).Seconds()
-		fmt.Printf("change %d: %d changed in %.1f s (%.0f per second); others' p95 %s before, %s during\n", round+1, b.Changed, took, float64(b.Changed)/took, short(quantile(quiet, .95)), short(quantile(busy, .95)))
+		fmt.Printf("change %d: %d changed in %.1f s (%.0f per second); others' p95 %s before, %s during\n", round+1,
+			b.Changed, took, float64(b.Changed)/took, short(quantile(quiet, .95)), short(quantile(busy, .95)))
 		fmt.Printf("          p50 and p95 by themselves: %s\n", before.beside(during))
 		if b.Changed != int64(rows) || b.Total != int64(rows) {
 			return fmt.Errorf("%d of %d were changed, want %d", b.Changed, b.Total, rows)
 		}
-		seconds, ratio = append(seconds, took), append(ratio, float64(quantile(busy, .95))/float64(quantile(quiet, .95)))
+		seconds, ratio = append(seconds, took),
+			append(ratio, float64(quantile(busy, .95))/float64(quantile(quiet, .95)))
 	}
 	s, r := spreadOf(seconds), spreadOf(ratio)
 	verdict(os.Stdout, fmt.Sprintf("a bulk update of %d within 30 s", rows), s.mid <= 30, s.String()+" s")
@@ -107,18 +114,20 @@ type bulkRun struct {
 	CompletedAt time.Time `json:"completed_at"`
 }
 
-// change asks for a change and waits until it is completed.
+// change starts a bulk change and waits until it is completed.
 func (c *crm) change(ctx context.Context, cl clients, connection int, where, title string) (b bulkRun, err error) {
 	read := func(body []byte) error { return json.Unmarshal(body, &b) }
 	ask := []byte(`{"filter":` + where + `,"action":{"type":"update","patch":{"job_title":` + title + `}}}`)
-	if err := cl.call(connection, c.big.key, fasthttp.MethodPost, contactsPath+"/bulk", ask, fasthttp.StatusAccepted, read); err != nil {
+	if err := cl.call(connection, c.big.key, fasthttp.MethodPost, contactsPath+"/bulk", ask, fasthttp.StatusAccepted,
+		read); err != nil {
 		return b, err
 	}
 	for b.Status == "queued" || b.Status == "running" {
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return b, err
 		}
-		if err := cl.call(connection, c.big.key, fasthttp.MethodGet, contactsPath+"/bulk/"+b.ID, nil, fasthttp.StatusOK, read); err != nil {
+		if err := cl.call(connection, c.big.key, fasthttp.MethodGet, contactsPath+"/bulk/"+b.ID, nil,
+			fasthttp.StatusOK, read); err != nil {
 			return b, err
 		}
 	}
@@ -128,10 +137,13 @@ func (c *crm) change(ctx context.Context, cl clients, connection int, where, tit
 	return b, nil
 }
 
-// dayparts are the sorts of ten requests in turn; where a part of a day begins, a turn does.
-var dayparts = [...]string{0: "reads", 1: "reads", 2: "reads", 3: "reads", 4: "reads", 5: "lists", 6: "lists", 7: "creations", 8: "creations", 9: "changes"}
+// dayparts are the kinds of each ten consecutive requests, in order.
+var dayparts = [...]string{
+	0: "reads", 1: "reads", 2: "reads", 3: "reads", 4: "reads", 5: "lists", 6: "lists",
+	7: "creations", 8: "creations", 9: "changes",
+}
 
-// sorts are how long calls of a day's traffic took, by sort.
+// sorts are the durations of requests, by kind.
 type sorts struct {
 	mu   sync.Mutex
 	took map[string][]time.Duration
@@ -139,7 +151,7 @@ type sorts struct {
 
 func newSorts() *sorts { return &sorts{took: map[string][]time.Duration{}} }
 
-// timed is call, noted.
+// timed wraps call and records its duration.
 func (s *sorts) timed(call func(worker, i int) error) func(worker, i int) error {
 	return func(worker, i int) error {
 		began := time.Now()
@@ -152,7 +164,7 @@ func (s *sorts) timed(call func(worker, i int) error) func(worker, i int) error 
 	}
 }
 
-// beside is both in words.
+// beside formats the p50 and p95 of s and of o, by kind.
 func (s *sorts) beside(o *sorts) string {
 	var out []string
 	for _, sort := range []string{"reads", "lists", "creations", "changes"} {
@@ -160,13 +172,15 @@ func (s *sorts) beside(o *sorts) string {
 		slices.Sort(a)
 		slices.Sort(b)
 		if len(a) > 0 && len(b) > 0 {
-			out = append(out, fmt.Sprintf("%s %s %s, then %s %s", sort, short(quantile(a, .5)), short(quantile(a, .95)), short(quantile(b, .5)), short(quantile(b, .95))))
+			out = append(out,
+				fmt.Sprintf("%s %s %s, then %s %s", sort, short(quantile(a, .5)), short(quantile(a, .95)),
+					short(quantile(b, .5)), short(quantile(b, .95))))
 		}
 	}
 	return strings.Join(out, "; ")
 }
 
-// everyday is a day's traffic of the orgs, each ten requests in turn, beginning with the from'th.
+// everyday returns the mixed traffic of the orgs, ten requests each in turn, beginning with the org at from.
 func (cl clients) everyday(orgs []caller, from int) func(worker, i int) error {
 	return func(w, i int) error {
 		i += from
@@ -178,14 +192,16 @@ func (cl clients) everyday(orgs []caller, from int) func(worker, i int) error {
 		case 5, 6:
 			return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"?limit=20", nil, fasthttp.StatusOK, nil)
 		case 7, 8:
-			return cl.call(w, who.key, fasthttp.MethodPost, contactsPath, contactBody(newMark()), fasthttp.StatusCreated, nil)
+			return cl.call(w, who.key, fasthttp.MethodPost, contactsPath, contactBody(newMark()),
+				fasthttp.StatusCreated, nil)
 		default:
-			return cl.call(w, who.key, fasthttp.MethodPatch, one, []byte(`{"job_title":"`+newMark()+`"}`), fasthttp.StatusOK, nil)
+			return cl.call(w, who.key, fasthttp.MethodPatch, one, []byte(`{"job_title":"`+newMark()+`"}`),
+				fasthttp.StatusOK, nil)
 		}
 	}
 }
 
-// bystanders are orgs of the bench's own, each with contacts.
+// bystanders creates orgs for the benchmark, each with contacts.
 func (c *crm) bystanders(ctx context.Context) ([]caller, error) {
 	kept := c.orgs
 	defer func() { c.orgs = kept }()
@@ -207,7 +223,7 @@ func (c *crm) bystanders(ctx context.Context) ([]caller, error) {
 	return made, nil
 }
 
-// sweep deletes the orgs and what the changes told of the big org's contacts since then.
+// sweep deletes the orgs, and what the changes announced about the big org's contacts since then.
 func (c *crm) sweep(ctx context.Context, since time.Time, orgs []caller) error {
 	if err := c.forget(ctx); err != nil {
 		return err
@@ -217,8 +233,11 @@ func (c *crm) sweep(ctx context.Context, since time.Time, orgs []caller) error {
 		ids[i] = orgs[i].org
 	}
 	var tables string
-	if err := c.admin.QueryRow(ctx, `SELECT string_agg(DISTINCT c.relname, ' ') FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'
-		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'org'`).Scan(&tables); err != nil {
+	if err := c.admin.QueryRow(ctx,
+		`SELECT string_agg(DISTINCT c.relname, ' ') FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+			AND a.attname = 'org_id'
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace
+		AND c.relname <> 'org'`).Scan(&tables); err != nil {
 		return err
 	}
 	for table := range strings.FieldsSeq(tables) {
@@ -229,8 +248,11 @@ func (c *crm) sweep(ctx context.Context, since time.Time, orgs []caller) error {
 	if _, err := c.admin.Exec(ctx, `DELETE FROM org WHERE id = ANY ($1)`, ids); err != nil {
 		return err
 	}
-	for _, left := range []struct{ table, column string }{{"event", "created_at"}, {"timeline", "at"}, {"score_history", "recorded_at"}, {"contact_bulk", "created_at"}} {
-		if _, err := c.admin.Exec(ctx, `DELETE FROM `+left.table+` WHERE org_id = $1 AND `+left.column+` >= $2`, c.big.org, since); err != nil {
+	for _, left := range []struct {
+		table, column string
+	}{{"event", "created_at"}, {"timeline", "at"}, {"score_history", "recorded_at"}, {"contact_bulk", "created_at"}} {
+		if _, err := c.admin.Exec(ctx, `DELETE FROM `+left.table+` WHERE org_id = $1 AND `+left.column+` >= $2`,
+			c.big.org, since); err != nil {
 			return fmt.Errorf("sweep %s: %w", left.table, err)
 		}
 	}

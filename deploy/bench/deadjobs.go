@@ -22,30 +22,36 @@ import (
 )
 
 const (
-	deadRounds = 60 // searches of each set of fields
+	deadRounds = 60 // searches for each set of fields
 	deadPage   = 50
 	deadSoon   = 200 * time.Millisecond
 )
 
-// buryJobs makes $1 dead jobs of the last 30 days: 300 orgs, one of which has a third of them; 12 kinds, of which one
-// has half and one a thousandth; and texts as handlers leave them, with addresses, ports and ids in them.
+// buryJobs inserts $1 dead jobs of the last 30 days: 300 orgs, one of which has a third of them; 12 kinds, of which one
+// has half and one a thousandth; and realistic errors of handlers, with addresses, ports and ids.
 const buryJobs = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, attempt, state, created_at, run_at, last_error)
 SELECT md5('org ' || CASE WHEN g % 3 = 0 THEN 0 ELSE g % 300 END)::uuid, gen_random_uuid(),
 	CASE WHEN g % 1000 = 7 THEN 'bench.rare' WHEN g % 2 = 0 THEN 'bench.common' ELSE 'bench.kind' || g % 10 END,
 	'{}', (ARRAY['default', 'webhooks', 'bulk', 'critical'])[1 + g % 7 % 4], 8, 8, 'dead', at, at,
 	CASE h % 6
-	WHEN 0 THEN 'dial tcp 10.' || h / 6 % 200 || '.' || h / 1200 % 250 || '.' || h % 251 || ':443: connect: connection refused'
-	WHEN 1 THEN 'POST https://hooks.example' || h / 6 % 5000 || '.com/in/' || md5(g::text) || ': status 503: upstream connect error or disconnect/reset before headers'
+	WHEN 0 THEN 'dial tcp 10.' || h / 6 % 200 || '.' || h / 1200 % 250 || '.' || h % 251 ||
+	':443: connect: connection refused'
+	WHEN 1 THEN 'POST https://hooks.example' || h / 6 % 5000 || '.com/in/' || md5(g::text) ||
+	': status 503: upstream connect error or disconnect/reset before headers'
 	WHEN 2 THEN 'time limit of 15s: context deadline exceeded while waiting for job ' || gen_random_uuid()
-	WHEN 3 THEN 'read tcp 192.168.' || h % 250 || '.' || h / 250 % 250 || ':' || 1024 + h % 60000 || '->10.0.0.5:5432: read: connection reset by peer'
+	WHEN 3 THEN 'read tcp 192.168.' || h % 250 || '.' || h / 250 % 250 || ':' || 1024 + h % 60000 ||
+	'->10.0.0.5:5432: read: connection reset by peer'
 	WHEN 4 THEN 'ERROR: duplicate key value violates unique constraint "contact_email_key" (SQLSTATE 23505), row ' || h
-	ELSE 'panic: runtime error: index out of range [' || h % 97 || '] with length ' || h % 89 || ' of contact ' || gen_random_uuid() END
-FROM (SELECT g, hashint4(g) & 1073741823 AS h, now() - g * interval '30 days' / $1::int AS at FROM generate_series(1, $1::int) AS g) AS made`
+	ELSE 'panic: runtime error: index out of range [' || h % 97 || '] with length ' || h % 89 || ' of contact ' ||
+	gen_random_uuid() END
+FROM (SELECT g, hashint4(g) & 1073741823 AS h, now() - g * interval '30 days' / $1::int AS at
+FROM generate_series(1, $1::int) AS g) AS made`
 
-const listDeaths = `INSERT INTO job_death (org_id, id, kind, lane, died_at, error) SELECT org_id, id, kind, lane, run_at, lower(last_error COLLATE "C") FROM job`
+const listDeaths = `INSERT INTO job_death (org_id, id, kind, lane, died_at, error)
+	SELECT org_id, id, kind, lane, run_at, lower(last_error COLLATE "C") FROM job`
 
-// field is one that a search may be narrowed by, with values to draw from.
+// field is a search field, with values to draw from.
 type field struct {
 	name   string
 	values []func(*queue.Filter)
@@ -68,29 +74,40 @@ func deadFields(ctx context.Context, admin *pgx.Conn) ([]field, error) {
 		}
 	}
 	text := func(part string) func(*queue.Filter) { return func(f *queue.Filter) { f.Error = part } }
-	// One whole text of long ago: all of its pieces are common, and it is there once.
+	// One complete old text: all of its parts are common, and it occurs once.
 	var once [3]string
 	for i := range once {
-		err := admin.QueryRow(ctx, `SELECT last_error FROM job WHERE created_at < now() - $1::int * interval '8 days' ORDER BY created_at DESC LIMIT 1`, i+1).Scan(&once[i])
+		err := admin.QueryRow(ctx,
+			`SELECT last_error FROM job WHERE created_at < now() - $1::int * interval '8 days'
+				ORDER BY created_at DESC LIMIT 1`, i+1).Scan(&once[i])
 		if err != nil {
 			return nil, err
 		}
 	}
 	const day = 24 * time.Hour
 	return []field{
-		{"kind", []func(*queue.Filter){kind("bench.common"), kind("bench.kind3"), kind("bench.rare"), kind("bench.none")}},
-		{"lane", []func(*queue.Filter){func(f *queue.Filter) { f.Lane = queue.Bulk }, func(f *queue.Filter) { f.Lane = queue.Critical }}},
+		{
+			"kind",
+			[]func(*queue.Filter){kind("bench.common"), kind("bench.kind3"), kind("bench.rare"), kind("bench.none")},
+		},
+		{"lane", []func(*queue.Filter){func(f *queue.Filter) { f.Lane = queue.Bulk }, func(f *queue.Filter) {
+			f.Lane = queue.Critical
+		}}},
 		{"org", []func(*queue.Filter){org(0), org(7), org(-1)}},
-		{"time", []func(*queue.Filter){span(time.Hour, 0), span(20*day, 19*day), span(30*day, 0), span(29*day, 15*day)}},
+		{
+			"time",
+			[]func(*queue.Filter){span(time.Hour, 0), span(20*day, 19*day), span(30*day, 0), span(29*day, 15*day)},
+		},
 		{"error", []func(*queue.Filter){
 			text("connection"), text("STATUS 503"), text("no such text anywhere"),
-			text("10.42.17."), text("refused by peer"), text("connection refused by upstream"), text("hooks.example777."), text("(sqlstate 23505), row 77"),
+			text("10.42.17."), text("refused by peer"), text("connection refused by upstream"),
+			text("hooks.example777."), text("(sqlstate 23505), row 77"),
 			text(once[0]), text(once[1]), text(once[2]),
 		}},
 	}, nil
 }
 
-// deadJobs searches n dead jobs by every set of fields, as an operator's page does and in the role that it uses.
+// deadJobs searches n dead jobs by every set of fields, as an operator's page does and in the same role.
 func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 	pg, err := local.StartPostgres(ctx, local.PostgresOptions{Log: log})
 	if err != nil {
@@ -117,11 +134,13 @@ func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 		return err
 	}
 	defer system.Close()
-	var server int // of the pool's only session
-	if err := system.View(ctx, id.ID{}, func(tx *postgres.Tx) error { return tx.QueryRow(ctx, "SELECT pg_backend_pid()", nil, &server) }); err != nil {
+	var server int // backend of the pool's only session
+	if err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT pg_backend_pid()", nil, &server)
+	}); err != nil {
 		return err
 	}
-	operator := queue.NewOperator(queue.NewLedger(nil, system), nil)
+	operator := queue.NewOperator(queue.NewStore(nil, system), nil)
 	scans, err := wholeReads(ctx, admin)
 	if err != nil {
 		return err
@@ -145,7 +164,8 @@ func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 			names = []string{"nothing"}
 		}
 		fmt.Fprintf(t, "by %s\t%s\t%s\t%s\t%s\t%s\n", strings.Join(names, ", "),
-			short(quantile(took, .5)), short(quantile(took, .95)), short(quantile(took, .99)), short(quantile(used, .95)), worst)
+			short(quantile(took, .5)), short(quantile(took, .95)), short(quantile(took, .99)),
+			short(quantile(used, .95)), worst)
 		slowest = max(slowest, quantile(took, .95))
 	}
 	if err := t.Flush(); err != nil {
@@ -160,16 +180,19 @@ func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 	return nil
 }
 
-// bury fills the tables without their indexes of texts, which are quicker made afterwards.
+// bury fills the tables without their text indexes, which are created faster afterwards.
 func bury(ctx context.Context, admin *pgx.Conn, n int) error {
 	var index string
-	if err := admin.QueryRow(ctx, "SELECT indexdef FROM pg_indexes WHERE indexname = 'job_death_error'").Scan(&index); err != nil {
+	if err := admin.QueryRow(ctx, "SELECT indexdef FROM pg_indexes WHERE indexname = 'job_death_error'").
+		Scan(&index); err != nil {
 		return err
 	}
 	for _, sql := range []string{
-		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "DROP INDEX job_death_error", "ALTER TABLE job DISABLE TRIGGER USER",
+		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "DROP INDEX job_death_error",
+		"ALTER TABLE job DISABLE TRIGGER USER",
 		strings.ReplaceAll(buryJobs, "$1", strconv.Itoa(n)), listDeaths, "ALTER TABLE job ENABLE TRIGGER USER",
-		index, "ALTER INDEX job_death_error ALTER COLUMN 1 SET STATISTICS 0", "VACUUM ANALYZE job", "VACUUM ANALYZE job_death",
+		index, "ALTER INDEX job_death_error ALTER COLUMN 1 SET STATISTICS 0", "VACUUM ANALYZE job",
+		"VACUUM ANALYZE job_death",
 	} {
 		at := time.Now()
 		if _, err := admin.Exec(ctx, sql); err != nil {
@@ -183,18 +206,21 @@ func bury(ctx context.Context, admin *pgx.Conn, n int) error {
 	return nil
 }
 
-// wholeReads is how often somebody has read all of a table of jobs.
+// wholeReads returns the number of sequential scans of the jobs' tables.
 func wholeReads(ctx context.Context, admin *pgx.Conn) (n int, err error) {
-	if _, err := admin.Exec(ctx, "SELECT pg_stat_force_next_flush()"); err != nil { // what this session read itself
+	if _, err := admin.Exec(ctx, "SELECT pg_stat_force_next_flush()"); err != nil { // includes this session's reads
 		return 0, err
 	}
-	err = admin.QueryRow(ctx, "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN ('job', 'job_death')").Scan(&n)
+	err = admin.QueryRow(ctx, "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN ('job', 'job_death')").
+		Scan(&n)
 	return n, err
 }
 
-// searches draws values of the fields in turn and reads the first page and, of every other one, the second. The
-// times come sorted, and with them the processor time of the session's server; worst names the filter of the longest.
-func searches(ctx context.Context, operator *queue.Operator, by []field, server int) (took, used []time.Duration, worst string, err error) {
+// searches draws values of the fields in turn and reads the first page and, for every other value, the second. It
+// returns the sorted durations and the CPU time of the session's backend; worst names the filter of the longest search.
+func searches(ctx context.Context, operator *queue.Operator, by []field, server int) (took, used []time.Duration,
+	worst string, err error,
+) {
 	longest := time.Duration(0)
 	for round := range deadRounds {
 		f := queue.Filter{}
@@ -227,8 +253,8 @@ func searches(ctx context.Context, operator *queue.Operator, by []field, server 
 	return took, used, worst, nil
 }
 
-// processorOf is the processor time that a process has used, which no busy machine makes longer; 0 where the system
-// does not tell.
+// processorOf returns the CPU time that a process has used, which does not depend on the machine's load; 0 if the
+// system does not report it.
 func processorOf(pid int) (used time.Duration) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
 	if err == nil {

@@ -20,28 +20,29 @@ import (
 )
 
 const (
-	feedRoom   = 400 // slots that a round may give
+	feedRoom   = 400 // slots that a round may allocate
 	feedRounds = 100
-	feedHolds  = 5 // rounds after which the jobs of a round are done
+	feedHolds  = 5 // rounds after which a round's jobs are done
 	feedSoon   = 10 * time.Millisecond
 )
 
-// backlog is a table full of jobs that wait, of orgs md5('1'), md5('2') and so on, and how it is made.
+// backlog is a table full of waiting jobs, of orgs md5('1'), md5('2') and so on, and the SQL that fills it.
 type backlog struct {
 	name string
-	sql  []string // none: the table stays as it is
-	full bool     // no job ends while it is measured, so that the windows are full
+	sql  []string // if empty, the table stays as it is
+	full bool     // no job ends during the measurement, so that MaxInFlight is reached
 }
 
-// insertJobs makes $n jobs: org, line, when they were due and whether the feeder knows it.
+// insertJobs inserts $n jobs: org, concurrency key, due time, and whether the feeder has seen it.
 const insertJobs = `INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, run_at, due)
-SELECT md5((%s)::text)::uuid, gen_random_uuid(), 'bench.noop', '{}', 'default', 8, %s, now() + %s, %t FROM generate_series(1, %d) AS g`
+SELECT md5((%s)::text)::uuid, gen_random_uuid(), 'bench.noop', '{}', 'default', 8, %s, now() + %s, %t
+FROM generate_series(1, %d) AS g`
 
 func insert(org, line, at string, due bool, n int) string {
 	return fmt.Sprintf(insertJobs, org, line, at, due, n)
 }
 
-// backlogs are what stands before the feeder.
+// backlogs returns the backlogs to measure.
 func backlogs() []backlog {
 	const late = "interval '-1 hour' + g * interval '1 ms'"
 	return []backlog{
@@ -53,7 +54,8 @@ func backlogs() []backlog {
 			insert("g % 20", "NULL", late, true, 40_000),
 		}},
 		{name: "a held line of 200,000, and 20,000 jobs of its org and of another's", sql: []string{
-			"INSERT INTO job_line (org_id, id, held_until) VALUES (md5('0')::uuid, md5('line')::uuid, now() + interval '1 day')",
+			"INSERT INTO job_line (org_id, id, held_until) VALUES (md5('0')::uuid, md5('line')::uuid, now() + " +
+				"interval '1 day')",
 			insert("0", "md5('line')::uuid", "interval '-2 hours'", true, 200_000),
 			insert("g % 2", "NULL", late, true, 40_000),
 		}},
@@ -63,9 +65,9 @@ func backlogs() []backlog {
 	}
 }
 
-// feeder measures one round of the feeder, and the count of the backlog, before tables of very different content,
-// with a plain round trip in between. Jobs end some rounds after they got their slot, as dead rows that nobody has
-// vacuumed yet.
+// feeder measures one round of the feeder, and the count of the backlog, with tables of very different content, with a
+// plain round trip in between. Jobs end some rounds after they got their slot and leave dead rows that are not vacuumed
+// yet.
 func feeder(ctx context.Context, log *slog.Logger) error {
 	pg, err := local.StartPostgres(ctx, local.PostgresOptions{Log: log})
 	if err != nil {
@@ -95,7 +97,7 @@ func feeder(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// measure makes the backlog and answers the p95 of a round over it.
+// measure fills the backlog and returns the p95 of a round.
 func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (time.Duration, error) {
 	sql := b.sql
 	if sql != nil {
@@ -111,7 +113,7 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 		return 0, err
 	}
 	defer system.Close()
-	ledger := queue.NewLedger(nil, system)
+	ledger := queue.NewStore(nil, system)
 	var given [][]queue.Ref
 	fed := 0
 	steps := []struct {
@@ -158,18 +160,21 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 	fmt.Fprintln(t, "\tp50\tp95\tlongest")
 	for i, s := range steps {
 		slices.Sort(took[i])
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.name, short(quantile(took[i], .5)), short(quantile(took[i], .95)), short(quantile(took[i], 1)))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.name, short(quantile(took[i], .5)), short(quantile(took[i], .95)),
+			short(quantile(took[i], 1)))
 	}
 	return quantile(took[2], .95), t.Flush()
 }
 
-// end is what a worker leaves of jobs that are done: nothing.
+// end deletes the jobs, as a worker does with completed ones.
 func end(ctx context.Context, admin *pgx.Conn, jobs []queue.Ref) error {
 	var orgs, ids []id.ID
 	for _, j := range jobs {
 		orgs, ids = append(orgs, j.Org), append(ids, j.ID)
 	}
-	tag, err := admin.Exec(ctx, "DELETE FROM job USING unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) WHERE job.org_id = d.org_id AND job.id = d.id", orgs, ids)
+	tag, err := admin.Exec(ctx,
+		"DELETE FROM job USING unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) WHERE job.org_id = d.org_id AND "+
+			"job.id = d.id", orgs, ids)
 	if err == nil && int(tag.RowsAffected()) != len(jobs) {
 		return errors.New("a job got two slots")
 	}

@@ -14,25 +14,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// recipe is a captured group of statements that can be sent again for another org and another contact: each
-// uuid of the captured one is replaced by a new one, its marker by a new word, wherever they stand. What takes the
-// replacing is cut beforehand, since a floor that is slow by its own making would flatter us.
+// recipe is a captured group of statements that can be sent again for another org and another contact. Each uuid of the
+// captured group is replaced by a new one, and its marker by a new word, wherever they occur. The parameters are split
+// beforehand, since a floor slowed by its own work would flatter the service.
 type recipe struct {
 	sql   []string
 	args  [][]arg
-	holes []string // the captured texts: marker, org, then ids
-	ids   []id.ID  // made anew for each sending, in the order of holes from firstID
+	holes []string // the replaced texts: marker, org, then ids
+	ids   []id.ID  // regenerated for each send, in the order of holes from firstID
 }
 
-// arg is one parameter: as captured where pieces and hole say nothing else.
+// arg is one parameter: the captured value unless pieces or hole are set.
 type arg struct {
 	fixed  any
-	hole   int // of a uuid; -1: none
+	hole   int // hole of a uuid; -1: none
 	text   [][]piece
 	encode func(texts []string) any
 }
 
-// piece is a text, then a hole unless it is -1.
+// piece is a text followed by a hole, or by none if hole is -1.
 type piece struct {
 	text string
 	hole int
@@ -44,8 +44,8 @@ const (
 	firstID
 )
 
-// newRecipe decodes the captured parameters into the Go types that the service passes, so that the floor pays
-// for the same encoding.
+// newRecipe decodes the captured parameters into the Go types that the service passes, so that the floor has the same
+// encoding costs.
 func newRecipe(ctx context.Context, conn *pgx.Conn, group []statement, org id.ID, mark string) (*recipe, error) {
 	r := &recipe{holes: []string{mark, org.String()}}
 	var values [][]any
@@ -136,13 +136,13 @@ func (r *recipe) pieces(text string) (out []piece) {
 	}
 }
 
-// filling is what goes into the holes for one sending.
+// filling is the values of the holes for one send.
 type filling struct {
 	ids   []id.ID // the org, then the new ids
 	texts []string
 }
 
-// fill makes a filling; ids of the captured group that are keys of keep become its values.
+// fill returns a filling. It replaces ids of the captured group that are keys of keep by the values of keep.
 func (r *recipe) fill(org id.ID, mark string, keep map[id.ID]id.ID) filling {
 	f := filling{ids: []id.ID{org}, texts: []string{mark, org.String()}}
 	for _, old := range r.ids {
@@ -155,7 +155,7 @@ func (r *recipe) fill(org id.ID, mark string, keep map[id.ID]id.ID) filling {
 	return f
 }
 
-// batch is the recipe with its holes filled.
+// batch returns the recipe with its holes filled.
 func (r *recipe) batch(f filling) *pgx.Batch {
 	b := &pgx.Batch{}
 	for i, sql := range r.sql {
@@ -245,7 +245,7 @@ func decode(m *pgtype.Map, oid uint32, formats []int16, at int, raw []byte) (any
 		scan(&v)
 		return v, err
 	default:
-		return nil, fmt.Errorf("type %d is not known to the bench", oid)
+		return nil, fmt.Errorf("type %d is unknown to the benchmark", oid)
 	}
 }
 
@@ -268,11 +268,11 @@ func send(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
 	return br.Close()
 }
 
-// sessions are one connection for each worker of a loop.
+// sessions are one connection per worker of a loop.
 type sessions []*pgx.Conn
 
-// connect opens n sessions that run as role, or as the superuser that logs in where it is "". The private
-// server has room for 100, the API's pools included, so they are closed when their loop is over.
+// connect opens n sessions as role, or as the superuser if role is "". They must be closed after their loop: the
+// private server allows 100 connections, including the API's pools.
 func (w *world) connect(ctx context.Context, n int, role string) (out sessions, err error) {
 	cfg, err := pgx.ParseConfig(w.postgres.URL)
 	if err != nil {

@@ -17,9 +17,11 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// open makes calls at a steady rate for a while, whether or not earlier ones have been answered, and answers how
-// long each took from the moment it was due: a stall is seen by all who came during it.
-func open(ctx context.Context, rate int, length time.Duration, connections int, call func(worker, i int) error) ([]time.Duration, error) {
+// open makes calls at a steady rate, whether or not earlier ones have completed. It returns the duration of each from
+// the moment it was due, so that a stall counts for all calls that were due during it.
+func open(ctx context.Context, rate int, length time.Duration, connections int,
+	call func(worker, i int) error,
+) ([]time.Duration, error) {
 	n := int(length.Seconds() * float64(rate))
 	took, errs := make([]time.Duration, n), make([]error, n)
 	due := make(chan int, n)
@@ -48,10 +50,11 @@ func open(ctx context.Context, rate int, length time.Duration, connections int, 
 
 func percentiles(title string, sorted []time.Duration) {
 	fmt.Printf("\n%s: p50 %s, p95 %s, p99 %s, longest %s (%d)\n", title,
-		short(quantile(sorted, .5)), short(quantile(sorted, .95)), short(quantile(sorted, .99)), short(quantile(sorted, 1)), len(sorted))
+		short(quantile(sorted, .5)), short(quantile(sorted, .95)), short(quantile(sorted, .99)),
+		short(quantile(sorted, 1)), len(sorted))
 }
 
-// mixed is a day's traffic: half reads of one contact, a fifth lists, a fifth creations, a tenth changes.
+// mixed measures mixed traffic: half reads of one contact, a fifth lists, a fifth creations, a tenth changes.
 func (h *house) mixed(ctx context.Context) error {
 	const connections = 16
 	cl, crowd := newClients(h.api.addr, connections), newCrowd(h.orgs, &h.next, connections)
@@ -64,9 +67,11 @@ func (h *house) mixed(ctx context.Context) error {
 		case 5, 6:
 			return cl.call(w, who.key, fasthttp.MethodGet, contactsPath+"?limit=20", nil, fasthttp.StatusOK, nil)
 		case 7, 8:
-			return cl.call(w, who.key, fasthttp.MethodPost, contactsPath, contactBody(newMark()), fasthttp.StatusCreated, nil)
+			return cl.call(w, who.key, fasthttp.MethodPost, contactsPath, contactBody(newMark()),
+				fasthttp.StatusCreated, nil)
 		default:
-			return cl.call(w, who.key, fasthttp.MethodPatch, one, []byte(`{"job_title":"`+newMark()+`"}`), fasthttp.StatusOK, nil)
+			return cl.call(w, who.key, fasthttp.MethodPatch, one, []byte(`{"job_title":"`+newMark()+`"}`),
+				fasthttp.StatusOK, nil)
 		}
 	})
 	if err != nil {
@@ -78,8 +83,8 @@ func (h *house) mixed(ctx context.Context) error {
 	return h.settle(ctx)
 }
 
-// jobStart looks at the two times that the service itself writes: the contact's creation, just before the
-// commit, and the recording of the score, inside the job. So the figures are upper bounds.
+// jobStart uses two times that the service records: the contact's creation, just before the commit, and the recording
+// of the score, inside the job. So the figures are upper bounds.
 func (h *house) jobStart(ctx context.Context) error {
 	const n = 150
 	cl, crowd := newClients(h.api.addr, 1), newCrowd(h.orgs, &h.next, 1)
@@ -95,7 +100,9 @@ func (h *house) jobStart(ctx context.Context) error {
 	}
 	var took []time.Duration
 	for len(took) < n {
-		rows, err := h.admin.Query(ctx, `SELECT c.created_at, min(s.recorded_at) FROM contact c JOIN score_history s ON s.org_id = c.org_id AND s.contact_id = c.id
+		rows, err := h.admin.Query(ctx,
+			`SELECT c.created_at, min(s.recorded_at) FROM contact c JOIN score_history s ON s.org_id = c.org_id
+				AND s.contact_id = c.id
 			WHERE c.id = ANY ($1::uuid[]) GROUP BY c.id, c.created_at`, ids)
 		if err != nil {
 			return err
@@ -119,8 +126,8 @@ func (h *house) jobStart(ctx context.Context) error {
 	return h.settle(ctx)
 }
 
-// webhook receives deliveries in this process, which is otherwise idle. An envelope's created_at is just before
-// the commit: an upper bound again.
+// webhook receives deliveries in this process, which is otherwise idle. An envelope's created_at is from just before
+// the commit, so the figures are upper bounds.
 func (h *house) webhook(ctx context.Context) error {
 	const n = 150
 	type arrival struct {
@@ -132,23 +139,27 @@ func (h *house) webhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	receiver := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		at := time.Now()
-		var envelope struct {
-			CreatedAt time.Time `json:"created_at"`
-		}
-		body, err := io.ReadAll(r.Body)
-		if err == nil && json.Unmarshal(body, &envelope) == nil {
-			arrived <- arrival{envelope.CreatedAt, at}
-		}
-	})}
+	receiver := &http.Server{
+		ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			at := time.Now()
+			var envelope struct {
+				CreatedAt time.Time `json:"created_at"`
+			}
+			body, err := io.ReadAll(r.Body)
+			if err == nil && json.Unmarshal(body, &envelope) == nil {
+				arrived <- arrival{envelope.CreatedAt, at}
+			}
+		}),
+	}
 	go func() { _ = receiver.Serve(ln) }()
 	defer func() { _ = receiver.Close() }()
 
 	cl, crowd := newClients(h.api.addr, 1), newCrowd(h.orgs, &h.next, 1)
 	who := crowd.caller(0)
 	hook := []byte(`{"url":"http://` + ln.Addr().String() + `/","events":["contact.created"]}`)
-	if err := cl.call(0, who.key, fasthttp.MethodPost, "/api/v1/webhooks", hook, fasthttp.StatusCreated, nil); err != nil {
+	if err := cl.call(0, who.key, fasthttp.MethodPost, "/api/v1/webhooks", hook, fasthttp.StatusCreated,
+		nil); err != nil {
 		return err
 	}
 	for range n {
@@ -175,8 +186,8 @@ func (h *house) webhook(ctx context.Context) error {
 	return h.settle(ctx)
 }
 
-// withoutRedis stops Redis and starts it again, in turns, under a steady flow of creations. The requests of the
-// moment at which it goes are in the figure.
+// withoutRedis stops and starts Redis in turns during a steady rate of creations. The figures include the requests
+// during the stop itself.
 func (h *house) withoutRedis(ctx context.Context) error {
 	const connections, rate, length = 16, 100, 2 * time.Second
 	cl, crowd := newClients(h.api.addr, connections), newCrowd(h.orgs, &h.next, connections)
@@ -185,7 +196,8 @@ func (h *house) withoutRedis(ctx context.Context) error {
 			if i == rate/10 && then != nil {
 				then()
 			}
-			return cl.call(w, crowd.caller(w).key, fasthttp.MethodPost, contactsPath, contactBody(newMark()), fasthttp.StatusCreated, nil)
+			return cl.call(w, crowd.caller(w).key, fasthttp.MethodPost, contactsPath, contactBody(newMark()),
+				fasthttp.StatusCreated, nil)
 		})
 	}
 	var normal, away []time.Duration
@@ -197,7 +209,7 @@ func (h *house) withoutRedis(ctx context.Context) error {
 		}
 		normal = append(normal, some...)
 		if some, err = flow(func() { go func() { halted <- h.redis.Halt(ctx) }() }); err != nil {
-			return fmt.Errorf("while Redis was away: %w", err)
+			return fmt.Errorf("while Redis was unavailable: %w", err)
 		}
 		away = append(away, some...)
 		if err := errors.Join(<-halted, h.redis.Start(ctx), pause(ctx, 2500*time.Millisecond)); err != nil {

@@ -17,12 +17,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 )
 
-// subjects are so many that every request is admitted: a refusal is the cheaper answer, for both.
+// subjects is so large that every request is admitted: a refusal would be cheaper for both limiters.
 const subjects = 20_000
 
-// limiter measures a decision against redis_rate's, over clients with the same settings and one private
-// redis-server. redis_rate keeps one number per key and does not hold the product's rule; it is the peer because
-// it is what one would otherwise use.
+// limiter compares a decision with one of redis_rate, with the same client settings and one private redis-server.
+// redis_rate stores one number per key and does not implement the product's rule; it is the usual alternative.
 func limiter(ctx context.Context, log *slog.Logger) error {
 	server, err := local.StartRedis(ctx, local.RedisOptions{Log: log})
 	if err != nil {
@@ -30,7 +29,8 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 	}
 	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
 	if server.InProcess {
-		return errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+		return errors.New(
+			"an installed redis-server is required: the in-process Redis is not suitable for benchmarks")
 	}
 	peerClient, err := redisx.Open(server.URL, redisx.Request)
 	if err != nil {
@@ -53,7 +53,8 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 	var next, alone, all atomic.Int64
 	cs := []contender{
 		{name: "redis_rate v10", op: func(ctx context.Context, _ int) error {
-			_, err := peer.Allow(ctx, names[next.Add(1)%subjects], redis_rate.Limit{Rate: 100, Burst: 200, Period: time.Minute})
+			_, err := peer.Allow(ctx, names[next.Add(1)%subjects],
+				redis_rate.Limit{Rate: 100, Burst: 200, Period: time.Minute})
 			return err
 		}},
 		{name: "ours", op: func(ctx context.Context, _ int) error {
@@ -62,7 +63,7 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 				alone.Add(1)
 			}
 			if !d.Allowed {
-				return errors.New("a decision that should admit refused")
+				return errors.New("a decision that should admit was a refusal")
 			}
 			return nil
 		}},
@@ -73,16 +74,19 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		got := table(os.Stdout, fmt.Sprintf("decisions per second, %d at once, %d subjects, all admitted", workers, subjects), cs, results)
-		verdict(os.Stdout, fmt.Sprintf("at least 0.75 of redis_rate's decisions at %d", workers), got[1].mid >= .75, got[1].String())
+		got := table(os.Stdout,
+			fmt.Sprintf("decisions per second, %d at once, %d subjects, all admitted", workers, subjects), cs, results)
+		verdict(os.Stdout, fmt.Sprintf("at least 0.75 of redis_rate's decisions at %d", workers), got[1].mid >= .75,
+			got[1].String())
 	}
 	if n := alone.Load(); n*200 > all.Load() {
-		return fmt.Errorf("%d of %d decisions were made without Redis, which did not answer within 50 ms: the figures above are worth nothing", n, all.Load())
+		return fmt.Errorf("%d of %d decisions were made without Redis, which did not reply within 50 ms: the "+
+			"figures above are invalid", n, all.Load())
 	}
 	return flood(ctx, ours, peer)
 }
 
-// flood is one subject that asks far too much: what a refusal costs, which is remembered in the process.
+// flood measures refusals: one subject far above its limit, with the refusal cached in the process.
 func flood(ctx context.Context, ours *limits.Limiter, peer *redis_rate.Limiter) error {
 	cs := []contender{
 		{name: "redis_rate v10", op: func(ctx context.Context, _ int) error {

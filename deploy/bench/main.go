@@ -1,27 +1,27 @@
-// Command bench measures the claims that this repository makes, each against a floor or a peer, in one run:
+// Command bench measures the claims of this repository, each against a floor or a peer, in one run:
 //
 //	go run ./deploy/bench score      a lead score with its reasons
 //	go run ./deploy/bench learning   a training on 100,000 outcomes
-//	go run ./deploy/bench limiter    one rate decision, against redis_rate's
+//	go run ./deploy/bench limiter    one rate limit decision, against redis_rate's
 //	go run ./deploy/bench api        the service, against the same SQL in a bare loop
 //	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's acknowledgement
-//	go run ./deploy/bench entitlements  what an org may use, at 1,000 requests per second
+//	go run ./deploy/bench entitlements  an org's entitlements, at 1,000 requests per second
 //	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
-//	                                 the first run builds them, in minutes; webhooklog=100000 is a small try
+//	                                 the first run builds them, in minutes; webhooklog=100000 is a small trial
 //	go run ./deploy/bench webhooks   deliveries, against a bare client that records nothing
-//	go run ./deploy/bench feeder     a round of the jobs' feeder before a million of them, beside a plain round trip
-//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small try
-//	go run ./deploy/bench oauth      claims of due tokens out of a million; making them takes some minutes
-//	go run ./deploy/bench ask        whether a certificate may be given, at 10,000 custom domains, also with Postgres stopped
+//	go run ./deploy/bench feeder     a round of the jobs' feeder with a million jobs, beside a plain round trip
+//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small trial
+//	go run ./deploy/bench oauth      claims of due tokens out of a million; building them takes some minutes
+//	go run ./deploy/bench ask        checks for certificates, at 10,000 custom domains, also with Postgres stopped
 //	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
-//	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small try
-//	go run ./deploy/bench scorer -data FILE  what orgs learn from the outcomes in a file, by the product's own path
+//	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small trial
+//	go run ./deploy/bench scorer -data FILE  models that orgs learn from the outcomes in a file, through the product
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
-// A machine is never as quick now as it was a minute ago. So nothing is compared with a number from another
-// run: contenders take turns in short slices of random order, each ratio is made of two slices of one round,
-// and what is printed is the median of the rounds with its quartiles. Servers are private ones on loopback or
-// unix sockets; the service runs as the built binary, never in the process that loads it.
+// A machine's speed varies from minute to minute, so no figure is compared with one of another run. Contenders take
+// turns in short slices of random order. Each ratio is that of two slices of one round, and the output is the median of
+// the rounds with its quartiles. Servers are private ones on loopback or unix sockets. The service runs as the built
+// binary, never in the process that loads it.
 package main
 
 import (
@@ -37,7 +37,7 @@ import (
 	"time"
 )
 
-// atMost ends a bench that hangs.
+// atMost is the timeout of a benchmark.
 const atMost = 3 * time.Minute
 
 func main() {
@@ -50,10 +50,12 @@ func main() {
 	}
 }
 
-// toBuild is the time for a bench that builds something big first.
+// toBuild is the timeout of a benchmark that builds a large data set first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench ask|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer -data FILE|webhooks|webhooklog[=attempts]")
+var errUsage = errors.New("usage: go run ./deploy/bench " +
+	"ask|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer " +
+	"-data FILE|webhooks|webhooklog[=attempts]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
@@ -63,7 +65,8 @@ func run(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{
-		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills, "entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
+		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
+		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
 	}
 	limit := atMost
 	if args[0] == "feeder" || args[0] == "oauth" {
@@ -104,10 +107,13 @@ func run(ctx context.Context, args []string) error {
 	return timed(ctx, args[0], limit, bench)
 }
 
-// timed says what runs where, and runs it for at most so long.
-func timed(ctx context.Context, name string, limit time.Duration, bench func(context.Context, *slog.Logger) error) error {
+// timed prints the environment, and runs it for at most limit.
+func timed(ctx context.Context, name string, limit time.Duration,
+	bench func(context.Context, *slog.Logger) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", name, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339))
+	fmt.Printf("%s, %s/%s, %d CPUs, %s\n", name, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().
+		Format(time.RFC3339))
 	return bench(ctx, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 }

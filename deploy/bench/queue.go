@@ -24,32 +24,32 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// What a turn of the queues is.
+// Parameters of a turn of the queues.
 const (
-	queueJobs    = 4000 // added and run in one turn
+	queueJobs    = 4000 // enqueued and run in one turn
 	queueRounds  = 7
 	queueAdders  = 16
 	queueWorkers = 50
 	queueOrgs    = 20
-	queueOpen    = 10 * queueWorkers // jobs added and not yet run, at most: a queue at work, not a heap
+	queueOpen    = 10 * queueWorkers // maximum jobs enqueued and not yet run: a busy queue, not a backlog
 	queuePool    = 24                // sessions of each pool
 	queuePickups = 300
 )
 
 type nothing struct{}
 
-// noop does nothing, as a kind that calls out: the claim and the verdict are transactions of their own.
+// noop does nothing. Its claim and its outcome are separate transactions, as for a kind with external calls.
 var noop = queue.Define[nothing]("bench.noop", queue.Options{})
 
-// contest is a queue at work. add adds one job as a request would; each run calls ran.
+// contest is a queue under test. add enqueues one job as a request would; each run calls ran.
 type contest struct {
 	name  string
 	start func(ctx context.Context, ran func()) (add func(context.Context) error, stop func() error, err error)
 }
 
-// jobQueue measures our queue beside plain asynq, which loses what Redis loses, and beside River, on the same
-// servers: jobs added, committed, delivered and run per second; the wait of a job that finds everything idle; and
-// what a job adds to a request that writes a row. River is tuned, as its defaults hold it to ten rounds a second.
+// jobQueue compares our queue with plain asynq, which loses what Redis loses, and with River, on the same servers: jobs
+// enqueued, committed, delivered and run per second; the latency of a job on an idle queue; and the cost of a job for a
+// request that writes a row. River is tuned, as its defaults limit it to ten rounds a second.
 func jobQueue(ctx context.Context, log *slog.Logger) error {
 	b, err := newBenchQueue(ctx, log)
 	defer b.close()
@@ -78,14 +78,20 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 	for i := range cs {
 		names[i].name = cs[i].name
 	}
-	table(os.Stdout, fmt.Sprintf("jobs added, each in a transaction of its own, and run; %d adders, %d workers (p50, p99: one addition)", queueAdders, queueWorkers), names, results)
+	table(os.Stdout,
+		fmt.Sprintf(
+			"jobs added, each in a transaction of its own, and run; %d adders, %d workers (p50, p99: one addition)",
+			queueAdders, queueWorkers), names, results)
 	fmt.Println("\nprocessor time of a job, adders and workers in this process")
 	for i := range cs {
 		at := func(name string) spread {
 			return spreadOf(each(used[i], func(u usage) float64 { return float64(u[name].Microseconds()) / queueJobs }))
 		}
-		all := spreadOf(each(used[i], func(u usage) float64 { return u.Seconds()*1e6/queueJobs + float64(u[here].Microseconds())/queueJobs }))
-		fmt.Printf("  %-14s %4.0f us [%.0f-%.0f]: itself %.0f, Postgres %.0f, Redis %.0f\n", cs[i].name, all.mid, all.low, all.high, at(here).mid, at("postgres itself").mid, at("redis").mid)
+		all := spreadOf(each(used[i], func(u usage) float64 {
+			return u.Seconds()*1e6/queueJobs + float64(u[here].Microseconds())/queueJobs
+		}))
+		fmt.Printf("  %-14s %4.0f us [%.0f-%.0f]: itself %.0f, Postgres %.0f, Redis %.0f\n", cs[i].name, all.mid,
+			all.low, all.high, at(here).mid, at("postgres itself").mid, at("redis").mid)
 	}
 	toAsynq, toRiver := spreadOf(ratios(results[1], results[0])), spreadOf(ratios(results[1], results[2]))
 	verdict(os.Stdout, "at least 0.35 of plain asynq's jobs", toAsynq.mid >= .35, toAsynq.String())
@@ -96,7 +102,7 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 	return b.durability(ctx)
 }
 
-// turn adds queueJobs, of which some hundreds are open at a time, and waits until all ran.
+// turn enqueues queueJobs, some hundreds of which are open at a time, and waits until all ran.
 func (b *benchQueue) turn(ctx context.Context, c contest) (slice, error) {
 	var ran atomic.Int64
 	all := make(chan struct{})
@@ -118,7 +124,7 @@ func (b *benchQueue) turn(ctx context.Context, c contest) (slice, error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	open <- struct{}{}
-	if err := add(ctx); err != nil { // the first one tells that everything runs
+	if err := add(ctx); err != nil { // shows that everything runs
 		return slice{}, err
 	}
 	if err := await(ctx, all); err != nil {
@@ -160,11 +166,11 @@ func await(ctx context.Context, what <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(30 * time.Second):
-		return errors.New("not within 30 s")
+		return errors.New("not done within 30 s")
 	}
 }
 
-// pickups adds jobs one at a time to an idle queue and measures from the commit to the start of the work.
+// pickups enqueues jobs one at a time on an idle queue and measures from the commit to the start of the job.
 func (b *benchQueue) pickups(ctx context.Context) error {
 	var committed atomic.Int64
 	waits := make(chan time.Duration, 1)
@@ -193,11 +199,12 @@ func (b *benchQueue) pickups(ctx context.Context) error {
 	slices.Sort(all)
 	p50, p99 := quantile(all, .5), quantile(all, .99)
 	fmt.Printf("\nan idle queue, %d jobs: from the commit to the start of the work\n", len(all))
-	verdict(os.Stdout, "p50 at most 15 ms, p99 at most 50 ms", p50 <= 15*time.Millisecond && p99 <= 50*time.Millisecond, short(p50)+" and "+short(p99))
+	verdict(os.Stdout, "p50 at most 15 ms, p99 at most 50 ms",
+		p50 <= 15*time.Millisecond && p99 <= 50*time.Millisecond, short(p50)+" and "+short(p99))
 	return nil
 }
 
-// durability compares a request that writes a row with one that adds a job as well.
+// durability compares a request that writes a row with one that also enqueues a job.
 func (b *benchQueue) durability(ctx context.Context) error {
 	_, stop, err := b.ours(ctx, func() {})
 	if err != nil {
@@ -207,7 +214,8 @@ func (b *benchQueue) durability(ctx context.Context) error {
 	write := func(job bool) func(context.Context, int) error {
 		return func(ctx context.Context, _ int) error {
 			return b.app.Tx(ctx, b.org(), func(tx *postgres.Tx) error {
-				tx.Queue("INSERT INTO bench_row (org_id, id, note) VALUES ($1, $2, 'a row as a request writes it')", tx.Org(), id.New())
+				tx.Queue("INSERT INTO bench_row (org_id, id, note) VALUES ($1, $2, 'a row as a request writes it')",
+					tx.Org(), id.New())
 				if job {
 					return noop.Add(ctx, tx, nothing{})
 				}
@@ -230,12 +238,12 @@ func (b *benchQueue) durability(ctx context.Context) error {
 	return nil
 }
 
-// benchQueue is the servers, and the three queues on them.
+// benchQueue is the servers and the three queues on them.
 type benchQueue struct {
 	log       *slog.Logger
 	postgres  *local.Postgres
 	redis     *local.Redis
-	app       *postgres.DB // commits are pushed
+	app       *postgres.DB // enqueues after commits
 	system    *postgres.DB
 	riverPool *pgxpool.Pool
 	orgs      []id.ID
@@ -267,7 +275,8 @@ func newBenchQueue(ctx context.Context, log *slog.Logger) (b *benchQueue, err er
 	}
 	b.closers = append(b.closers, func() { _ = b.redis.Stop(context.WithoutCancel(ctx)) })
 	if b.redis.InProcess {
-		return b, errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+		return b,
+			errors.New("an installed redis-server is required: the in-process Redis is not suitable for benchmarks")
 	}
 	if err = migrations.Up(ctx, b.postgres.URL, log); err != nil {
 		return b, err
@@ -277,7 +286,9 @@ func newBenchQueue(ctx context.Context, log *slog.Logger) (b *benchQueue, err er
 		return b, err
 	}
 	defer func() { _ = admin.Close(ctx) }()
-	if _, err = admin.Exec(ctx, "CREATE TABLE bench_row (org_id uuid, id uuid, note text, PRIMARY KEY (org_id, id)); CALL tenant('bench_row')"); err != nil {
+	if _, err = admin.Exec(ctx,
+		"CREATE TABLE bench_row (org_id uuid, id uuid, note text, PRIMARY KEY (org_id, id)); CALL "+
+			"tenant('bench_row')"); err != nil {
 		return b, err
 	}
 	return b, errors.Join(b.known.servers(ctx, admin, b.redis.URL), b.openOurs(ctx), b.openRiver(ctx))
@@ -289,7 +300,7 @@ func (b *benchQueue) openOurs(ctx context.Context) error {
 		return err
 	}
 	b.closers = append(b.closers, func() { _ = client.Close() })
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: client, Log: b.log})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: b.log})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
@@ -306,7 +317,11 @@ func (b *benchQueue) openOurs(ctx context.Context) error {
 		pusher.AfterCommit(ctx, notes)
 	}
 	for role, db := range map[string]**postgres.DB{postgres.App: &b.app, postgres.System: &b.system} {
-		if *db, err = postgres.Open(ctx, postgres.Options{URL: b.postgres.URL, Role: role, MaxConns: queuePool, Name: "bench", AfterCommit: after}); err != nil {
+		if *db, err = postgres.Open(ctx,
+			postgres.Options{
+				URL: b.postgres.URL, Role: role, MaxConns: queuePool, Name: "bench",
+				AfterCommit: after,
+			}); err != nil {
 			return err
 		}
 		b.closers = append(b.closers, (*db).Close)

@@ -40,9 +40,13 @@ func (b *benchQueue) plain(_ context.Context, ran func()) (func(context.Context)
 		return nil, nil, err
 	}
 	server := asynq.NewServerFromRedisClient(client, asynq.Config{
-		Concurrency: queueWorkers, Queues: map[string]int{"plain": 1}, TaskCheckInterval: 15 * time.Millisecond, LogLevel: asynq.FatalLevel,
+		Concurrency: queueWorkers, Queues: map[string]int{"plain": 1}, TaskCheckInterval: 15 * time.Millisecond,
+		LogLevel: asynq.FatalLevel,
 	})
-	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { ran(); return nil })); err != nil {
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+		ran()
+		return nil
+	})); err != nil {
 		return nil, nil, err
 	}
 	to := asynq.NewClientFromRedisClient(client)
@@ -57,7 +61,7 @@ func (b *benchQueue) plain(_ context.Context, ran func()) (func(context.Context)
 // riverArgs is the job of River's turn.
 type riverArgs struct{}
 
-// Kind is River's name of the job.
+// Kind implements river.JobArgs.
 func (riverArgs) Kind() string { return "bench_noop" }
 
 type riverWorker struct {

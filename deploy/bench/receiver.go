@@ -12,15 +12,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// receiver answers 200 to everything at once and keeps when each webhook-id first came, and how old its event was
-// then: the event's own created_at is from just before its commit, so the ages are upper bounds.
+// receiver responds to everything with 200 and records when each webhook-id first arrived, and the age of its event
+// then. The event's created_at is from just before its commit, so the ages are upper bounds.
 type receiver struct {
 	url    string
 	server *fasthttp.Server
 	mu     sync.Mutex
 	ages   map[string]time.Duration
 	body   []byte
-	more   chan struct{} // holds one: something has come
+	more   chan struct{} // capacity 1: signals an arrival
 }
 
 func receive(ctx context.Context) (*receiver, error) {
@@ -28,7 +28,10 @@ func receive(ctx context.Context) (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + ln.Addr().String() + "/hook", ages: map[string]time.Duration{}, more: make(chan struct{}, 1)}
+	r := &receiver{
+		url: "http://" + ln.Addr().String() + "/hook", ages: map[string]time.Duration{},
+		more: make(chan struct{}, 1),
+	}
 	r.server = &fasthttp.Server{Handler: r.take, NoDefaultServerHeader: true}
 	go func() { _ = r.server.Serve(ln) }()
 	return r, nil
@@ -59,7 +62,7 @@ func (r *receiver) take(c *fasthttp.RequestCtx) {
 	}
 }
 
-// await waits until n different events have come.
+// await waits until n different events have arrived.
 func (r *receiver) await(ctx context.Context, n int) error {
 	for {
 		r.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/learn"
 )
 
-// outcomesOf makes n settled deals whose contacts have the fields, half of them words of so many levels and half numbers,
-// each with its own bearing on the outcome.
+// outcomesOf returns n settled deals. Of their contacts' fields half are words with that many levels and half are
+// numbers, each with its own effect on the outcome.
 func outcomesOf(n, fields, levels int) []learn.Example {
 	r := rand.New(rand.NewPCG(5, 7))
 	names, words, bearing := make([]string, fields), make([]string, levels), make([][]float64, fields)
@@ -41,22 +41,25 @@ func outcomesOf(n, fields, levels int) []learn.Example {
 			}
 		}
 		out[i] = learn.Example{
-			Contact: scoring.Contact{Stage: []string{"lead", "mql", "customer"}[i%3], Email: "a@acme.example", Source: []string{"", "website", "fair"}[i/3%3], Values: values},
-			At:      time.Unix(int64(i), 0), Won: r.Float64() < 1/(1+math.Exp(-z)),
+			Contact: scoring.Contact{
+				Stage: []string{"lead", "mql", "customer"}[i%3], Email: "a@acme.example",
+				Source: []string{"", "website", "fair"}[i/3%3], Values: values,
+			},
+			At: time.Unix(int64(i), 0), Won: r.Float64() < 1/(1+math.Exp(-z)),
 		}
 	}
 	return out
 }
 
-// learning measures a training as the nightly job does it, all of it on the examples at once. The floor is one walk over the examples
-// with the model that was learned.
+// learning measures a training as the nightly job does it, all examples at once. The floor is one pass over the
+// examples with the learned model.
 func learning(ctx context.Context, _ *slog.Logger) error {
 	const outcomes, fields, levels = 100_000, 26, 16
 	ex := outcomesOf(outcomes, fields, levels)
 	var took []float64
 	for range 3 {
 		began := time.Now()
-		m, r, err := learn.Train(ctx, "v1", ex, scoring.Shipped(), learn.Rival{Model: scoring.Shipped()})
+		m, r, err := learn.Train(ctx, "v1", ex, scoring.Shipped(), learn.Incumbent{Model: scoring.Shipped()})
 		if err != nil {
 			return err
 		}
@@ -67,10 +70,11 @@ func learning(ctx context.Context, _ *slog.Logger) error {
 		}
 		walk := time.Since(began)
 		weights := len(r.Weights)
-		fmt.Printf("%d outcomes, %d weights: learned in %.1f s, %.0f walks over the examples with what was learned (%s); AUC %.4f\n",
+		fmt.Printf("%d outcomes, %d weights: learned in %.1f s, %.0f walks over the examples with what was learned "+
+			"(%s); AUC %.4f\n",
 			outcomes, weights, took[len(took)-1], took[len(took)-1]/walk.Seconds(), short(walk), r.Metrics.AUC)
 		if weights < 300 {
-			return fmt.Errorf("%d weights are too few for this", weights)
+			return fmt.Errorf("%d weights are too few", weights)
 		}
 	}
 	s := spreadOf(took)

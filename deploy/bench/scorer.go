@@ -16,16 +16,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/learn"
 )
 
-// school is the service as it runs, whose orgs learn.
+// school is the running service, with orgs that learn.
 type school struct {
 	w    *world
 	base string
-	used int // orgs
+	used int // used orgs
 }
 
-// scorer measures what orgs learn from real outcomes by the product's own path: contacts with custom fields by batch, deals that were
-// won and lost, a training by the worker, and the scores of contacts whose outcome it has not seen read back.
-// Beside it, on the same examples: the learner with a prior that thinks nothing, and the rate of wins alone.
+// scorer measures what orgs learn from real outcomes through the product: contacts with custom fields by batch, deals
+// that were won and lost, a training by the worker, and the scores of contacts with unseen outcomes. It compares, on
+// the same examples, with the learner with an uninformative prior, and with the win rate alone.
 func scorer(path string) func(context.Context, *slog.Logger) error {
 	return func(ctx context.Context, log *slog.Logger) error {
 		all, err := leads(path)
@@ -106,14 +106,15 @@ func (s *school) folds(ctx context.Context, all []lead) error {
 		p, zero, flat, won = append(p, got...), append(zero, z...), append(flat, c...), append(won, outcomes(held)...)
 	}
 	m := learn.Measure(p, won)
-	fmt.Printf("\neach fifth foretold by the other four\n%s%s%s", row("as shipped", m), row("zero mean", learn.Measure(zero, won)), row("a constant", learn.Measure(flat, won)))
+	fmt.Printf("\neach fifth foretold by the other four\n%s%s%s", row("as shipped", m),
+		row("zero mean", learn.Measure(zero, won)), row("a constant", learn.Measure(flat, won)))
 	verdictOf("AUC by folds", m.AUC, 0.875, true)
 	verdictOf("Brier by folds", m.Brier, 0.133, false)
 	verdictOf("ECE by folds", m.ECE, 0.025, false)
 	return nil
 }
 
-// curve is what a few outcomes teach: each figure is the mean of five draws, judged by the same 1,500 leads.
+// curve measures learning from few outcomes: each figure is the mean of five draws, evaluated on the same 1,500 leads.
 func (s *school) curve(ctx context.Context, all []lead) error {
 	const draws = 5
 	r := rand.New(rand.NewPCG(3, 4))
@@ -153,9 +154,9 @@ func (s *school) curve(ctx context.Context, all []lead) error {
 	return nil
 }
 
-// peers are what the zero mean and the constant say of held.
+// peers returns the predictions for held of the zero-mean prior and of the constant rate.
 func peers(ctx context.Context, seen, held []lead) (zero, flat []float64) {
-	model, _, err := learn.Train(ctx, "zero", examplesOf(seen), zeroMean(), learn.Rival{Model: zeroMean()})
+	model, _, err := learn.Train(ctx, "zero", examplesOf(seen), zeroMean(), learn.Incumbent{Model: zeroMean()})
 	rate := share(outcomes(seen))
 	for _, e := range examplesOf(held) {
 		flat = append(flat, rate)
@@ -171,11 +172,13 @@ func peers(ctx context.Context, seen, held []lead) (zero, flat []float64) {
 func rowsOf(ctx context.Context, m learn.Metrics, seen, held []lead) string {
 	zero, flat := peers(ctx, seen, held)
 	won := outcomes(held)
-	return row("as shipped", m) + row("zero mean", learn.Measure(zero, won)) + row("a constant", learn.Measure(flat, won))
+	return row("as shipped", m) + row("zero mean", learn.Measure(zero, won)) + row("a constant",
+		learn.Measure(flat, won))
 }
 
 func row(name string, m learn.Metrics) string {
-	return fmt.Sprintf("  %-12s AUC %.4f  Brier %.4f  ECE %.4f  log loss %.4f\n", name, m.AUC, m.Brier, m.ECE, m.LogLoss)
+	return fmt.Sprintf("  %-12s AUC %.4f  Brier %.4f  ECE %.4f  log loss %.4f\n", name, m.AUC, m.Brier, m.ECE,
+		m.LogLoss)
 }
 
 func verdictOf(name string, got, bar float64, above bool) {
@@ -189,8 +192,8 @@ func verdictOf(name string, got, bar float64, above bool) {
 	fmt.Printf("  %-4s %s: %.4f (wanted %s %.3f)\n", word, name, got, sign, bar)
 }
 
-// teach gives a new org the contacts of both, and deals of those seen; it has the worker learn, waits until every contact is
-// scored by what was learned, and answers the probabilities of held, in order.
+// teach gives a new org the contacts of both, and deals for seen. It has the worker train, waits until every contact
+// has a score of the trained model, and returns the probabilities of held, in order.
 func (s *school) teach(ctx context.Context, seen, held []lead) ([]float64, error) {
 	if s.used == len(s.w.orgs) {
 		return nil, errors.New("no org left")
@@ -201,7 +204,10 @@ func (s *school) teach(ctx context.Context, seen, held []lead) ([]float64, error
 	for _, part := range chunked(append(append([]lead(nil), seen...), held...), 1000) {
 		rows := make([]map[string]any, len(part))
 		for i, l := range part {
-			rows[i] = map[string]any{"email": l.key + "@leads.example", "first_name": "A", "last_name": "Lead", "attributes": l.values, "created_at": l.at}
+			rows[i] = map[string]any{
+				"email": l.key + "@leads.example", "first_name": "A", "last_name": "Lead",
+				"attributes": l.values, "created_at": l.at,
+			}
 		}
 		ids, err := s.batch(ctx, org, "/api/v1/crm/contacts/batch", "contacts", rows)
 		if err != nil {
@@ -218,7 +224,11 @@ func (s *school) teach(ctx context.Context, seen, held []lead) ([]float64, error
 			if l.won {
 				status = "won"
 			}
-			rows[i] = map[string]any{"name": "Course", "contact_id": contacts[l.key], "amount": 100, "currency": "EUR", "status": status, "created_at": l.at.Add(time.Hour), "closed_at": l.at.Add(48 * time.Hour)}
+			rows[i] = map[string]any{
+				"name": "Course", "contact_id": contacts[l.key], "amount": 100,
+				"currency": "EUR", "status": status, "created_at": l.at.Add(time.Hour),
+				"closed_at": l.at.Add(48 * time.Hour),
+			}
 		}
 		if _, err := s.batch(ctx, org, "/api/v1/crm/deals/batch", "deals", rows); err != nil {
 			return nil, err
@@ -234,7 +244,8 @@ func (s *school) teach(ctx context.Context, seen, held []lead) ([]float64, error
 	return s.read(ctx, org, version, held)
 }
 
-// version waits until a training has ended, and answers the version in use: where the new one lost its contest, still the prior.
+// version waits until a training has ended and returns the active version. If the new model lost its comparison, that
+// is still the prior.
 func (s *school) version(ctx context.Context, org caller) (string, error) {
 	for {
 		var all struct {
@@ -267,7 +278,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read answers what the service says of held, once all of its contacts are scored by the version.
+// read returns the service's predictions for held, once all of its contacts are scored by the version.
 func (s *school) read(ctx context.Context, org caller, version string, held []lead) ([]float64, error) {
 	for {
 		said, stale, err := s.scores(ctx, org, version)
@@ -291,7 +302,9 @@ func (s *school) read(ctx context.Context, org caller, version string, held []le
 	}
 }
 
-func (s *school) scores(ctx context.Context, org caller, version string) (said map[string]float64, stale int, err error) {
+func (s *school) scores(ctx context.Context, org caller, version string) (said map[string]float64, stale int,
+	err error,
+) {
 	said = map[string]float64{}
 	for cursor := ""; ; {
 		var page struct {
@@ -304,7 +317,8 @@ func (s *school) scores(ctx context.Context, org caller, version string) (said m
 			} `json:"data"`
 			Next *string `json:"next_cursor"`
 		}
-		if err := s.call(ctx, org, http.MethodGet, "/api/v1/crm/contacts?limit=200&cursor="+url.QueryEscape(cursor), nil, &page); err != nil {
+		if err := s.call(ctx, org, http.MethodGet, "/api/v1/crm/contacts?limit=200&cursor="+url.QueryEscape(cursor),
+			nil, &page); err != nil {
 			return nil, 0, err
 		}
 		for _, c := range page.Data {
@@ -327,7 +341,7 @@ func chunked(all []lead, size int) (out [][]lead) {
 	return append(out, all)
 }
 
-// batch sends rows and answers their ids; a row that is refused is an error.
+// batch sends rows and returns their ids. A rejected row is an error.
 func (s *school) batch(ctx context.Context, org caller, path, name string, rows []map[string]any) ([]string, error) {
 	var out struct {
 		Data []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/learn"
 )
 
-// lead is one row of the data: what was known when it came, and what became of it.
+// lead is one row of the data: what was known on arrival, and the outcome.
 type lead struct {
 	number int
 	key    string // unique
@@ -22,8 +22,8 @@ type lead struct {
 	at     time.Time
 }
 
-// leads reads a file with the columns `Prospect ID`, `Lead Number` and `Converted`; every other column becomes a custom field.
-// They come in the order of their numbers, which is that of their arrival.
+// leads reads a file with the columns `Prospect ID`, `Lead Number` and `Converted`. Every other column becomes a custom
+// field. The leads are sorted by number, the order of their arrival.
 func leads(path string) ([]lead, error) {
 	f, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {
@@ -66,26 +66,32 @@ func leads(path string) ([]lead, error) {
 	}
 	slices.SortFunc(out, func(a, b lead) int { return cmp.Compare(a.number, b.number) })
 	first := out[0].at
-	for i := range out { // some months, all of them past
+	for i := range out { // spread over some months in the past
 		out[i].at = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Add(out[i].at.Sub(first))
 	}
 	return out, nil
 }
 
-// zeroMean is what the peers begin with: a prior that thinks nothing of anything.
+// zeroMean returns the model that the peers begin with: an uninformative prior.
 func zeroMean() *scoring.Model {
-	return &scoring.Model{Version: "zero", Confidence: scoring.FromPrior, Weights: map[scoring.Feature]map[string]float64{}}
+	return &scoring.Model{
+		Version: "zero", Confidence: scoring.FromPrior,
+		Weights: map[scoring.Feature]map[string]float64{},
+	}
 }
 
 func examplesOf(all []lead) []learn.Example {
 	out := make([]learn.Example, len(all))
 	for i, l := range all {
-		out[i] = learn.Example{At: l.at, Won: l.won, Contact: scoring.Contact{Stage: "lead", Email: l.key + "@leads.example", Values: l.values}}
+		out[i] = learn.Example{
+			At: l.at, Won: l.won,
+			Contact: scoring.Contact{Stage: "lead", Email: l.key + "@leads.example", Values: l.values},
+		}
 	}
 	return out
 }
 
-// outcomes are those of all.
+// outcomes returns the outcomes of the leads.
 func outcomes(all []lead) []bool {
 	out := make([]bool, len(all))
 	for i := range all {

@@ -11,11 +11,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/learn"
 )
 
-// firstDraws is how many orgs with their first outcomes are drawn.
+// firstDraws is the number of sampled orgs with their first outcomes.
 const firstDraws = 20
 
-// firstOutcomes learns from 30 and from 60 outcomes of many draws, in the process, and prints how many of the models that
-// come into use meet the bar: the shipped model where the new one was not promoted. All are judged by the same 1,500 leads.
+// firstOutcomes learns from 30 and from 60 outcomes of many draws, in the process, and prints how many of the active
+// models meet the bar; that is the shipped model if the new one was not promoted. All are evaluated on the same 1,500
+// leads.
 func firstOutcomes(ctx context.Context, all []lead) error {
 	r := rand.New(rand.NewPCG(30, 60))
 	order := r.Perm(len(all))
@@ -29,7 +30,8 @@ func firstOutcomes(ctx context.Context, all []lead) error {
 	}
 	unseen := examplesOf(held)
 	prior := measured(scoring.Prior(), unseen)
-	fmt.Printf("the first outcomes, %d draws; the shipped model has AUC %.4f, log loss %.4f\n", firstDraws, prior.AUC, prior.LogLoss)
+	fmt.Printf("the first outcomes, %d draws; the shipped model has AUC %.4f, log loss %.4f\n", firstDraws, prior.AUC,
+		prior.LogLoss)
 	for _, step := range []struct {
 		n   int
 		bar float64
@@ -42,14 +44,15 @@ func firstOutcomes(ctx context.Context, all []lead) error {
 				seen[i] = pool[j]
 			}
 			got, noise := prior, 0.0
-			m, report, err := learn.Train(ctx, "first", examplesOf(seen), scoring.Prior(), learn.Rival{Model: scoring.Prior()})
+			m, report, err := learn.Train(ctx, "first", examplesOf(seen), scoring.Prior(),
+				learn.Incumbent{Model: scoring.Prior()})
 			switch {
 			case errors.Is(err, learn.ErrTooFew):
 			case err != nil:
 				return err
-			case report.Contest.Won():
+			case report.Comparison.Won():
 				promoted++
-				got, noise = measured(m, unseen), report.Contest.Noise
+				got, noise = measured(m, unseen), report.Comparison.Noise
 			}
 			if got.AUC >= step.bar {
 				met++

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// contender is one of the things that take turns. op is called by several goroutines at once, each with its
-// number, and does weight operations (1 when 0).
+// contender is one of the things compared. Several goroutines call op concurrently, each with its number. A call does
+// weight operations (1 if 0).
 type contender struct {
 	name   string
 	op     func(ctx context.Context, worker int) error
 	weight int
 }
 
-// slice is what one contender did in one turn.
+// slice is the result of one contender's turn.
 type slice struct {
 	perSecond float64
-	p50, p99  time.Duration // of one call of op
+	p50, p99  time.Duration // duration of one call of op
 }
 
-// match lets contenders take turns: rounds of slices, each round in an order of its own. workers call op at
-// once. The first round warms up and is thrown away. Results are one per contender, one slice a round.
+// match runs contenders in turns: rounds of slices, each round in a random order. workers goroutines call op. The first
+// round warms up and is discarded. The result has one list per contender, with one slice per round.
 func match(ctx context.Context, cs []contender, workers, rounds int, length time.Duration) ([][]slice, error) {
 	out := make([][]slice, len(cs))
 	for round := range rounds + 1 {
@@ -44,7 +44,7 @@ func match(ctx context.Context, cs []contender, workers, rounds int, length time
 	return out, nil
 }
 
-// turn runs one slice. It stops at the first error: a failed call is no operation, and often the quickest.
+// turn runs one slice. It stops at the first error, since a failed call is not an operation and is often the fastest.
 func turn(ctx context.Context, c contender, workers int, length time.Duration) (slice, error) {
 	weight := max(c.weight, 1)
 	took := make([][]time.Duration, workers)
@@ -70,7 +70,10 @@ func turn(ctx context.Context, c contender, workers int, length time.Duration) (
 		return slice{}, err
 	}
 	slices.Sort(all)
-	return slice{perSecond: float64(len(all)*weight) / whole.Seconds(), p50: quantile(all, .5), p99: quantile(all, .99)}, nil
+	return slice{
+		perSecond: float64(len(all)*weight) / whole.Seconds(), p50: quantile(all, .5),
+		p99: quantile(all, .99),
+	}, nil
 }
 
 // spread is a median with its quartiles.
@@ -83,7 +86,7 @@ func spreadOf(xs []float64) spread {
 	return spread{quantile(xs, .25), quantile(xs, .5), quantile(xs, .75)}
 }
 
-// quantile of sorted values; the zero value of none.
+// quantile returns the quantile of sorted values; the zero value if there are none.
 func quantile[T any](sorted []T, q float64) (v T) {
 	if len(sorted) > 0 {
 		v = sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
@@ -99,7 +102,7 @@ func each[S, T any](ss []S, f func(S) T) []T {
 	return out
 }
 
-// ratios are ours by the floor's, round by round.
+// ratios returns ours divided by the floor's, per round.
 func ratios(ours, floor []slice) []float64 {
 	out := make([]float64, len(ours))
 	for i := range ours {
@@ -112,7 +115,7 @@ func perSecond(ss []slice) spread {
 	return spreadOf(each(ss, func(s slice) float64 { return s.perSecond }))
 }
 
-// table prints contenders, the floor first, with each one's ratio to it, and answers the ratios' spreads.
+// table prints contenders, the floor first, with each one's ratio to it, and returns the spreads of the ratios.
 func table(w io.Writer, title string, cs []contender, results [][]slice) []spread {
 	fmt.Fprintln(w, "\n"+title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -122,7 +125,9 @@ func table(w io.Writer, title string, cs []contender, results [][]slice) []sprea
 		rate := perSecond(results[i])
 		out[i] = spreadOf(ratios(results[i], results[0]))
 		fmt.Fprintf(t, "%s\t%.0f\t%.0f-%.0f\t%s\t%s\t%s\n", c.name, rate.mid, rate.low, rate.high,
-			short(middle(results[i], func(s slice) time.Duration { return s.p50 })), short(middle(results[i], func(s slice) time.Duration { return s.p99 })), out[i])
+			short(middle(results[i], func(s slice) time.Duration {
+				return s.p50
+			})), short(middle(results[i], func(s slice) time.Duration { return s.p99 })), out[i])
 	}
 	_ = t.Flush()
 	return out
@@ -145,7 +150,7 @@ func short(d time.Duration) string {
 	}
 }
 
-// verdict prints a claim beside what was measured, and whether it holds here and now.
+// verdict prints a claim beside the measured value, and whether it holds in this run.
 func verdict(w io.Writer, claim string, holds bool, measured string) {
 	word := "holds"
 	if !holds {

@@ -14,26 +14,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// usage is processor time by process: that of the worker, of the servers, and of this process itself, which is the
-// asker and the receiver and counts for nothing. Postgres's is told apart by whom its backends work for.
+// usage is CPU time by process: of the worker, of the servers, and of this process, which is the client and the
+// receiver and does not count. Postgres's is split by the client of its backends.
 type usage map[string]time.Duration
 
-// here is this process's share.
+// here is the name of this process.
 const here = "this process"
 
 // tick is the unit of /proc: 1/100 s on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// known are the processes whose usage is read: the worker, Redis, and the parent of all of Postgres's.
+// known are the measured processes: the worker, Redis, and the parent of Postgres's processes.
 type known struct{ worker, redis, postmaster int }
 
-// know finds them by asking.
+// know finds the processes.
 func (x *exchange) know(ctx context.Context) error {
 	x.known.worker = x.worker.cmd.Process.Pid
 	return x.known.servers(ctx, x.admin, x.redis.URL)
 }
 
-// servers finds those that admin and url lead to.
+// servers finds the servers behind admin and url.
 func (k *known) servers(ctx context.Context, admin *pgx.Conn, url string) error {
 	var backend int
 	if err := admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
@@ -57,8 +57,8 @@ func (k *known) servers(ctx context.Context, admin *pgx.Conn, url string) error 
 	return err
 }
 
-// stat answers the fields of a process from its state on: state ppid ... utime(11) stime(12); nil where it is gone, or
-// where there is no /proc.
+// stat returns the fields of a process from its state on: state ppid ... utime(11) stime(12); nil if it is gone or
+// there is no /proc.
 func stat(pid string) []string {
 	raw, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -70,10 +70,10 @@ func stat(pid string) []string {
 	return nil
 }
 
-// usage is what they have used so far.
+// usage returns the CPU time used so far.
 func (x *exchange) usage(ctx context.Context) usage { return x.known.usage(x.backends(ctx)) }
 
-// usage is what they have used so far; nothing where there is no /proc. whose tells Postgres's backends apart.
+// usage returns the CPU time used so far; nil if there is no /proc. whose has the client of each Postgres backend.
 func (k known) usage(whose map[int]string) usage {
 	u := usage{}
 	dirs, _ := os.ReadDir("/proc")
@@ -109,10 +109,12 @@ func (k known) usage(whose map[int]string) usage {
 	return u
 }
 
-// backends are Postgres's sessions by process: whom they work for. Pools keep theirs, so what is missed is little.
+// backends returns the client of each Postgres backend, by process id. Pools keep their sessions, so few are missed.
 func (x *exchange) backends(ctx context.Context) map[int]string {
 	out := map[int]string{}
-	rows, err := x.admin.Query(ctx, "SELECT pid, application_name FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+	rows, err := x.admin.Query(ctx,
+		"SELECT pid, application_name FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> "+
+			"pg_backend_pid()")
 	if err != nil {
 		return out
 	}
@@ -133,7 +135,7 @@ func (u usage) minus(o usage) usage {
 	return out
 }
 
-// Seconds is the sum, without this process.
+// Seconds returns the sum, without this process.
 func (u usage) Seconds() (s float64) {
 	for name, d := range u {
 		if name != here {
@@ -143,7 +145,7 @@ func (u usage) Seconds() (s float64) {
 	return s
 }
 
-// of is the usage for each of n.
+// of returns the usage per operation, of n.
 func (u usage) of(n int) string {
 	each := func(d time.Duration) string { return short(d / time.Duration(n)) }
 	var parts []string
@@ -152,5 +154,6 @@ func (u usage) of(n int) string {
 			parts = append(parts, name+" "+each(u[name]))
 		}
 	}
-	return fmt.Sprintf("%s (%s; beside it %s %s)", each(time.Duration(u.Seconds()*float64(time.Second))), strings.Join(parts, ", "), here, each(u[here]))
+	return fmt.Sprintf("%s (%s; beside it %s %s)", each(time.Duration(u.Seconds()*float64(time.Second))),
+		strings.Join(parts, ", "), here, each(u[here]))
 }

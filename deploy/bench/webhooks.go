@@ -27,14 +27,14 @@ import (
 
 const (
 	subscribers = 16   // orgs with a webhook each
-	publishers  = 32   // transactions at once
-	inFlight    = 64   // calls at once, the worker's and the floor's
+	publishers  = 32   // concurrent transactions
+	inFlight    = 64   // concurrent calls of the worker and of the floor
 	deluge      = 4000 // events in one turn
 	hookRounds  = 5
 )
 
-// exchange is a worker process, a receiver in this one, and the way in which every operation of the API tells of
-// itself: a transaction that announces, and the pusher behind its commit.
+// exchange is a worker process, a receiver in this process, and the API's way of announcing events: a transaction that
+// announces, and an enqueuer after its commit.
 type exchange struct {
 	*world
 	receiver *receiver
@@ -79,7 +79,7 @@ func hooks(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// subscribe makes the orgs and their webhooks, with secrets sealed by the worker's keyset.
+// subscribe creates the orgs and their webhooks, with secrets sealed by the worker's keyset.
 func (x *exchange) subscribe(ctx context.Context) error {
 	home := filepath.Join(x.dir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -102,7 +102,8 @@ func (x *exchange) subscribe(ctx context.Context) error {
 			return err
 		}
 		if err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
-			_, _, err := service.Create(ctx, tx, webhooks.New{URL: x.receiver.url, Events: []string{"contact.created"}, Enabled: true})
+			_, _, err := service.Create(ctx, tx,
+				webhooks.New{URL: x.receiver.url, Events: []string{"contact.created"}, Enabled: true})
 			return err
 		}); err != nil {
 			return err
@@ -112,17 +113,18 @@ func (x *exchange) subscribe(ctx context.Context) error {
 	return err
 }
 
-// publish opens what announces: a pool of the API's size and a pusher.
+// publish opens a pool of the API's size and an enqueuer for announcing.
 func (x *exchange) publish(ctx context.Context, log *slog.Logger) (end func(), err error) {
 	client, err := redisx.Open(x.redis.URL, redisx.Request)
 	if err != nil {
 		return nil, err
 	}
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: client, Log: log})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: log})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var pushed sync.WaitGroup
 	pushed.Go(func() { _ = pusher.Run(pushing) })
-	x.db, err = postgres.Open(ctx, postgres.Options{URL: x.postgres.URL, Role: postgres.App, Name: "bench", AfterCommit: pusher.AfterCommit})
+	x.db, err = postgres.Open(ctx,
+		postgres.Options{URL: x.postgres.URL, Role: postgres.App, Name: "bench", AfterCommit: pusher.AfterCommit})
 	return func() {
 		if x.db != nil {
 			x.db.Close()
@@ -137,15 +139,19 @@ func (x *exchange) publish(ctx context.Context, log *slog.Logger) (end func(), e
 func (x *exchange) announce(ctx context.Context) error {
 	now := wire.Now()
 	c := events.Contact{
-		ID: id.New(), Email: "ada@acme.example", FirstName: "Ada", LastName: "Lovelace", Stage: "lead", Tag: []string{"trial", "newsletter"}, Segment: []string{},
-		Attributes: map[string]any{"seats": 3, "plan": "pro"}, Score: events.ContactScore{Confidence: "prior", ModelVersion: "1"}, CreatedAt: now, UpdatedAt: now,
+		ID: id.New(), Email: "ada@acme.example", FirstName: "Ada", LastName: "Lovelace", Stage: "lead",
+		Tag: []string{"trial", "newsletter"}, Segment: []string{},
+		Attributes: map[string]any{"seats": 3, "plan": "pro"},
+		Score:      events.ContactScore{Confidence: "prior", ModelVersion: "1"}, CreatedAt: now, UpdatedAt: now,
 	}
 	org := x.orgs[int(x.turn.Add(1))%len(x.orgs)]
-	return x.db.Tx(ctx, org, func(tx *postgres.Tx) error { return events.Announce(ctx, tx, events.ContactCreated{Contact: c}) })
+	return x.db.Tx(ctx, org, func(tx *postgres.Tx) error {
+		return events.Announce(ctx, tx, events.ContactCreated{Contact: c})
+	})
 }
 
-// floods lets the floor and the service take turns: so many POSTs by a bare client, and so many events from their
-// acceptance until the last one's attempt is durable.
+// floods measures the floor and the service in turns: a number of POSTs by a bare client, and as many events from their
+// acceptance until the last one's attempt is committed.
 func (x *exchange) floods(ctx context.Context) error {
 	body, err := x.sample(ctx)
 	if err != nil {
@@ -164,12 +170,16 @@ func (x *exchange) floods(ctx context.Context) error {
 		if round == 0 { // warms up
 			continue
 		}
-		bare, ours, drained, cost = append(bare, floor), append(ours, f.perSecond), append(drained, f.perSecond/floor), append(cost, f.cpu.Seconds()*1e3/deluge)
+		bare, ours, drained, cost = append(bare, floor), append(ours, f.perSecond),
+			append(drained, f.perSecond/floor), append(cost, f.cpu.Seconds()*1e3/deluge)
 		p50, p99 = append(p50, f.took[0].Seconds()*1e3), append(p99, f.took[1].Seconds()*1e3)
-		fmt.Printf("round %d: bare client %.0f/s; accepted to delivered %.0f/s; CPU per delivery %s\n", round, floor, f.perSecond, f.cpu.of(deluge))
+		fmt.Printf("round %d: bare client %.0f/s; accepted to delivered %.0f/s; CPU per delivery %s\n", round, floor,
+			f.perSecond, f.cpu.of(deluge))
 	}
-	fmt.Printf("\n%d events of %d orgs, %d publishers, %d calls at once, %d-byte bodies (medians [quartiles])\n", deluge, subscribers, publishers, inFlight, len(body))
-	fmt.Printf("bare client's POSTs per second: %s\naccepted to delivered per second: %s\nof the bare client: %s\nCPU per delivery, all processes but this one, ms: %s\n",
+	fmt.Printf("\n%d events of %d orgs, %d publishers, %d calls at once, %d-byte bodies (medians [quartiles])\n",
+		deluge, subscribers, publishers, inFlight, len(body))
+	fmt.Printf("bare client's POSTs per second: %s\naccepted to delivered per second: %s\nof the bare client: "+
+		"%s\nCPU per delivery, all processes but this one, ms: %s\n",
 		spreadOf(bare), spreadOf(ours), spreadOf(drained), spreadOf(cost))
 	fmt.Printf("under that load, commit to POST, ms: p50 %s, p99 %s\n", spreadOf(p50), spreadOf(p99))
 	rate := spreadOf(ours)
@@ -179,7 +189,7 @@ func (x *exchange) floods(ctx context.Context) error {
 
 type flooded struct {
 	perSecond float64
-	took      [2]time.Duration // p50 and p99 of commit to POST
+	took      [2]time.Duration // p50 and p99 from commit to POST
 	cpu       usage
 }
 
@@ -212,15 +222,17 @@ func (x *exchange) flood(ctx context.Context) (f flooded, err error) {
 	return f, x.clear(ctx)
 }
 
-// arrived waits until n events have reached the receiver and their attempts are committed, and answers how long each
-// was on its way, sorted.
+// arrived waits until n events have reached the receiver and their attempts are committed, and returns the latency of
+// each, sorted.
 func (x *exchange) arrived(ctx context.Context, n int) ([]time.Duration, error) {
 	if err := x.receiver.await(ctx, n); err != nil {
 		return nil, err
 	}
 	for {
 		var durable int
-		if err := x.admin.QueryRow(ctx, "SELECT count(*) FROM webhook_delivery d JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id WHERE d.status = 'delivered' AND a.status = 200").Scan(&durable); err != nil {
+		if err := x.admin.QueryRow(ctx,
+			"SELECT count(*) FROM webhook_delivery d JOIN webhook_attempt a ON a.org_id = d.org_id AND "+
+				"a.delivery_id = d.id WHERE d.status = 'delivered' AND a.status = 200").Scan(&durable); err != nil {
 			return nil, err
 		}
 		if durable == n {
@@ -240,7 +252,7 @@ func (x *exchange) clear(ctx context.Context) error {
 	return err
 }
 
-// floor is the bare client: the standard library's, with its connections kept, and nothing recorded.
+// floor measures the bare client: the standard library's, with persistent connections and no recording.
 func (x *exchange) floor(ctx context.Context, body []byte) (float64, error) {
 	x.receiver.reset()
 	transport := &http.Transport{MaxIdleConnsPerHost: inFlight}
@@ -276,7 +288,7 @@ func postOnce(ctx context.Context, client *http.Client, url string, body []byte)
 	return errors.Join(err, res.Body.Close())
 }
 
-// sample sends one event and answers the body that arrived.
+// sample sends one event and returns the received body.
 func (x *exchange) sample(ctx context.Context) ([]byte, error) {
 	x.receiver.reset()
 	if err := x.announce(ctx); err != nil {
@@ -288,7 +300,7 @@ func (x *exchange) sample(ctx context.Context) ([]byte, error) {
 	return x.receiver.last(), x.clear(ctx)
 }
 
-// trickle is a steady 50 events a second.
+// trickle measures a steady 50 events a second.
 func (x *exchange) trickle(ctx context.Context) error {
 	const rate, length = 50, 12 * time.Second
 	x.receiver.reset()
@@ -305,6 +317,7 @@ func (x *exchange) trickle(ctx context.Context) error {
 	percentiles("commit to POST at 50 per second", took)
 	fmt.Printf("CPU per delivery at 50 per second, idle polling included: %s\n", used.of(len(took)))
 	p50, p99 := quantile(took, .5), quantile(took, .99)
-	verdict(os.Stdout, "p50 at most 40 ms and p99 at most 200 ms at 50 per second", p50 <= 40*time.Millisecond && p99 <= 200*time.Millisecond, short(p50)+" and "+short(p99))
+	verdict(os.Stdout, "p50 at most 40 ms and p99 at most 200 ms at 50 per second",
+		p50 <= 40*time.Millisecond && p99 <= 200*time.Millisecond, short(p50)+" and "+short(p99))
 	return nil
 }

@@ -26,18 +26,18 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// world is private servers, the built binary, and orgs with a key each. It all goes away with close.
+// world is private servers, the built binary, and orgs with a key each. close removes all of it.
 type world struct {
 	dir      string
 	binary   string
 	postgres *local.Postgres
 	redis    *local.Redis
-	admin    *pgx.Conn // a superuser: no row policies
+	admin    *pgx.Conn // a superuser, without row policies
 	orgs     []caller
 	closers  []func()
 }
 
-// caller is an org's API key and a contact that the org has.
+// caller is an org's API key and one of its contacts.
 type caller struct {
 	org     id.ID
 	key     string
@@ -67,7 +67,8 @@ func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err er
 	}
 	w.closers = append(w.closers, func() { _ = w.redis.Stop(context.WithoutCancel(ctx)) })
 	if w.redis.InProcess {
-		return w, errors.New("this needs an installed redis-server: a Redis played in the process says nothing about speed")
+		return w,
+			errors.New("an installed redis-server is required: the in-process Redis is not suitable for benchmarks")
 	}
 	if err = migrations.Up(ctx, w.postgres.URL, log); err != nil {
 		return w, err
@@ -79,7 +80,7 @@ func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err er
 	return w, w.populate(ctx, orgs)
 }
 
-// close undoes what newWorld did, last first.
+// close undoes newWorld, in reverse order.
 func (w *world) close() {
 	for i := len(w.closers) - 1; i >= 0; i-- {
 		w.closers[i]()
@@ -100,7 +101,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// populate writes orgs with one member's key each, as signups would have, without their password hashes.
+// populate inserts orgs with a member and a key each, as signups would, without password hashes.
 func (w *world) populate(ctx context.Context, n int) error {
 	orgs, keys := make([][]any, n), make([][]any, n)
 	w.orgs = make([]caller, n)
@@ -111,23 +112,25 @@ func (w *world) populate(ctx context.Context, n int) error {
 		orgs[i] = []any{org, "bench " + strconv.Itoa(i)}
 		keys[i] = []any{org, id.New(), "bench", "admin", key[len(key)-4:], hash, id.New()}
 	}
-	if _, err := w.admin.CopyFrom(ctx, pgx.Identifier{"org"}, []string{"id", "name"}, pgx.CopyFromRows(orgs)); err != nil {
+	if _, err := w.admin.CopyFrom(ctx, pgx.Identifier{"org"}, []string{"id", "name"},
+		pgx.CopyFromRows(orgs)); err != nil {
 		return err
 	}
-	_, err := w.admin.CopyFrom(ctx, pgx.Identifier{"api_key"}, []string{"org_id", "id", "name", "role", "hint", "hash", "created_by"}, pgx.CopyFromRows(keys))
+	_, err := w.admin.CopyFrom(ctx, pgx.Identifier{"api_key"},
+		[]string{"org_id", "id", "name", "role", "hint", "hash", "created_by"}, pgx.CopyFromRows(keys))
 	return err
 }
 
-// process is a child that runs one role.
+// process is a child process with one role.
 type process struct {
-	addr string // of the API
+	addr string // address of the API
 	ops  string
 	cmd  *exec.Cmd
 	gone chan struct{}
 }
 
-// start runs a role of the binary over the world's servers and waits until it is ready. Its log goes to a file,
-// as a supervisor would have it.
+// start runs a role of the binary on the world's servers and waits until it is ready. Its log is written to a file, as
+// under a supervisor.
 func (w *world) start(ctx context.Context, role string, settings ...string) (*process, error) {
 	p := &process{addr: freeAddress(ctx), ops: freeAddress(ctx), gone: make(chan struct{})}
 	log, err := os.Create(filepath.Join(w.dir, role+".log"))
@@ -137,8 +140,10 @@ func (w *world) start(ctx context.Context, role string, settings ...string) (*pr
 	defer func() { _ = log.Close() }()
 	p.cmd = exec.CommandContext(ctx, w.binary, role)
 	p.cmd.Env = append(os.Environ(),
-		"DATABASE_URL="+w.postgres.URL, "REDIS_URL="+w.redis.URL, "FUNNELWORK_HOME="+filepath.Join(w.dir, "home"), "FUNNELWORK_ADDR="+p.addr, "FUNNELWORK_OPS_ADDR="+p.ops,
-		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_RATE_LIMIT=on", "FUNNELWORK_LOG_FORMAT=json", "FUNNELWORK_LOG_LEVEL=info")
+		"DATABASE_URL="+w.postgres.URL, "REDIS_URL="+w.redis.URL, "FUNNELWORK_HOME="+filepath.Join(w.dir, "home"),
+		"FUNNELWORK_ADDR="+p.addr, "FUNNELWORK_OPS_ADDR="+p.ops,
+		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_RATE_LIMIT=on", "FUNNELWORK_LOG_FORMAT=json",
+		"FUNNELWORK_LOG_LEVEL=info")
 	p.cmd.Env = append(p.cmd.Env, settings...)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = log, log, diesWithParent()
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
@@ -158,7 +163,7 @@ func (w *world) start(ctx context.Context, role string, settings ...string) (*pr
 		select {
 		case <-p.gone:
 			said, _ := os.ReadFile(filepath.Join(w.dir, role+".log"))
-			return nil, fmt.Errorf("%s ended at its start: %s", role, bytes.TrimSpace(said))
+			return nil, fmt.Errorf("%s exited during startup: %s", role, bytes.TrimSpace(said))
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(20 * time.Millisecond):
@@ -190,8 +195,8 @@ func ready(ctx context.Context, ops string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// freeAddress is below the range from which the kernel gives ports to outgoing connections: under load one of
-// those could take it before the child listens.
+// freeAddress returns an address below the kernel's range of ports for outgoing connections: under load one of those
+// could take it before the child listens.
 func freeAddress(ctx context.Context) string {
 	for {
 		n, err := rand.Int(rand.Reader, big.NewInt(10_000))
@@ -206,7 +211,7 @@ func freeAddress(ctx context.Context) string {
 	}
 }
 
-// forget drops all jobs and all of Redis: what a flood left behind is not the next figure's burden.
+// forget deletes all jobs and all of Redis, so that the leftovers of a flood do not affect the next figure.
 func (w *world) forget(ctx context.Context) error {
 	if _, err := w.admin.Exec(ctx, "TRUNCATE job"); err != nil {
 		return err

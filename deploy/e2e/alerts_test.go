@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Prometheus itself says what the rules mean. Its promtool is large and no part of the service, so that a machine
-// without it skips this, CI included; .ci/run installs it where it can be had.
+// Prometheus's own promtool evaluates the rules. promtool is large and not part of the service, so without it the test
+// is skipped, in CI too; .ci/run installs it where possible.
 func TestEachAlertFiresAtItsFaultAndAtNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(repository(t), "deploy", "prometheus")

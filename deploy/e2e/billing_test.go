@@ -20,7 +20,7 @@ import (
 )
 
 // TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithinAMinute runs every role against a Stripe
-// that is reached by a key and an address, and tells of what happens by webhook.
+// server that is reached by key and address and sends webhooks.
 func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithinAMinute(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -37,18 +37,22 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	}
 	server := httptest.NewServer(box)
 	t.Cleanup(server.Close)
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
+	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_PLANS="+onePlace(t))
-	paid := append(slices.Clone(env), "STRIPE_SECRET_KEY=sk_test_e2e", "FUNNELWORK_STRIPE_URL="+server.URL, "STRIPE_WEBHOOK_SECRET="+secret)
+	paid := append(slices.Clone(env), "STRIPE_SECRET_KEY=sk_test_e2e", "FUNNELWORK_STRIPE_URL="+server.URL,
+		"STRIPE_WEBHOOK_SECRET="+secret)
 	for _, args := range [][]string{
 		{"user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Paid"},
 		{"billing", "sync"},
 	} {
 		run(t, paid, args...)
 	}
-	run(t, env, "user", "create", "--email", "bob@example.com", "--password", "correct-horse-battery", "--org", "Sandbox")
+	run(t, env, "user", "create", "--email", "bob@example.com", "--password", "correct-horse-battery", "--org",
+		"Sandbox")
 	for i, role := range []string{"api", "worker", "scheduler"} {
-		inBackground(t, append(slices.Clone(paid), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[i+1]), role)
+		inBackground(t, append(slices.Clone(paid), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[i+1]),
+			role)
 	}
 	for _, port := range ports[1:] {
 		until(t, "every role is ready", func() bool { return statusOf("http://"+port+"/readyz") == http.StatusOK })
@@ -56,8 +60,11 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	sql := testkit.Pgx(t, db.URL)
 	for name, want := range map[string]bool{"Paid": true, "Sandbox": false} {
 		var ends bool
-		if err := sql.QueryRow(t.Context(), `SELECT coalesce(s.trial_ends_at BETWEEN now() + interval '13 days 23 hours' AND now() + interval '14 days', false)
-			FROM subscription s JOIN org o ON o.id = s.org_id WHERE o.name = $1`, name).Scan(&ends); err != nil || ends != want {
+		if err := sql.QueryRow(t.Context(),
+			`SELECT coalesce(s.trial_ends_at BETWEEN now() + interval '13 days 23 hours'
+				AND now() + interval '14 days', false)
+			FROM subscription s JOIN org o ON o.id = s.org_id WHERE o.name = $1`, name).Scan(&ends); err != nil ||
+			ends != want {
 			t.Errorf("the trial of %s ends in 14 days: %v, %v; want %v", name, ends, err, want)
 		}
 	}
@@ -83,7 +90,8 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	var session struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.Unmarshal([]byte(must(200, "POST", "/api/v1/auth/login", `{"email":"ada@example.com","password":"correct-horse-battery"}`)), &session); err != nil {
+	if err := json.Unmarshal([]byte(must(200, "POST", "/api/v1/auth/login",
+		`{"email":"ada@example.com","password":"correct-horse-battery"}`)), &session); err != nil {
 		t.Fatal(err)
 	}
 	token = session.Token
@@ -92,9 +100,11 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	if err := sql.QueryRow(t.Context(), `SELECT id FROM org WHERE name = 'Paid'`).Scan(&org); err != nil {
 		t.Fatal(err)
 	}
-	run(t, paid, "billing", "override", org, "webhooks", "7", "--until", "2099-01-01T00:00:00Z", "--actor", "grace", "--reason", "a trial of more")
+	run(t, paid, "billing", "override", org, "webhooks", "7", "--until", "2099-01-01T00:00:00Z", "--actor", "grace",
+		"--reason", "a trial of more")
 	run(t, paid, "billing", "addon", org, "members", "5", "--actor", "grace")
-	if said := run(t, paid, "billing", "rights", org); !strings.Contains(said, "plan agency_scale, active") || !strings.Contains(said, "2099-01-01") {
+	if said := run(t, paid, "billing", "rights", org); !strings.Contains(said, "plan agency_scale, active") ||
+		!strings.Contains(said, "2099-01-01") {
 		t.Errorf("rights: %s", said)
 	}
 	for what, path := range map[string]string{
@@ -120,21 +130,24 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 		}
 		t.Logf("Stripe charges for %d after %s", want, time.Since(began).Round(100*time.Millisecond))
 	}
-	within(2) // three, and the plan holds one
-	if _, err := sql.Exec(t.Context(), `UPDATE client_org SET detached_at = now() WHERE id IN (SELECT id FROM client_org LIMIT 2)`); err != nil {
+	within(2) // three, of which the plan includes one
+	if _, err := sql.Exec(t.Context(),
+		`UPDATE client_org SET detached_at = now() WHERE id IN (SELECT id FROM client_org LIMIT 2)`); err != nil {
 		t.Fatal(err)
 	}
 	within(0)
 	until(t, "what Stripe told by webhook is worked", func() bool {
 		var came, open int
-		if err := sql.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE source = 'webhook'), count(*) FILTER (WHERE worked_at IS NULL) FROM stripe_event`).Scan(&came, &open); err != nil {
+		if err := sql.QueryRow(t.Context(),
+			`SELECT count(*) FILTER (WHERE source = 'webhook'), count(*) FILTER (WHERE worked_at IS NULL)
+				FROM stripe_event`).Scan(&came, &open); err != nil {
 			t.Fatal(err)
 		}
 		return came > 5 && open == 0
 	})
 }
 
-// onePlace is a catalogue whose agency_scale holds one client org.
+// onePlace returns a catalogue with an agency_scale that includes one client org.
 func onePlace(t *testing.T) string {
 	t.Helper()
 	shipped, err := os.ReadFile(filepath.Join(repository(t), "internal", "billing", "plans", "catalogue.yaml"))
@@ -142,13 +155,14 @@ func onePlace(t *testing.T) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "plans.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(string(shipped), "max_client_orgs: 50", "max_client_orgs: 1", 1)), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(strings.Replace(string(shipped), "max_client_orgs: 50", "max_client_orgs: 1", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-// paidFor is how many client orgs above the plan's number Stripe charges for, in all.
+// paidFor returns the number of client orgs above the plan's number that Stripe charges for.
 func paidFor(t *testing.T, url string) (n int64) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v1/subscriptions", nil)
@@ -186,7 +200,7 @@ func paidFor(t *testing.T, url string) (n int64) {
 	return n
 }
 
-// run is a command of the product that must go well, and what it says.
+// run runs a command that must succeed, and returns its output.
 func run(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), build(t), args...)

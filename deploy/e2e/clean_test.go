@@ -14,18 +14,20 @@ import (
 )
 
 var (
-	strict     = flag.Bool("strict", false, "hold starts to the promised times: nobody else uses the machine")
-	clean      = flag.Bool("clean", false, "try `go run . up` with an empty home and module cache; minutes, and downloads")
+	strict = flag.Bool("strict", false, "hold starts to the promised times: nobody else uses the machine")
+	clean  = flag.Bool("clean", false,
+		"try `go run . up` with an empty home and module cache; minutes, and downloads")
 	cleanTests = flag.Bool("clean-tests", false, "with -clean: run all tests there, too")
 )
 
-// A machine with Go and nothing else of ours: a fresh checkout of what is committed, an empty HOME, empty
-// caches. As root it is tried as an ordinary user as well.
+// A machine with Go and nothing else of ours: a fresh checkout of the committed files, an empty HOME, empty caches. Run
+// as root, the test also runs as an ordinary user.
 func TestACleanMachineNeedsNothingButGo(t *testing.T) {
 	if !*clean {
 		t.Skip("run with -clean")
 	}
-	proxy, err := exec.CommandContext(t.Context(), "go", "env", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GONOSUMCHECK", "GOSUMDB").Output()
+	proxy, err := exec.CommandContext(t.Context(), "go", "env", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GONOSUMCHECK",
+		"GOSUMDB").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func TestACleanMachineNeedsNothingButGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			env := []string{
-				"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOPROXY=" + network[0], "GONOSUMDB=" + network[1], "GOSUMDB=" + network[4], "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local",
+				"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOPROXY=" + network[0], "GONOSUMDB=" + network[1],
+				"GOSUMDB=" + network[4], "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local",
 			}
 			run := func(args ...string) *exec.Cmd {
 				cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -81,7 +84,7 @@ func TestACleanMachineNeedsNothingButGo(t *testing.T) {
 				if !lines.Scan() || !strings.HasPrefix(lines.Text(), "ready: http://") {
 					t.Errorf("%s start: said %q", start.name, lines.Text())
 				}
-				took := time.Since(begin) // with the linking that go run does each time
+				took := time.Since(begin) // includes the linking of each go run
 				t.Logf("%s start: ready after %v, the build's share included", start.name, took.Round(time.Millisecond))
 				if *strict && took > start.limit+10*time.Second {
 					t.Errorf("%s start took %v", start.name, took)

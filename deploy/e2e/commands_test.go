@@ -23,22 +23,23 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// patience is how long a script waits for what another process does.
+// patience is a script's timeout for other processes.
 const patience = time.Minute
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
-	"start": start, "halt": halt, "call": call, "keep": keep, "arrived": arrived, "worked": worked, "alone": alone, "within": within,
+	"start": start, "halt": halt, "call": call, "keep": keep, "arrived": arrived, "worked": worked, "alone": alone,
+	"within": within,
 }
 
 type key struct{}
 
-// world is what one script has running.
+// world is the running processes of one script.
 type world struct {
 	home    string
 	running []*daemon
 }
 
-// daemon is a funnelwork in the background.
+// daemon is a funnelwork process in the background.
 type daemon struct {
 	cmd    *exec.Cmd
 	done   chan error
@@ -51,7 +52,7 @@ func (w *world) end() {
 		if !d.waited {
 			_ = d.cmd.Process.Kill()
 			if err := <-d.done; err == nil {
-				continue // it had ended by itself
+				continue // it has already ended
 			}
 		}
 	}
@@ -71,8 +72,8 @@ func (w *world) end() {
 
 func worldOf(ts *testscript.TestScript) *world { return ts.Value(key{}).(*world) }
 
-// start [-as uid] [-log file] [command args...] runs funnelwork in the background, "up" unless said, and waits
-// until it serves. Its output is in the files "said" and "log" afterwards.
+// start [-as uid] [-log file] [command args...] runs funnelwork in the background, by default "up", and waits until it
+// serves. Its output is in the files "said" and "log" afterwards.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	var credential *syscall.Credential
 	for len(args) > 1 && args[0] == "-as" {
@@ -86,7 +87,10 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	role := args[0]
 	cmd := exec.Command(ts.Getenv("FUNNELWORK"), args...)
 	cmd.Dir = worldOf(ts).home
-	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "FUNNELWORK_HOME=" + ts.Getenv("H"), "FUNNELWORK_ADDR=" + ts.Getenv("ADDR"), "FUNNELWORK_OPS_ADDR=" + ts.Getenv("OPS")}
+	cmd.Env = []string{
+		"PATH=" + ts.Getenv("PATH"), "FUNNELWORK_HOME=" + ts.Getenv("H"),
+		"FUNNELWORK_ADDR=" + ts.Getenv("ADDR"), "FUNNELWORK_OPS_ADDR=" + ts.Getenv("OPS"),
+	}
 	for _, name := range []string{"DATABASE_URL", "REDIS_URL", "FUNNELWORK_KEYSET", "FUNNELWORK_POSTGRES_REPOSITORY"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
@@ -149,11 +153,14 @@ func statusOf(url string) int {
 	return res.StatusCode
 }
 
-// halt SIGNAL sends the newest process a signal and waits for its end; but for KILL it has to exit with 0.
+// halt SIGNAL sends the newest process a signal and waits for its end. It must exit with 0, except after KILL.
 func halt(ts *testscript.TestScript, _ bool, args []string) {
 	w := worldOf(ts)
 	d := w.running[len(w.running)-1]
-	signal := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}[args[0]]
+	signal := map[string]syscall.Signal{
+		"TERM": syscall.SIGTERM, "INT": syscall.SIGINT,
+		"KILL": syscall.SIGKILL,
+	}[args[0]]
 	ts.Check(d.cmd.Process.Signal(signal))
 	select {
 	case err := <-d.done:
@@ -167,8 +174,8 @@ func halt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// within DURATION holds the newest process to the time that it took to serve: where -strict says that nobody else uses the
-// machine; to ten times that otherwise.
+// within DURATION checks the start-up time of the newest process: exactly with -strict, on an otherwise idle machine,
+// else ten times the duration.
 func within(ts *testscript.TestScript, _ bool, args []string) {
 	limit, err := time.ParseDuration(args[0])
 	ts.Check(err)
@@ -181,7 +188,7 @@ func within(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// call STATUS METHOD URL [body] makes a request, with $TOKEN where it is set, and prints the answer's body.
+// call STATUS METHOD URL [body] makes a request, with $TOKEN if it is set, and prints the response's body.
 func call(ts *testscript.TestScript, _ bool, args []string) {
 	body := ""
 	if len(args) > 3 {
@@ -192,7 +199,8 @@ func call(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	status, answer := http.StatusServiceUnavailable, []byte(nil)
-	for status == http.StatusServiceUnavailable { // which asks for another try: on a busy machine a check may take its time
+	// 503 asks for a retry: on a busy machine a check may be slow
+	for status == http.StatusServiceUnavailable {
 		req, err := http.NewRequestWithContext(ctx, args[1], args[2], strings.NewReader(body))
 		ts.Check(err)
 		if body != "" {
@@ -216,7 +224,7 @@ func call(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// keep NAME MEMBER sets a variable to a member of the last answer.
+// keep NAME MEMBER sets a variable to a member of the last response.
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	var m map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &m))
@@ -227,8 +235,8 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], fmt.Sprint(v))
 }
 
-// arrived TYPE SECRET waits until the sandbox inbox has an event of that type, and checks both its signatures
-// as a receiver would.
+// arrived TYPE SECRET waits until the sandbox inbox has an event of that type, and verifies both its signatures as a
+// receiver would.
 func arrived(ts *testscript.TestScript, _ bool, args []string) {
 	var inbox struct {
 		Data []struct {
@@ -263,8 +271,8 @@ func arrived(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// verify checks X-Service-Signature with the three lines that the product's documentation gives, and the
-// Standard Webhooks trio with the library of that standard.
+// verify verifies X-Service-Signature with the three lines in the product's documentation, and the Standard Webhooks
+// headers with that standard's library.
 func verify(secret string, header http.Header, body []byte) error {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
@@ -278,7 +286,7 @@ func verify(secret string, header http.Header, body []byte) error {
 	return wh.Verify(body, header)
 }
 
-// worked QUEUE waits until the job dashboard counts a job of that queue as processed.
+// worked QUEUE waits until the job dashboard counts a processed job in that queue.
 func worked(ts *testscript.TestScript, _ bool, args []string) {
 	var list struct {
 		Queues []struct {
@@ -318,7 +326,7 @@ func fetch(url string, into any) error {
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
-// alone waits until no process that works below the script's directory is left.
+// alone waits until no process is left that works below the script's directory.
 func alone(ts *testscript.TestScript, _ bool, _ []string) {
 	dir := worldOf(ts).home
 	dirs := []string{dir}

@@ -20,7 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// notPassedOn are the settings that compose.yaml leaves out, with the reason. "ROLE SETTING" is for one role.
+// notPassedOn has the settings that compose.yaml omits, with the reason. "ROLE SETTING" is for one role.
 var notPassedOn = map[string]string{
 	"FUNNELWORK_HOME":                "the image sets it, and the volume is there",
 	"FUNNELWORK_SPOOL":               "in the home, on its volume",
@@ -36,12 +36,13 @@ var notPassedOn = map[string]string{
 	"migrate FUNNELWORK_OPS_ADDR":    "migrate listens nowhere",
 }
 
-// madeByCompose are the settings whose values compose.yaml itself makes, whole or of settings with other names.
+// madeByCompose are the settings whose values compose.yaml itself defines, or builds from other settings.
 var madeByCompose = []string{
-	"DATABASE_URL", "REDIS_URL", "PGPASSWORD", "FUNNELWORK_ADDR", "FUNNELWORK_OPS_ADDR", "FUNNELWORK_OPS_USER", "FUNNELWORK_OPS_PASSWORD",
+	"DATABASE_URL", "REDIS_URL", "PGPASSWORD", "FUNNELWORK_ADDR", "FUNNELWORK_OPS_ADDR", "FUNNELWORK_OPS_USER",
+	"FUNNELWORK_OPS_PASSWORD",
 }
 
-// reads are the settings that a role's help names.
+// reads returns the settings in a role's help.
 func reads(t *testing.T, role string) (names []string) {
 	t.Helper()
 	help, err := exec.CommandContext(t.Context(), build(t), role, "--help").Output()
@@ -96,7 +97,7 @@ func TestComposePassesOnEverySettingOfEveryRoleOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// A volume that has no name is a new one whenever its container is, and a spool in it is lost.
+// An anonymous volume is recreated with its container, and its token journal is lost.
 func TestTheHomeOfEachRoleIsAVolumeWithAName(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join(repository(t), "deploy", "Dockerfile"))
@@ -124,10 +125,10 @@ func TestTheHomeOfEachRoleIsAVolumeWithAName(t *testing.T) {
 	}
 }
 
-// variable is one of compose's, with its default or with the words of its absence.
+// variable matches a variable of compose, with its default or the message for its absence.
 var variable = regexp.MustCompile(`\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)?\}`)
 
-// interpolated is a value of compose.yaml as docker compose hands it on.
+// interpolated returns a value of compose.yaml as docker compose passes it.
 func interpolated(value string, dotenv map[string]string) string {
 	return variable.ReplaceAllStringFunc(value, func(v string) string {
 		m := variable.FindStringSubmatch(v)
@@ -138,12 +139,13 @@ func interpolated(value string, dotenv map[string]string) string {
 	})
 }
 
-// TestComposesRolesComeUpWithPasswordsOfAnyCharacters runs the roles with just the environment that compose.yaml gives to them, the
-// addresses aside, beside a Postgres that asks for the password.
+// TestComposesRolesComeUpWithPasswordsOfAnyCharacters runs the roles with exactly the environment of compose.yaml,
+// except for addresses, and a Postgres that requires the password.
 func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 	t.Parallel()
 	const nasty = `p@ss/w:ord?#[]%41%zz &+="'\$HOME ${X} {}; -- ünïcödé 密码 `
-	home, err := os.MkdirTemp("/tmp", "fw-compose-") //nolint:usetesting // short enough for a socket in it, and others' to read
+	// A short path leaves room for a socket's; the servers' user reads it.
+	home, err := os.MkdirTemp("/tmp", "fw-compose-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,8 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 	if err := os.Chmod(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	server, err := local.StartPostgres(t.Context(), local.PostgresOptions{Home: home, Fast: true, TCP: true, Log: testkit.Log(t)})
+	server, err := local.StartPostgres(t.Context(),
+		local.PostgresOptions{Home: home, Fast: true, TCP: true, Log: testkit.Log(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,8 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	sql := testkit.Pgx(t, server.URL)
-	if _, err := sql.Exec(t.Context(), "ALTER ROLE funnelwork PASSWORD '"+strings.ReplaceAll(nasty, "'", "''")+"'"); err != nil {
+	if _, err := sql.Exec(t.Context(),
+		"ALTER ROLE funnelwork PASSWORD '"+strings.ReplaceAll(nasty, "'", "''")+"'"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := pgx.Connect(t.Context(), "postgres://funnelwork:wrong@"+at.Host+"/funnelwork"); err == nil {
@@ -175,7 +179,10 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dotenv := map[string]string{"POSTGRES_PASSWORD": nasty, "OPS_PASSWORD": nasty, "FUNNELWORK_KEYSET": strings.TrimSpace(string(keyset))}
+	dotenv := map[string]string{
+		"POSTGRES_PASSWORD": nasty, "OPS_PASSWORD": nasty,
+		"FUNNELWORK_KEYSET": strings.TrimSpace(string(keyset)),
+	}
 	ports, err := freePorts(4)
 	if err != nil {
 		t.Fatal(err)
@@ -220,12 +227,14 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 		if res.StatusCode != http.StatusOK {
 			t.Errorf("%s: the ops listener answers its password with %d", name, res.StatusCode)
 		}
-		// What .env leaves empty has its default.
+		// An empty value in .env means the default.
 		if diff := cmp.Diff([]string{"billing", "oauth", "mail", "ai"}, lacks(t, ports[i+1])); diff != "" {
 			t.Errorf("%s: not_configured (-want +got):\n%s", name, diff)
 		}
 	}
-	if status, answer := ask(t, "POST", "http://"+ports[0]+"/api/v1/auth/signup", "", `{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`); status != http.StatusCreated {
+	if status, answer := ask(t, "POST", "http://"+ports[0]+"/api/v1/auth/signup", "",
+		`{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`); status !=
+		http.StatusCreated {
 		t.Errorf("signing up, which is on by default: %d %s", status, answer)
 	}
 }

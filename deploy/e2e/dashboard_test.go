@@ -26,7 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// desk is an ops listener beside a worker that may be started and stopped, on real servers.
+// desk is an ops listener, and a worker that can be started and stopped, on real servers.
 type desk struct {
 	*testing.T
 	db     *testkit.Database
@@ -36,7 +36,7 @@ type desk struct {
 	org    id.ID
 	worked atomic.Int64
 	fails  atomic.Bool
-	gate   chan struct{} // a run waits for it where it is not nil
+	gate   chan struct{} // if not nil, a run waits for it
 }
 
 type nothing struct{}
@@ -51,7 +51,10 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.sql.Close)
-	ops, err := api.NewOps(api.OpsOptions{Role: "test", Log: testkit.Log(t), DB: d.db.App, System: d.db.System, DatabaseURL: d.db.URL, RedisURL: d.redis.URL})
+	ops, err := api.NewOps(api.OpsOptions{
+		Role: "test", Log: testkit.Log(t), DB: d.db.App, System: d.db.System,
+		DatabaseURL: d.db.URL, RedisURL: d.redis.URL,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,30 +65,33 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// work starts a worker that ends with the test, or when the answered function is called.
+// work starts a worker that ends with the test, or when the returned function is called.
 func (d *desk) work() (stop func()) {
 	d.Helper()
 	client, err := redisx.Open(d.redis.URL, redisx.Worker)
 	if err != nil {
 		d.Fatal(err)
 	}
-	operator := queue.NewOperator(queue.NewLedger(d.db.App, d.db.System), nil)
+	operator := queue.NewOperator(queue.NewStore(d.db.App, d.db.System), nil)
 	w := worker.New(worker.Options{
 		App: d.db.App, System: d.db.System, Redis: client, Log: testkit.Log(d), Concurrency: 8,
-		Handlers: []queue.Handler{redrive.Job{Operator: operator}.Handler(), odd.Handle(func(ctx context.Context, _ *queue.Run[nothing]) error {
-			d.worked.Add(1)
-			if d.gate != nil {
-				select {
-				case <-d.gate:
-				case <-ctx.Done():
-					return ctx.Err()
+		Handlers: []queue.Handler{
+			redrive.Job{Operator: operator}.Handler(),
+			odd.Handle(func(ctx context.Context, _ *queue.Run[nothing]) error {
+				d.worked.Add(1)
+				if d.gate != nil {
+					select {
+					case <-d.gate:
+					case <-ctx.Done():
+						return ctx.Err()
+					}
 				}
-			}
-			if d.fails.Load() {
-				return errors.New("it is odd")
-			}
-			return nil
-		})},
+				if d.fails.Load() {
+					return errors.New("it is odd")
+				}
+				return nil
+			}),
+		},
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(d.Context()))
 	ended := make(chan error, 1)
@@ -101,7 +107,7 @@ func (d *desk) work() (stop func()) {
 	return stop
 }
 
-// add writes n jobs and pushes nothing: the relay does.
+// add inserts n jobs without enqueuing them; the relay does that.
 func (d *desk) add(n int) {
 	d.Helper()
 	err := d.db.App.Tx(d.Context(), d.org, func(tx *postgres.Tx) error {
@@ -120,7 +126,8 @@ func (d *desk) add(n int) {
 func (d *desk) ask(sql string) string {
 	d.Helper()
 	var said *string
-	if err := d.sql.QueryRow(d.Context(), "SELECT ("+sql+")::text").Scan(&said); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err := d.sql.QueryRow(d.Context(), "SELECT ("+sql+")::text").Scan(&said); err != nil &&
+		!errors.Is(err, pgx.ErrNoRows) {
 		d.Fatalf("%s: %v", sql, err)
 	}
 	if said == nil {
@@ -135,7 +142,7 @@ func (d *desk) call(method, path, body string) int {
 	return status
 }
 
-// listed is the tasks of the default queue that the dashboard lists in a state.
+// listed returns the tasks of the default queue that the dashboard lists in a state.
 func (d *desk) listed(state string) (ids []string) {
 	d.Helper()
 	status, page := ask(d.T, http.MethodGet, d.url+"/queues/api/queues/default/"+state+"_tasks?size=1000", "", "")
@@ -149,7 +156,7 @@ func (d *desk) listed(state string) (ids []string) {
 	return ids
 }
 
-// archived is the jobs that the dashboard lists as dead.
+// archived returns the jobs that the dashboard lists as dead.
 func (d *desk) archived() []string {
 	d.Helper()
 	jobs := d.listed("archived")
@@ -164,7 +171,8 @@ func (d *desk) until(what string, cond func() bool) {
 	d.Helper()
 	for began := time.Now(); !cond(); <-time.After(20 * time.Millisecond) {
 		if time.Since(began) > patience {
-			d.Fatalf("not within %v: %s; %s, archived %v", patience, what, d.ask(`SELECT json_agg(job) FROM job`), d.listed("archived"))
+			d.Fatalf("not within %v: %s; %s, archived %v", patience, what, d.ask(`SELECT json_agg(job) FROM job`),
+				d.listed("archived"))
 		}
 	}
 }
@@ -184,22 +192,25 @@ func TestAJobArchivedInTheDashboardWhileItIsDeliveredIsListedAsDead(t *testing.T
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	for _, err := range queue.NewEnqueuer(client).Enqueue(t.Context(), queue.Ref{ID: job, Org: d.org, Kind: "test.odd", Lane: queue.Default, MaxAttempts: 1}) {
+	for _, err := range queue.NewEnqueuer(client).Enqueue(t.Context(),
+		queue.Ref{ID: job, Org: d.org, Kind: "test.odd", Lane: queue.Default, MaxAttempts: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Delivered, and not yet claimed: asynq has the task active, the row is as free as before.
+	// Delivered and not yet claimed: the task is active in asynq, and the row is still unclaimed.
 	move := func(from, to string) {
 		t.Helper()
 		at := "asynq:{default}:"
-		if err := errors.Join(client.LMove(t.Context(), at+from, at+to, "RIGHT", "LEFT").Err(), client.HSet(t.Context(), at+"t:"+task, "state", to).Err()); err != nil {
+		if err := errors.Join(client.LMove(t.Context(), at+from, at+to, "RIGHT", "LEFT").
+			Err(), client.HSet(t.Context(), at+"t:"+task, "state", to).Err()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	move("pending", "active")
-	// The page that the operator sees may be from a moment ago, so that the act is that of a pending task.
-	if status := d.call(http.MethodPost, "/queues/api/queues/default/pending_tasks/"+task+":archive", ""); status != 204 {
+	// The operator's page may be slightly outdated, so the request is that for a pending task.
+	if status := d.call(http.MethodPost, "/queues/api/queues/default/pending_tasks/"+task+":archive",
+		""); status != 204 {
 		t.Errorf("archive: %d", status)
 	}
 	if active := d.listed("active"); len(active) != 1 {
@@ -213,7 +224,7 @@ func TestAJobArchivedInTheDashboardWhileItIsDeliveredIsListedAsDead(t *testing.T
 	if state := d.ask(`SELECT state FROM job`); state != "dead" {
 		t.Errorf("the row is %s", state)
 	}
-	// It has been seen there: nobody looks at it again. And it is there again after Redis lost everything.
+	// Once listed there, the job is not scanned again. It is listed again after Redis lost all data.
 	d.work()
 	d.until("nobody looks at it any more", func() bool { return d.ask(`SELECT wake_at FROM job`) == "none" })
 	d.fails.Store(true)
@@ -240,10 +251,10 @@ func TestADeadJobRunsFromTheDashboardThoughItsArchivedTaskIsStillThere(t *testin
 	for i, task := range before {
 		path, body, want := "/queues/api/queues/default/archived_tasks/"+task+":run", "", 204
 		switch i {
-		case 1: // through the JSON paths
+		case 1: // through the JSON API
 			job := task[:36]
 			path, want = "/jobs/"+d.org.String()+"/"+job+"/run", 200
-		case 2: // while no worker is there: its task waits in Redis
+		case 2: // without a worker: its task waits in Redis
 			stop()
 		}
 		if status := d.call(http.MethodPost, path, body); status != want {
@@ -279,7 +290,7 @@ func TestFiftyRedrivesOfOneJobAtOnceRunItOnce(t *testing.T) {
 	all.Wait()
 	took := 0
 	for _, s := range statuses {
-		// Held by the run, or through by then.
+		// Held by the run, or completed by then.
 		if s != 204 && s != 409 && s != 404 {
 			t.Errorf("answered %d", s)
 		}
@@ -317,20 +328,25 @@ func TestARedriveGoesOnAfterItsWorkerIsStoppedAndKeepsItsRate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	const n, rate = 60, 20
-	if _, err := d.sql.Exec(t.Context(), `INSERT INTO job (org_id, id, kind, args, lane, max_attempts, state, last_error)
-		SELECT $1, uuidv7_at(now()), 'test.odd', '{}', 'default', 1, 'dead', 'no' FROM generate_series(1, $2::int)`, d.org, n); err != nil {
+	if _, err := d.sql.Exec(t.Context(),
+		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, state, last_error)
+		SELECT $1, uuidv7_at(now()), 'test.odd', '{}', 'default', 1, 'dead', 'no' FROM generate_series(1, $2::int)`,
+		d.org, n); err != nil {
 		t.Fatal(err)
 	}
 	stop := d.work()
 	began := time.Now()
-	if status := d.call(http.MethodPost, "/jobs/redrive", fmt.Sprintf(`{"filter":{"kind":"test.odd"},"rate":%d}`, rate)); status != 202 {
+	if status := d.call(http.MethodPost, "/jobs/redrive",
+		fmt.Sprintf(`{"filter":{"kind":"test.odd"},"rate":%d}`, rate)); status != 202 {
 		t.Fatalf("redrive: %d", status)
 	}
 	d.until("it has begun", func() bool { return d.worked.Load() > 5 })
 	stop()
 	d.work()
-	d.until("it has ended", func() bool { return d.ask(`SELECT count(*) FROM job_redrive WHERE ended_at IS NOT NULL`) == "1" })
-	// A standstill is made up for by two seconds' worth at the most, and there was one.
+	d.until("it has ended", func() bool {
+		return d.ask(`SELECT count(*) FROM job_redrive WHERE ended_at IS NOT NULL`) == "1"
+	})
+	// After a standstill, of which there was one, at most two seconds' worth is made up for.
 	if least := time.Duration(n)*time.Second/rate - 2*time.Second; time.Since(began) < least {
 		t.Errorf("%d at %d per second took %v, want at least %v", n, rate, time.Since(began), least)
 	}

@@ -13,7 +13,7 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// compose is what these tests read of deploy/compose.yaml; "<<" merges are resolved by the decoder.
+// compose is the part of deploy/compose.yaml that these tests read. The decoder resolves "<<" merges.
 type compose struct {
 	Services map[string]struct {
 		Image       string
@@ -39,11 +39,14 @@ func readYAML[T any](t *testing.T, path string) (v T) {
 	return v
 }
 
-// No Docker engine is assumed, so what an engine would find out first is checked here.
+// These checks do not need a Docker engine; they cover what an engine would report first.
 func TestComposeNamesOnlyWhatExists(t *testing.T) {
 	t.Parallel()
 	c := readYAML[compose](t, "deploy/compose.yaml")
-	for _, want := range []string{"postgres", "redis", "migrate", "api", "worker", "scheduler", "prometheus", "grafana"} {
+	for _, want := range []string{
+		"postgres", "redis", "migrate", "api", "worker", "scheduler", "prometheus",
+		"grafana",
+	} {
 		if _, ok := c.Services[want]; !ok {
 			t.Errorf("there is no service %s", want)
 		}
@@ -85,12 +88,13 @@ func TestComposeNamesOnlyWhatExists(t *testing.T) {
 			}
 		}
 	}
-	if redis := strings.Join(c.Services["redis"].Command, " "); !strings.Contains(redis, "--appendonly yes") || !strings.Contains(redis, "--maxmemory-policy noeviction") {
+	if redis := strings.Join(c.Services["redis"].Command, " "); !strings.Contains(redis, "--appendonly yes") ||
+		!strings.Contains(redis, "--maxmemory-policy noeviction") {
 		t.Errorf("redis runs %q: it must keep an append-only file and evict nothing", redis)
 	}
 }
 
-// declared are the environment variables and the commands that the binary's help names.
+// declared returns the environment variables and the commands in the binary's help.
 func declared(t *testing.T) (settings, commands map[string]bool) {
 	t.Helper()
 	settings, commands = map[string]bool{}, map[string]bool{}
@@ -150,7 +154,7 @@ type rules struct {
 	}
 }
 
-// watched are the metrics that the dashboard and the alerts speak of.
+// watched returns the metrics in the dashboard and the alerts.
 func watched(t *testing.T) []string {
 	t.Helper()
 	var exprs []string

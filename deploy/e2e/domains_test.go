@@ -19,8 +19,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// TestCaddyServesACustomDomainThatIsProvenAndNoOther takes a domain from its claim to a page by TLS, with a DNS of the test's
-// own; then it stops Postgres, starts the API anew, and asks again.
+// TestCaddyServesACustomDomainThatIsProvenAndNoOther takes a domain from its claim to a page over TLS, with a private
+// DNS. It then stops Postgres, restarts the API, and requests the page again.
 func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 	t.Parallel()
 	const host = "crm.acme.test"
@@ -37,8 +37,10 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, ops, home := "http://"+ports[0], "http://"+ports[1], t.TempDir()
-	env := append(os.Environ(), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+home, "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1],
-		"FUNNELWORK_PUBLIC_URL=https://app.funnel.test", "FUNNELWORK_DOMAIN_TARGET=edge.funnel.test", "FUNNELWORK_DNS_RESOLVERS="+dns.Addr+","+dns.Addr, "FUNNELWORK_LOG_LEVEL=warn")
+	env := append(os.Environ(), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+home,
+		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1],
+		"FUNNELWORK_PUBLIC_URL=https://app.funnel.test", "FUNNELWORK_DOMAIN_TARGET=edge.funnel.test",
+		"FUNNELWORK_DNS_RESOLVERS="+dns.Addr+","+dns.Addr, "FUNNELWORK_LOG_LEVEL=warn")
 	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Acme")
 	sql := testkit.Pgx(t, database.URL)
 	var org string
@@ -53,7 +55,8 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 	var login struct {
 		Token string `json:"access_token"`
 	}
-	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "",
+		`{"email":"ada@example.com","password":"correct-horse-battery"}`)
 	if err := json.Unmarshal([]byte(answer), &login); err != nil || login.Token == "" {
 		t.Fatalf("login: %s", answer)
 	}
@@ -112,25 +115,31 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 		t.Fatal("the API has not ended")
 	}
 	startAPI(t, env)
-	until(t, "the API that started without Postgres answers for certificates", func() bool { return certificate(host) == http.StatusOK })
-	if a, b, c, d := certificate("shop.acme.test"), statusOf(ops+"/healthz"), statusOf(ops+"/readyz"), statusOf(public+"/openapi.json"); a != 404 || b != 200 || c != 503 || d != 503 {
+	until(t, "the API that started without Postgres answers for certificates", func() bool {
+		return certificate(host) == http.StatusOK
+	})
+	if a, b, c, d := certificate("shop.acme.test"), statusOf(ops+"/healthz"), statusOf(ops+"/readyz"),
+		statusOf(public+"/openapi.json"); a != 404 || b != 200 || c != 503 || d != 503 {
 		t.Errorf("without Postgres: an unknown name %d, healthz %d, readyz %d, public %d", a, b, c, d)
 	}
 	database.Start()
 	until(t, "the API is ready again", func() bool { return statusOf(ops+"/readyz") == http.StatusOK })
-	until(t, "a page by TLS again", func() bool { status, _ := byTLS(t, ports[2], host); return status == http.StatusOK })
+	until(t, "a page by TLS again", func() bool {
+		status, _ := byTLS(t, ports[2], host)
+		return status == http.StatusOK
+	})
 	claim(204, "DELETE", "", "")
 	until(t, "no certificate is given any more", func() bool { return certificate(host) == http.StatusNotFound })
 }
 
-// byTLS gets a page under a name from what listens at addr.
+// byTLS requests a page under a name from the server at addr.
 func byTLS(t *testing.T, addr, name string) (int, error) {
 	t.Helper()
 	tr := &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, addr)
 		},
-		TLSClientConfig: &tls.Config{ServerName: name, InsecureSkipVerify: true}, // an authority of the test's own
+		TLSClientConfig: &tls.Config{ServerName: name, InsecureSkipVerify: true}, // a private CA of the test
 	}
 	defer tr.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -161,10 +170,13 @@ func startCaddy(t *testing.T, caddy, https, http string, settings ...string) {
 	_, securePort, _ := net.SplitHostPort(https)
 	_, plainPort, _ := net.SplitHostPort(http)
 	dir := t.TempDir()
-	env := append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "FUNNELWORK_CADDY_ADMIN=off", "FUNNELWORK_TLS_ISSUER=internal",
+	env := append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir,
+		"FUNNELWORK_CADDY_ADMIN=off", "FUNNELWORK_TLS_ISSUER=internal",
 		"FUNNELWORK_HTTPS_PORT="+securePort, "FUNNELWORK_HTTP_PORT="+plainPort)
 	config := filepath.Join(repository(t), "deploy", "caddy", "Caddyfile")
-	startProgram(t, exec.CommandContext(context.WithoutCancel(t.Context()), caddy, "run", "--config", config, "--adapter", "caddyfile"), append(env, settings...))
+	startProgram(t,
+		exec.CommandContext(context.WithoutCancel(t.Context()), caddy, "run", "--config", config, "--adapter",
+			"caddyfile"), append(env, settings...))
 }
 
 func startProgram(t *testing.T, cmd *exec.Cmd, env []string) (kill func()) {

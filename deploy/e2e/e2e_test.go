@@ -1,5 +1,5 @@
-// Package e2e_test runs the built binary as its users do. The scripts are in testdata; the commands that they
-// have beside testscript's own are in commands_test.go.
+// Package e2e_test runs the built binary as its users do. The scripts are in testdata. Their commands beyond
+// testscript's are in commands_test.go.
 package e2e_test
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// binary is built once for all tests, where every user may run it.
+// binary is built once for all tests, in a place where every user may run it.
 var binary = struct {
 	sync.Once
 	dir string
@@ -40,13 +40,15 @@ func TestMain(m *testing.M) {
 func build(t *testing.T) string {
 	t.Helper()
 	binary.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-e2e-bin-"); binary.err != nil { //nolint:usetesting // outlives this test
+		binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-e2e-bin-") //nolint:usetesting // outlives this test
+		if binary.err != nil {
 			return
 		}
 		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil {
 			return
 		}
-		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binary.dir, "funnelwork"), "github.com/funnelwork/funnelwork").CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binary.dir, "funnelwork"),
+			"github.com/funnelwork/funnelwork").CombinedOutput()
 		if err != nil {
 			binary.err = fmt.Errorf("%w: %s", err, out)
 		}
@@ -60,7 +62,7 @@ func build(t *testing.T) string {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	funnelwork := build(t)
-	testkit.DB(t) // skips, or fails in CI, where there is no Postgres
+	testkit.DB(t) // skips, or fails in CI, without Postgres
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata",
 		Cmds:     commands,
@@ -96,7 +98,8 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			for k, v := range map[string]string{
-				"FUNNELWORK": funnelwork, "BASE": home, "H": filepath.Join(home, "home"), "ADDR": ports[0], "OPS": ports[1], "OPS2": ports[2],
+				"FUNNELWORK": funnelwork, "BASE": home, "H": filepath.Join(home, "home"), "ADDR": ports[0],
+				"OPS": ports[1], "OPS2": ports[2],
 				"API": "http://" + ports[0], "OPSURL": "http://" + ports[1], "EMPTY_DATABASE_URL": database,
 			} {
 				env.Setenv(k, v)
@@ -106,8 +109,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// emptyDatabase makes one that has not even a schema, in the server that a superuser's URL leads to. login is the URL of
-// its owner, who may do what deploy/README.md asks for and no more; admin is the superuser's.
+// emptyDatabase creates a database without a schema in the server at a superuser's URL. login is the URL of its owner,
+// who has exactly the rights that deploy/README.md requires; admin is the superuser's URL.
 func emptyDatabase(t *testing.T, superuser string) (login, admin string, err error) {
 	u, err := url.Parse(superuser)
 	if err != nil {
@@ -136,8 +139,7 @@ func emptyDatabase(t *testing.T, superuser string) (login, admin string, err err
 	return u.String(), admin, nil
 }
 
-// freePorts finds loopback addresses that nobody listens on, below those that the kernel gives to outgoing
-// connections.
+// freePorts returns free loopback addresses below the kernel's range of ports for outgoing connections.
 func freePorts(n int) ([]string, error) {
 	var found []string
 	for port := 21000 + os.Getpid()%5000; len(found) < n && port < 32768; port++ {
@@ -156,10 +158,10 @@ func freePorts(n int) ([]string, error) {
 	return found, nil
 }
 
-// claimed are the ports that scripts of this process were given.
+// claimed has the ports given to scripts of this process.
 var claimed sync.Map
 
-// processesOf lists the running processes whose command line names dir.
+// processesOf lists the running processes with dir in their command line.
 func processesOf(dir string) []string {
 	out, _ := exec.Command("ps", "-A", "-ww", "-o", "pid=,args=").Output()
 	var found []string

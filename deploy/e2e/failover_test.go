@@ -20,8 +20,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// The master that has the lane of webhooks is killed: deliveries go on within ten seconds after its replica took its
-// place, and every process logs the outage once.
+// The master with the webhooks lane is killed. Deliveries continue within ten seconds after its replica was promoted,
+// and every process logs the outage once.
 func TestDeliveriesGoOnAfterAFailoverOfTheCluster(t *testing.T) {
 	t.Parallel()
 	cluster := testkit.RedisReplicatedCluster(t)
@@ -71,7 +71,7 @@ func TestDeliveriesGoOnAfterAFailoverOfTheCluster(t *testing.T) {
 	}
 }
 
-// serveRoles runs the three roles as processes of their own, with one webhook that wants every new contact.
+// serveRoles runs the three roles as separate processes, with one webhook for all new contacts.
 func serveRoles(t *testing.T, redis string) (*service, map[string]*journal) {
 	t.Helper()
 	s := &service{told: map[string]int{}}
@@ -107,13 +107,17 @@ func serveRoles(t *testing.T, redis string) (*service, map[string]*journal) {
 				t.Errorf("%s ended with %v: %s", role, err, roles[role])
 			}
 		})
-		until(t, role+" is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK }, roles[role].String)
+		until(t, role+" is ready", func() bool {
+			return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK
+		}, roles[role].String)
 		if role == "api" {
 			s.public, s.ops = "http://"+ports[0], "http://"+ports[1]
 		}
 	}
-	s.token = s.login(t, "/api/v1/auth/signup", 201, `{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
-	if status, body := ask(t, "POST", s.public+"/api/v1/webhooks", s.token, `{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
+	s.token = s.login(t, "/api/v1/auth/signup", 201,
+		`{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
+	if status, body := ask(t, "POST", s.public+"/api/v1/webhooks", s.token,
+		`{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
 		t.Fatalf("webhook: %d %s", status, body)
 	}
 	return s, roles
@@ -125,7 +129,7 @@ func (s *service) toldOf() int {
 	return len(s.told)
 }
 
-// journal is what a process logs.
+// journal is the log of a process.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -143,10 +147,10 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// ofRedis finds what is logged of an outage of Redis, in whatever words.
+// ofRedis matches log messages about an outage of Redis.
 var ofRedis = regexp.MustCompile(`(?i)redis|asynq|relay|feeder|limiter|throttle|bucket|push|dial tcp|CLUSTERDOWN`)
 
-// lines returns the lines with a message; with "" those that tell of Redis.
+// lines returns the lines with a message; with "" those about Redis.
 func (j *journal) lines(t *testing.T, message string) (found []string) {
 	t.Helper()
 	for line := range strings.Lines(j.String()) {

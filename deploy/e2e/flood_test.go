@@ -18,10 +18,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// 1,000 requests over 64 connections to two API processes: the org's 200 pass, and not one more.
+// 1,000 requests over 64 connections to two API processes: exactly the org's 200 are admitted.
 func TestTwoAPIProcessesLetExactlyTwoHundredOfAFloodThrough(t *testing.T) {
 	t.Parallel()
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL, "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=error")
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=error")
 	var apis, ops []string
 	for range 2 {
 		ports, err := freePorts(2)
@@ -30,10 +31,14 @@ func TestTwoAPIProcessesLetExactlyTwoHundredOfAFloodThrough(t *testing.T) {
 		}
 		runAPI(t, append(env, "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]))
 		apis, ops = append(apis, "http://"+ports[0]), append(ops, "http://"+ports[1])
-		until(t, "the API is ready", func() bool { status, _ := ask(t, "GET", ops[len(ops)-1]+"/readyz", "", ""); return status == 200 })
+		until(t, "the API is ready", func() bool {
+			status, _ := ask(t, "GET", ops[len(ops)-1]+"/readyz", "", "")
+			return status == 200
+		})
 	}
 	for try := 1; ; try++ {
-		status, session := ask(t, "POST", apis[0]+"/api/v1/auth/signup", "", fmt.Sprintf(`{"org_name":"Flood","email":"ada%d@example.com","password":"correct-horse-battery"}`, try))
+		status, session := ask(t, "POST", apis[0]+"/api/v1/auth/signup", "",
+			fmt.Sprintf(`{"org_name":"Flood","email":"ada%d@example.com","password":"correct-horse-battery"}`, try))
 		token := regexp.MustCompile(`"access_token":"([^"]+)"`).FindStringSubmatch(session)
 		if status != 201 || token == nil {
 			t.Fatalf("signup: %d %s", status, session)
@@ -102,7 +107,7 @@ func flood(t *testing.T, apis []string, token string) map[int]int {
 
 var byProcess = regexp.MustCompile(`funnelwork_limiter_decisions_total\{by="process",[^}]*\} (\S+)`)
 
-// decidedAlone is how many requests the processes have decided without Redis.
+// decidedAlone returns the number of requests that the processes decided without Redis.
 func decidedAlone(t *testing.T, ops []string) (n float64) {
 	t.Helper()
 	for _, o := range ops {

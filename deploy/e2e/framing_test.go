@@ -25,7 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// logged is what a process writes.
+// logged is the output of a process.
 type logged struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -43,7 +43,7 @@ func (l *logged) String() string {
 	return l.all.String()
 }
 
-// Whatever Caddy makes of a badly framed request, the API behind it sees no request that Caddy does not answer.
+// Whatever Caddy makes of a badly framed request, the API behind it receives no request without a response by Caddy.
 func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	t.Parallel()
 	caddy, err := exec.LookPath("caddy")
@@ -59,8 +59,10 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	}
 	var log logged
 	api := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "api")
-	api.Env = append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
-		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_LOG_LEVEL=info", "FUNNELWORK_LOG_FORMAT=json", "FUNNELWORK_DRAIN_DELAY=0s")
+	api.Env = append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
+		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_LOG_LEVEL=info",
+		"FUNNELWORK_LOG_FORMAT=json", "FUNNELWORK_DRAIN_DELAY=0s")
 	api.Stdout, api.Stderr = &log, &log
 	if err := api.Start(); err != nil {
 		t.Fatal(err)
@@ -72,7 +74,8 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	until(t, "the API is ready", func() bool { return statusOf("http://"+ports[1]+"/readyz") == http.StatusOK })
 	startCaddy(t, caddy, ports[2], ports[3], "FUNNELWORK_UPSTREAM="+ports[0], "FUNNELWORK_HOST=http://localhost")
 	until(t, "a page through Caddy", func() bool {
-		n, err := answered(t.Context(), ports[3], strings.Replace(request("first"), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
+		n, err := answered(t.Context(), ports[3],
+			strings.Replace(request("first"), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
 		return err == nil && n == 1
 	})
 
@@ -81,11 +84,15 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	var asking errgroup.Group
 	asking.SetLimit(32)
 	number := 0
-	texts := map[string]func(id string) string{"a good one": func(id string) string { return request("good"+id) + request("hidden"+id) }}
+	texts := map[string]func(id string) string{"a good one": func(id string) string {
+		return request("good"+id) + request("hidden"+id)
+	}}
 	for _, requests := range framingtest.Refused("", "") {
 		for name := range requests {
 			texts[name] = func(id string) string {
-				return refusedText(name, "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Request-Id: post"+id+"\r\n", request("hidden"+id))
+				return refusedText(name,
+					"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+						"application/json\r\nX-Request-Id: post"+id+"\r\n", request("hidden"+id))
 			}
 		}
 	}
@@ -135,7 +142,7 @@ func refusedText(name, post, hidden string) string {
 	return ""
 }
 
-// answered counts the answers to text, until the server closes or says nothing more.
+// answered counts the responses to text until the server closes the connection or sends no more.
 func answered(ctx context.Context, addr, text string) (int, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -148,7 +155,7 @@ func answered(ctx context.Context, addr, text string) (int, error) {
 	for n := 0; ; n++ {
 		res, err := http.ReadResponse(r, nil)
 		if err != nil {
-			return n, nil // the end, in one of its forms
+			return n, nil // the end of the connection, in one of its forms
 		}
 		_, err = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()

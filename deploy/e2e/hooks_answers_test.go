@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Twenty receivers' worth of endless answers arrive together, and the process may grow by a megabyte for each.
+// Twenty receivers send endless responses at the same time. The process may grow by a megabyte for each.
 func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -20,7 +20,7 @@ func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	}
 	const gigabyte, endpoints, each = 1 << 30, 2, 10
 	p, org := newPost(t), id.New()
-	var sent atomic.Int64 // the most that one answer got rid of
+	var sent atomic.Int64 // the most that one response has sent
 	block := make([]byte, 64<<10)
 	in, flood := receiver(t, func(w http.ResponseWriter, r *http.Request) {
 		n := 0
@@ -41,19 +41,24 @@ func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	p.worker()
 	delivered := func(n int) {
 		t.Helper()
-		p.within(2*patience, fmt.Sprintf("%d deliveries are recorded", n), func() bool { return p.count("webhook_attempt WHERE status = 200") >= n })
+		p.within(2*patience, fmt.Sprintf("%d deliveries are recorded", n), func() bool {
+			return p.count("webhook_attempt WHERE status = 200") >= n
+		})
 	}
 	const warm = 300
 	p.announce(org, warm, true)
 	delivered(warm * endpoints)
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.pid), []byte("5"), 0); err != nil { // the peak begins anew
+	// resets the peak
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.pid), []byte("5"), 0); err != nil {
 		t.Skipf("the peak of a process cannot be reset here: %v", err)
 	}
 	before := memory(t, p.pid, "VmRSS")
 	p.announce(org, each, false)
 	delivered(warm*endpoints + each*endpoints)
 	grown := memory(t, p.pid, "VmHWM") - before
-	t.Logf("%d answers, %d calls at once: %d KiB at most left the receiver for one, and the worker grew by %d KiB from %d", endpoints*each, in.most, sent.Load()>>10, grown, before)
+	t.Logf(
+		"%d answers, %d calls at once: %d KiB at most left the receiver for one, and the worker grew by %d KiB "+
+			"from %d", endpoints*each, in.most, sent.Load()>>10, grown, before)
 	if grown > endpoints*each<<10 {
 		t.Errorf("grew by %d KiB for %d answers", grown, endpoints*each)
 	}
@@ -65,7 +70,7 @@ func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	}
 }
 
-// memory is a field of /proc/pid/status in KiB.
+// memory returns a field of /proc/pid/status in KiB.
 func memory(t *testing.T, pid int, field string) (kib int) {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

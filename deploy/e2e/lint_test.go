@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/funnelwork/funnelwork"
 
-// planted are files that each break one rule of the house, each in a package of its own below the room that the
-// rule is about, so that no two of them make an import cycle. finding is what the complaint must speak of.
+// planted are files that each violate one lint rule, each in a separate package below the package of the rule, so that
+// no two of them make an import cycle. finding must occur in the message.
 var planted = []struct{ path, body, finding string }{
 	{"api/planted/work/work.go", "package api\n\nimport _ \"" + module + "/worker\"\n", "worker"},
 	{"api/planted/list/list.go", "package api\n\nimport _ \"" + module + "/jobs\"\n", "jobs"},
@@ -26,30 +26,69 @@ var planted = []struct{ path, body, finding string }{
 	{"worker/planted/front/front.go", "package worker\n\nimport _ \"" + module + "/api\"\n", "api"},
 	{"worker/planted/http/http.go", "package worker\n\nimport _ \"github.com/gofiber/fiber/v2\"\n", "fiber"},
 	{"scheduler/planted/run/run.go", "package scheduler\n\nimport _ \"" + module + "/worker\"\n", "worker"},
-	{"jobs/leadscore/planted/when/when.go", "package leadscore\n\nimport _ \"" + module + "/scheduler\"\n", "scheduler"},
-	{"internal/contacts/planted/rooms/rooms.go", "package contacts\n\nimport _ \"" + module + "/internal/webhooks\"\n", "webhooks"},
-	{"internal/contacts/planted/ask/ask.go", "package contacts\n\nimport _ \"" + module + "/jobs/leadscore\"\n", "jobs/leadscore"},
+	{
+		"jobs/leadscore/planted/when/when.go", "package leadscore\n\nimport _ \"" + module + "/scheduler\"\n",
+		"scheduler",
+	},
+	{
+		"internal/contacts/planted/rooms/rooms.go",
+		"package contacts\n\nimport _ \"" + module + "/internal/webhooks\"\n", "webhooks",
+	},
+	{
+		"internal/contacts/planted/ask/ask.go", "package contacts\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+		"jobs/leadscore",
+	},
 	{"internal/queue/planted/up/up.go", "package queue\n\nimport _ \"" + module + "/internal/contacts\"\n", "contacts"},
 	{"internal/postgres/planted/up/up.go", "package postgres\n\nimport _ \"" + module + "/internal/queue\"\n", "queue"},
-	{"internal/social/provider/planted/rows/rows.go", "package provider\n\nimport _ \"" + module + "/internal/postgres\"\n", "postgres"},
-	{"internal/sandbox/oauth/planted/peek/peek.go", "package oauth\n\nimport _ \"" + module + "/internal/social/provider\"\n", "social"},
+	{
+		"internal/social/provider/planted/rows/rows.go",
+		"package provider\n\nimport _ \"" + module + "/internal/postgres\"\n", "postgres",
+	},
+	{
+		"internal/sandbox/oauth/planted/peek/peek.go",
+		"package oauth\n\nimport _ \"" + module + "/internal/social/provider\"\n", "social",
+	},
 	{"internal/webhooks/planted/oauth/oauth.go", "package webhooks\n\nimport _ \"golang.org/x/oauth2\"\n", "oauth2"},
-	{"internal/webhooks/planted/token/token.go", "package webhooks\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n", "jwt"},
-	{"internal/contacts/planted/wires/wires.go", "package contacts\n\nimport _ \"" + module + "/internal/command\"\n", "internal/command"},
-	{"internal/webhooks/planted/flags/flags.go", "package webhooks\n\nimport _ \"github.com/alecthomas/kong\"\n", "kong"},
-	{"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n", "os.Getenv"},
+	{
+		"internal/webhooks/planted/token/token.go", "package webhooks\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
+		"jwt",
+	},
+	{
+		"internal/contacts/planted/wires/wires.go",
+		"package contacts\n\nimport _ \"" + module + "/internal/command\"\n",
+		"internal/command",
+	},
+	{
+		"internal/webhooks/planted/flags/flags.go", "package webhooks\n\nimport _ \"github.com/alecthomas/kong\"\n",
+		"kong",
+	},
+	{
+		"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n",
+		"os.Getenv",
+	},
 	{"internal/billing/planted/rate/rate.go", "package billing\n\nvar rate float64\n", "money is counted"},
-	{"internal/sandbox/stripe/planted/rate/rate.go", "package stripe\n\nfunc rate(n int64) float32 { return float32(n) }\n", "money is counted"},
+	{
+		"internal/sandbox/stripe/planted/rate/rate.go",
+		"package stripe\n\nfunc rate(n int64) float32 { return float32(n) }\n", "money is counted",
+	},
 	{"jobs/billingsettle/planted/rate/rate.go", "package billingsettle\n\nvar rate float64\n", "money is counted"},
 	{"jobs/overagesync/planted/rate/rate.go", "package overagesync\n\nvar rate float32\n", "money is counted"},
-	{"jobs/prorationsync/planted/rate/rate.go", "package prorationsync\n\nimport \"strconv\"\n\nvar rate, _ = strconv.ParseFloat(\"1\", 64)\n", "money is counted"},
+	{
+		"jobs/prorationsync/planted/rate/rate.go",
+		"package prorationsync\n\nimport \"strconv\"\n\nvar rate, _ = strconv.ParseFloat(\"1\", 64)\n",
+		"money is counted",
+	},
 	{"jobs/stripeevent/planted/rate/rate.go", "package stripeevent\n\nvar rate float64\n", "money is counted"},
 	{"jobs/plansettle/planted/rate/rate.go", "package plansettle\n\nvar rate float64\n", "money is counted"},
 	{"api/billing_planted.go", "package api\n\nvar rate float64\n", "money is counted"},
-	{"internal/contacts/planted/wait/wait_test.go", "package contacts_test\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestWait(t *testing.T) { time.Sleep(1) }\n", "time.Sleep"},
+	{
+		"internal/contacts/planted/wait/wait_test.go",
+		"package contacts_test\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestWait(t *testing.T) { " +
+			"time.Sleep(1) }\n", "time.Sleep",
+	},
 }
 
-// allowed are files that look like the ones above and break nothing.
+// allowed are files that resemble the ones above and violate nothing.
 var allowed = map[string]string{
 	"api/ops.go":                      "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
 	"api/share.go":                    "package api\n\nvar share float64\n",
@@ -67,8 +106,8 @@ var allowed = map[string]string{
 	"internal/postgres/db.go":         "package postgres\n",
 }
 
-// The copy holds the real configuration and module files, and stands in for the packages: loading them all
-// would take a minute and prove nothing more about a rule.
+// The copy has the real configuration and module files, and stubs for the packages: loading them all would take a
+// minute and prove nothing more about a rule.
 func TestAPlantedImportViolationIsCaught(t *testing.T) {
 	t.Parallel()
 	lint := linter(t)
@@ -87,7 +126,8 @@ func TestAPlantedImportViolationIsCaught(t *testing.T) {
 		plant(t, copied, p.path, p.body)
 	}
 
-	cmd := exec.CommandContext(t.Context(), lint, "run", "--allow-parallel-runners", "--enable-only", "depguard,forbidigo", "--show-stats=false",
+	cmd := exec.CommandContext(t.Context(), lint, "run", "--allow-parallel-runners", "--enable-only",
+		"depguard,forbidigo", "--show-stats=false",
 		"--max-issues-per-linter=0", "--max-same-issues=0", "--output.json.path=stdout", "./...")
 	cmd.Dir = copied
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOLANGCI_LINT_CACHE="+t.TempDir())
@@ -124,7 +164,7 @@ func TestAPlantedImportViolationIsCaught(t *testing.T) {
 	}
 }
 
-// The import rules cannot say that the API uses a kind's name and arguments and nothing else of its room.
+// The import rules cannot express that the API uses only a kind's name and arguments from its package.
 func TestTheAPIUsesOnlyTheKindAndArgsOfAJob(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(repository(t), "api", "*.go"))
@@ -159,7 +199,7 @@ func TestTheAPIUsesOnlyTheKindAndArgsOfAJob(t *testing.T) {
 	}
 }
 
-// A plan without the plan types that a statement turned off costs more than jit_above_cost: see internal/postgres.
+// A plan with only disabled plan types costs more than jit_above_cost: see internal/postgres.
 func TestAStatementThatTurnsPlanTypesOffTurnsCompilingOff(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -193,7 +233,7 @@ func TestAStatementThatTurnsPlanTypesOffTurnsCompilingOff(t *testing.T) {
 	}
 }
 
-// linter is the golangci-lint to use: without one the test is skipped, except in CI, which installs it.
+// linter returns the golangci-lint to use. Without one the test is skipped, except in CI, which installs it.
 func linter(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"golangci-lint", filepath.Join(os.Getenv("HOME"), "go", "bin", "golangci-lint")} {
@@ -204,7 +244,8 @@ func linter(t *testing.T) string {
 	if os.Getenv("CI") == "true" {
 		t.Fatal("golangci-lint is missing; .ci/run installs it")
 	}
-	t.Skip("SKIPPED: golangci-lint is not installed, so the import rules were not tried (see .golangci.yml for the version)")
+	t.Skip("SKIPPED: golangci-lint is not installed, so the import rules were not tried (see .golangci.yml for the " +
+		"version)")
 	return ""
 }
 

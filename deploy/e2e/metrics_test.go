@@ -20,8 +20,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// A panel over a metric that was renamed is empty, and an alert over one never fires. Most metrics with labels
-// show up only after their first event, so the service is put to work first.
+// A panel with a renamed metric is empty, and an alert with one never fires. Most metrics with labels appear only after
+// their first event, so the service is exercised first.
 func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 	t.Parallel()
 	names := watched(t)
@@ -31,8 +31,10 @@ func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "up", "--seed-email", "ada@example.com", "--seed-password", "correct-horse-battery")
-	cmd.Env = append(os.Environ(), "DATABASE_URL="+database, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_ADDR="+ports[0],
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "up", "--seed-email", "ada@example.com",
+		"--seed-password", "correct-horse-battery")
+	cmd.Env = append(os.Environ(), "DATABASE_URL="+database, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_ADDR="+ports[0],
 		"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = 20 * time.Second
@@ -62,7 +64,7 @@ func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 	}, func() string { return fmt.Sprintf("missing: %s\n%s", strings.Join(missing, " "), said.String()) })
 }
 
-// exercise makes the service do a little of everything that is watched.
+// exercise makes the service do a little of everything that is monitored.
 func exercise(t *testing.T, public string) {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -83,7 +85,8 @@ func exercise(t *testing.T, public string) {
 	session = must(200, "POST", "/api/v1/auth/refresh", "", `{"refresh_token":"`+session["refresh_token"].(string)+`"}`)
 	token := session["access_token"].(string)
 	must(201, "POST", "/api/v1/webhooks", token, `{"url":"`+receiver.URL+`/","events":["*"]}`)
-	must(201, "POST", "/api/v1/crm/contacts", token, `{"email":"grace@example.org","first_name":"Grace","last_name":"Hopper"}`)
+	must(201, "POST", "/api/v1/crm/contacts", token,
+		`{"email":"grace@example.org","first_name":"Grace","last_name":"Hopper"}`)
 	must(404, "GET", "/api/v1/crm/contacts/none", token, "")
 	until(t, "wrong passwords are throttled", func() bool {
 		status, _ := ask(t, "POST", public+login, "", `{"email":"nobody@example.com","password":"wrong"}`)
@@ -115,7 +118,7 @@ func ask(t *testing.T, method, url, token, body string) (int, string) {
 	return res.StatusCode, string(answer)
 }
 
-// until asks again and again, for patience at most.
+// until polls, for at most patience.
 func until(t *testing.T, what string, holds func() bool, more ...func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); <-time.After(50 * time.Millisecond) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The tables of faults name the test that shows each: a renamed test must not leave a promise without proof.
+// The tables of faults name the test for each: a renamed test must not leave a promise without proof.
 func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
@@ -41,7 +41,8 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 		for _, m := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(string(b), -1) {
 			named++
 			if !bytes.Contains(tests.Bytes(), []byte("func "+m[1]+"(t *testing.T)")) {
-				t.Errorf("%s names %s, which does not exist", filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), m[1])
+				t.Errorf("%s names %s, which does not exist",
+					filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), m[1])
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// TestAResellersAccountGoesThroughAllItsStates runs the whole product on its sandbox: the reseller asks the API for a
-// link, a browser presses the buttons behind it, the sandbox tells by webhook, a worker reads the account, and the API
-// shows each of the six states as it is entered and left.
+// TestAResellersAccountGoesThroughAllItsStates runs the whole product on its sandbox: the reseller requests a link from
+// the API, a browser presses its buttons, the sandbox sends webhooks, a worker reads the account, and the API shows
+// each of the six states when it is entered and left.
 func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -23,20 +23,24 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, ops := "http://"+ports[0], "http://"+ports[1]
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
+	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1])
-	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Reseller")
+	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org",
+		"Reseller")
 	inBackground(t, env, "up")
 	until(t, "it is ready", func() bool { return statusOf(ops+"/readyz") == http.StatusOK })
 	var session struct {
 		Token string `json:"access_token"`
 	}
-	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "",
+		`{"email":"ada@example.com","password":"correct-horse-battery"}`)
 	if err := json.Unmarshal([]byte(answer), &session); err != nil {
 		t.Fatal(answer)
 	}
-	until(t, "the plan is bought", func() bool { // once the prices are published
-		status, _ := ask(t, "POST", public+"/billing/change-plan", session.Token, `{"plan":"white_label_pro","interval":"month"}`)
+	until(t, "the plan is bought", func() bool { // after the prices are published
+		status, _ := ask(t, "POST", public+"/billing/change-plan", session.Token,
+			`{"plan":"white_label_pro","interval":"month"}`)
 		return status == http.StatusOK
 	})
 	var shown struct {
@@ -53,7 +57,9 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 	}
 	becomes := func(state string) {
 		t.Helper()
-		until(t, "the account is "+state, func() bool { return read() == state }, func() string { return fmt.Sprintf("%+v", shown) })
+		until(t, "the account is "+state, func() bool { return read() == state }, func() string {
+			return fmt.Sprintf("%+v", shown)
+		})
 		if shown.CanSell != (state == "enabled") {
 			t.Errorf("%+v", shown)
 		}
@@ -62,7 +68,8 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 		t.Helper()
 		var out struct{ URL string }
 		status, answer := ask(t, "POST", public+"/white-label/connect/onboarding", session.Token, "")
-		if err := json.Unmarshal([]byte(answer), &out); err != nil || status != http.StatusOK || !strings.HasPrefix(out.URL, ops) {
+		if err := json.Unmarshal([]byte(answer), &out); err != nil || status != http.StatusOK ||
+			!strings.HasPrefix(out.URL, ops) {
 			t.Fatalf("%d %s", status, answer)
 		}
 		return out.URL
@@ -80,7 +87,12 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 	}
 	becomes("not_started")
 	for _, c := range []struct{ button, state string }{
-		{"onboarding", "onboarding"}, {"review", "pending_review"}, {"restricted", "restricted"}, {"enabled", "enabled"}, {"warned", "enabled"}, {"review", "pending_review"},
+		{"onboarding", "onboarding"},
+		{"review", "pending_review"},
+		{"restricted", "restricted"},
+		{"enabled", "enabled"},
+		{"warned", "enabled"},
+		{"review", "pending_review"},
 	} {
 		at := link()
 		if status := statusOf(at); status != http.StatusOK {

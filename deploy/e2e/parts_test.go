@@ -19,7 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// spoken is a process in the background whose log can be read while it runs.
+// spoken is a background process with a log that can be read while it runs.
 type spoken struct {
 	mu   sync.Mutex
 	said bytes.Buffer
@@ -37,7 +37,7 @@ func (s *spoken) String() string {
 	return s.said.String()
 }
 
-// warnings are the entries of the log at WARN and above.
+// warnings returns the log entries at WARN and above.
 func (s *spoken) warnings(t *testing.T) (all []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(s.String()) {
@@ -49,7 +49,7 @@ func (s *spoken) warnings(t *testing.T) (all []map[string]any) {
 	return all
 }
 
-// role is launch that waits until /readyz is 200.
+// role is launch that waits until /readyz returns 200.
 func role(t *testing.T, env []string, name, addr, ops string) *spoken {
 	t.Helper()
 	s := launch(t, env, name, addr, ops)
@@ -57,12 +57,13 @@ func role(t *testing.T, env []string, name, addr, ops string) *spoken {
 	return s
 }
 
-// launch starts a role, or up, which ends with the test.
+// launch starts a role, or up. It ends with the test.
 func launch(t *testing.T, env []string, name, addr, ops string) *spoken {
 	t.Helper()
 	s := &spoken{}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), name)
-	cmd.Env = append(slices.Clone(env), "FUNNELWORK_ADDR="+addr, "FUNNELWORK_OPS_ADDR="+ops, "FUNNELWORK_LOG_FORMAT=json")
+	cmd.Env = append(slices.Clone(env), "FUNNELWORK_ADDR="+addr, "FUNNELWORK_OPS_ADDR="+ops,
+		"FUNNELWORK_LOG_FORMAT=json")
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s, s, 20*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func launch(t *testing.T, env []string, name, addr, ops string) *spoken {
 	return s
 }
 
-// lacks is what /readyz lists as not configured.
+// lacks returns what /readyz lists as not configured.
 func lacks(t *testing.T, ops string) []string {
 	t.Helper()
 	var ready struct {
@@ -89,7 +90,7 @@ func lacks(t *testing.T, ops string) []string {
 	return ready.NotConfigured
 }
 
-// TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks runs all roles with a database and Redis alone.
+// TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks runs all roles with only a database and Redis.
 func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -118,7 +119,8 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 		}
 	}
 	public := "http://" + ports[0]
-	status, answer := ask(t, "POST", public+"/api/v1/auth/signup", "", `{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
+	status, answer := ask(t, "POST", public+"/api/v1/auth/signup", "",
+		`{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
 	var session struct {
 		Token string `json:"access_token"`
 	}
@@ -142,12 +144,14 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 		{"POST", "/api/v1/ai/classify-reply", `{"text":"no"}`},
 		{"POST", "/api/v1/auth/forgot-password", `{"email":"ada@example.com"}`},
 	} {
-		if status, answer := ask(t, c.method, public+c.path, session.Token, c.body); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"code":"not_configured"`) {
+		if status, answer := ask(t, c.method, public+c.path, session.Token,
+			c.body); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"code":"not_configured"`) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, answer)
 		}
 	}
 	for _, path := range []string{
-		"/billing/subscription", "/billing/my-entitlements", "/billing/plans-with-features", "/white-label/connect", "/api/v1/social/accounts", "/api/v1/ads/accounts",
+		"/billing/subscription", "/billing/my-entitlements", "/billing/plans-with-features", "/white-label/connect",
+		"/api/v1/social/accounts", "/api/v1/ads/accounts",
 		"/api/v1/ai/usage", "/api/v1/ai/score-model",
 	} {
 		if status, answer := ask(t, "GET", public+path, session.Token, ""); status != http.StatusOK {
@@ -159,11 +163,12 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 		t.Errorf("the plan of an org without billing: %s", subscription)
 	}
 
-	// The admin hands the link on, and it works.
+	// The admin passes the link on, and it works.
 	var invited struct {
 		AcceptURL string `json:"accept_url"`
 	}
-	status, answer = ask(t, "POST", public+"/api/v1/members", session.Token, `{"email":"bob@example.com","role":"member"}`)
+	status, answer = ask(t, "POST", public+"/api/v1/members", session.Token,
+		`{"email":"bob@example.com","role":"member"}`)
 	if err := json.Unmarshal([]byte(answer), &invited); err != nil || status != http.StatusCreated {
 		t.Fatalf("%d %s", status, answer)
 	}
@@ -171,11 +176,14 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 	if !ok {
 		t.Fatalf("accept_url is %q", invited.AcceptURL)
 	}
-	if status, answer := ask(t, "POST", public+"/api/v1/auth/accept-invite", "", `{"token":"`+token+`","password":"correct-horse-battery"}`); status != http.StatusOK {
+	if status, answer := ask(t, "POST", public+"/api/v1/auth/accept-invite", "",
+		`{"token":"`+token+`","password":"correct-horse-battery"}`); status != http.StatusOK {
 		t.Errorf("the link is answered with %d %s", status, answer)
 	}
 	var mails, jobs int
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), "SELECT (SELECT count(*) FROM system_mail), (SELECT count(*) FROM job WHERE kind = 'mail.system')").Scan(&mails, &jobs); err != nil {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		"SELECT (SELECT count(*) FROM system_mail), (SELECT count(*) FROM job WHERE kind = 'mail.system')").
+		Scan(&mails, &jobs); err != nil {
 		t.Fatal(err)
 	}
 	if mails != 0 || jobs != 0 {
@@ -186,14 +194,16 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 	}
 }
 
-// TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne asks for two of four, with blanks, of every role.
+// TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne enables two of four sandboxes, with blanks in the setting, for
+// every role.
 func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 	t.Parallel()
 	ports, err := freePorts(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe, mail")
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe, mail")
 	for i, name := range []string{"api", "worker", "scheduler"} {
 		s := role(t, env, name, ports[0], ports[i+1])
 		if diff := cmp.Diff([]string{"oauth", "ai"}, lacks(t, ports[i+1])); diff != "" {
@@ -208,7 +218,10 @@ func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 		if diff := cmp.Diff([]string{"stripe", "mail"}, sandboxes); diff != "" {
 			t.Errorf("%s: sandboxes in its log (-want +got):\n%s", name, diff)
 		}
-		for path, want := range map[string]int{"/sandbox/stripe/": 200, "/sandbox/mailbox/": 200, "/sandbox/oauth/": 404} {
+		for path, want := range map[string]int{
+			"/sandbox/stripe/": 200, "/sandbox/mailbox/": 200,
+			"/sandbox/oauth/": 404,
+		} {
 			status, page := ask(t, "GET", "http://"+ports[i+1]+path, "", "")
 			if status != want || want == 200 && !strings.Contains(page, "This is a sandbox") {
 				t.Errorf("%s%s: %d %s", name, path, status, page)
@@ -216,7 +229,8 @@ func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 		}
 	}
 	public := "http://" + ports[0]
-	_, answer := ask(t, "POST", public+"/api/v1/auth/signup", "", `{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
+	_, answer := ask(t, "POST", public+"/api/v1/auth/signup", "",
+		`{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`)
 	var session struct {
 		Token string `json:"access_token"`
 	}
@@ -232,34 +246,39 @@ func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
-	if status, answer := ask(t, "POST", public+"/api/v1/members", session.Token, `{"email":"bob@example.com","role":"member"}`); status != 201 || strings.Contains(answer, "accept_url") {
+	if status, answer := ask(t, "POST", public+"/api/v1/members", session.Token,
+		`{"email":"bob@example.com","role":"member"}`); status != 201 || strings.Contains(answer, "accept_url") {
 		t.Errorf("an invitation that is mailed: %d %s", status, answer)
 	}
 }
 
-// TestNothingIsUnavailableOnceUpIsReady asks, as soon as the ready line is printed, for one of everything that a sandbox does.
+// TestNothingIsUnavailableOnceUpIsReady makes, right after the ready line, one request for each part with a sandbox.
 func TestNothingIsUnavailableOnceUpIsReady(t *testing.T) {
 	t.Parallel()
 	ports, err := freePorts(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
-	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org", "Engines")
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+		"FUNNELWORK_HOME="+t.TempDir())
+	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org",
+		"Engines")
 	s := launch(t, env, "up", ports[0], ports[1])
 	until(t, "up says that it is ready", func() bool { return strings.Contains(s.String(), "ready: ") }, s.String)
 	public := "http://" + ports[0]
 	if status := statusOf("http://" + ports[1] + "/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz after the ready line: %d", status)
 	}
-	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "",
+		`{"email":"ada@example.com","password":"correct-horse-battery"}`)
 	var session struct {
 		Token string `json:"access_token"`
 	}
 	if err := json.Unmarshal([]byte(answer), &session); err != nil || session.Token == "" {
 		t.Fatal(answer)
 	}
-	if status, answer := ask(t, "POST", public+"/billing/change-plan", session.Token, `{"plan":"white_label_pro","interval":"month"}`); status != http.StatusOK {
+	if status, answer := ask(t, "POST", public+"/billing/change-plan", session.Token,
+		`{"plan":"white_label_pro","interval":"month"}`); status != http.StatusOK {
 		t.Errorf("the first change of plan: %d %s", status, answer)
 	}
 	calls := [][2]string{
@@ -270,11 +289,14 @@ func TestNothingIsUnavailableOnceUpIsReady(t *testing.T) {
 		{"/api/v1/auth/forgot-password", `{"email":"ada@example.com"}`},
 		{"/api/v1/members", `{"email":"bob@example.com","role":"member"}`},
 	}
-	for _, platform := range []string{"facebook", "instagram", "linkedin", "linkedin_page", "x", "tiktok", "youtube", "pinterest"} {
+	for _, platform := range []string{
+		"facebook", "instagram", "linkedin", "linkedin_page", "x", "tiktok", "youtube",
+		"pinterest",
+	} {
 		calls = append(calls, [2]string{"/api/v1/social/" + platform + "/connect", ""})
 	}
-	for _, platform := range []string{"meta_ads", "linkedin_ads", "tiktok_ads", "google_ads", "pinterest_ads"} {
-		calls = append(calls, [2]string{"/api/v1/ads/" + platform + "/connect", ""})
+	for _, platform := range []string{"meta", "linkedin", "tiktok", "google", "pinterest", "x"} {
+		calls = append(calls, [2]string{"/api/v1/ads/" + platform + "_ads/connect", ""})
 	}
 	for _, c := range calls {
 		if status, answer := ask(t, "POST", public+c[0], session.Token, c[1]); status < 200 || status > 299 {

@@ -19,7 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Every role and command behind a pooler that hands a session to whoever comes next, after each transaction.
+// Every role and command runs behind a pooler that hands a session to another client after each transaction.
 func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
 	direct, admin, err := emptyDatabase(t, testkit.DB(t).URL)
@@ -29,7 +29,8 @@ func TestEveryRoleWorksBehindATransactionPooler(t *testing.T) {
 	everyRoleWorks(t, admin, 60, "DATABASE_URL="+testkit.Pooler(t, direct), "FUNNELWORK_DATABASE_POOLER=true")
 }
 
-// Every role and command on a server with Postgres's own settings, whose login is no superuser and makes the roles itself.
+// Every role and command runs on a server with Postgres's default settings and a login that is not a superuser and
+// creates the roles itself.
 func TestEveryRoleWorksOnAServerThatWasGiven(t *testing.T) {
 	t.Parallel()
 	login, admin, err := emptyDatabase(t, testkit.NewPostgres(t))
@@ -46,11 +47,12 @@ func TestEveryRoleWorksOnAServerThatWasGiven(t *testing.T) {
 	everyRoleWorks(t, admin, 400, "DATABASE_URL="+login)
 }
 
-// everyRoleWorks runs the commands, then the roles as processes of their own, until each of the contacts was created,
-// scored and delivered to a webhook. admin is a superuser's URL of the same database.
+// everyRoleWorks runs the commands, then the roles as separate processes, until each contact was created, scored and
+// delivered to a webhook. admin is a superuser's URL of the same database.
 func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string) {
 	t.Helper()
-	env := append(os.Environ(), "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
+	env := append(os.Environ(), "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
 	env = append(env, settings...)
 	for _, args := range [][]string{
@@ -73,7 +75,10 @@ func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string
 			t.Fatal(err)
 		}
 		inBackground(t, append(env, "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), role)
-		until(t, role+" is ready", func() bool { status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", ""); return status == 200 })
+		until(t, role+" is ready", func() bool {
+			status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", "")
+			return status == 200
+		})
 		switch role {
 		case "api":
 			public = "http://" + ports[0]
@@ -97,18 +102,22 @@ func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string
 	var session struct {
 		Token string `json:"access_token"`
 	}
-	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "", `{"email":"ada@example.com","password":"correct-horse-battery"}`)
+	_, answer := ask(t, "POST", public+"/api/v1/auth/login", "",
+		`{"email":"ada@example.com","password":"correct-horse-battery"}`)
 	if err := json.Unmarshal([]byte(answer), &session); err != nil || session.Token == "" {
 		t.Fatalf("login: %s", answer)
 	}
-	if status, body := ask(t, "POST", public+"/api/v1/webhooks", session.Token, `{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
+	if status, body := ask(t, "POST", public+"/api/v1/webhooks", session.Token,
+		`{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
 		t.Fatalf("webhook: %d %s", status, body)
 	}
 	var clients sync.WaitGroup
-	for c := range 6 { // more at once than the pooler has sessions, beside the worker's
+	for c := range 6 { // more concurrent clients than the pooler has sessions, beside the worker's
 		clients.Go(func() {
 			for i := c; i < contacts; i += 6 {
-				if status, body := ask(t, "POST", public+"/api/v1/crm/contacts", session.Token, fmt.Sprintf(`{"email":"c%d@example.org","first_name":"Grace","last_name":"Hopper","tag":"x"}`, i)); status != 201 {
+				if status, body := ask(t, "POST", public+"/api/v1/crm/contacts", session.Token,
+					fmt.Sprintf(`{"email":"c%d@example.org","first_name":"Grace","last_name":"Hopper","tag":"x"}`,
+						i)); status != 201 {
 					t.Errorf("contact %d: %d %s", i, status, body)
 				}
 			}
@@ -116,19 +125,22 @@ func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string
 	}
 	clients.Wait()
 	until(t, "every contact was told of", func() bool { mu.Lock(); defer mu.Unlock(); return len(told) == contacts })
-	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=200&q=grace", session.Token, ""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != min(contacts, 200) {
+	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=200&q=grace", session.Token,
+		""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != min(contacts, 200) {
 		t.Errorf("list: %d %s", status, body)
 	}
 	sql := testkit.Pgx(t, admin)
 	until(t, "all jobs are done, the scheduler's among them", func() bool {
 		var open, ticks int
-		if err := sql.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM tick)").Scan(&open, &ticks); err != nil {
+		if err := sql.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM tick)").
+			Scan(&open, &ticks); err != nil {
 			t.Fatal(err)
 		}
 		return open == 0 && ticks > 0
 	})
 	_, page := ask(t, "GET", working+"/metrics", "", "")
-	claims := regexp.MustCompile(`funnelwork_jobs_claims_total\{.*result="failed"\} (\S+)`).FindAllStringSubmatch(page, -1)
+	claims := regexp.MustCompile(`funnelwork_jobs_claims_total\{.*result="failed"\} (\S+)`).
+		FindAllStringSubmatch(page, -1)
 	if len(claims) == 0 {
 		t.Error("the worker does not count its claims")
 	}

@@ -33,7 +33,7 @@ func TestTheServiceOutlivesAFailoverOfRedis(t *testing.T) {
 	s.limits(t)
 	var posting sync.WaitGroup
 	stop := make(chan struct{})
-	posting.Go(func() { // a batch is told of through Redis, or without it
+	posting.Go(func() { // a batch's events are delivered with and without Redis
 		for {
 			s.create(t, 5)
 			select {
@@ -49,14 +49,15 @@ func TestTheServiceOutlivesAFailoverOfRedis(t *testing.T) {
 	close(stop)
 	posting.Wait()
 	s.arrive(t)
-	t.Logf("all %d contacts were told of %s after the master was killed", s.created, time.Since(begin).Round(time.Millisecond))
+	t.Logf("all %d contacts were told of %s after the master was killed", s.created, time.Since(begin).
+		Round(time.Millisecond))
 	s.create(t, 50)
 	s.arrive(t)
 	s.limits(t)
 	s.dashboard(t)
 }
 
-// service is a running `up` with one webhook that wants every new contact.
+// service is a running `up` with one webhook for all new contacts.
 type service struct {
 	public, ops, token string
 	created            int
@@ -82,13 +83,16 @@ func serve(t *testing.T, redis string) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inBackground(t, append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_ADDR="+ports[0],
-		"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn"),
+	inBackground(t,
+		append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
+			"FUNNELWORK_ADDR="+ports[0],
+			"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn"),
 		"up", "--seed-email", "ada@example.com", "--seed-password", "correct-horse-battery")
 	s.public, s.ops = "http://"+ports[0], "http://"+ports[1]
 	until(t, "up is ready", func() bool { status, _ := ask(t, "GET", s.ops+"/readyz", "", ""); return status == 200 })
 	s.token = s.login(t, "/api/v1/auth/login", 200, `{"email":"ada@example.com","password":"correct-horse-battery"}`)
-	if status, body := ask(t, "POST", s.public+"/api/v1/webhooks", s.token, `{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
+	if status, body := ask(t, "POST", s.public+"/api/v1/webhooks", s.token,
+		`{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {
 		t.Fatalf("webhook: %d %s", status, body)
 	}
 	return s
@@ -111,14 +115,16 @@ func (s *service) create(t *testing.T, n int) {
 	var rows []string
 	for range n {
 		s.created++
-		rows = append(rows, fmt.Sprintf(`{"email":"c%d@example.org","first_name":"Grace","last_name":"Hopper"}`, s.created))
+		rows = append(rows,
+			fmt.Sprintf(`{"email":"c%d@example.org","first_name":"Grace","last_name":"Hopper"}`, s.created))
 	}
-	if status, body := ask(t, "POST", s.public+"/api/v1/crm/contacts/batch", s.token, `{"contacts":[`+strings.Join(rows, ",")+`]}`); status != 200 {
+	if status, body := ask(t, "POST", s.public+"/api/v1/crm/contacts/batch", s.token,
+		`{"contacts":[`+strings.Join(rows, ",")+`]}`); status != 200 {
 		t.Errorf("batch: %d %s", status, body)
 	}
 }
 
-// arrive waits until every contact was told of.
+// arrive waits until every contact was delivered.
 func (s *service) arrive(t *testing.T) {
 	t.Helper()
 	told := func() int {
@@ -126,14 +132,18 @@ func (s *service) arrive(t *testing.T) {
 		defer s.mu.Unlock()
 		return len(s.told)
 	}
-	until(t, "every contact was told of", func() bool { return told() == s.created }, func() string { return fmt.Sprintf("%d of %d", told(), s.created) })
+	until(t, "every contact was told of", func() bool { return told() == s.created }, func() string {
+		return fmt.Sprintf("%d of %d", told(), s.created)
+	})
 }
 
-// limits floods with a new org: exactly its 200 pass, and Redis is who decides.
+// limits floods with a new org: exactly its 200 requests are admitted, and Redis decides.
 func (s *service) limits(t *testing.T) {
 	t.Helper()
 	for try := 1; ; try++ {
-		token := s.login(t, "/api/v1/auth/signup", 201, fmt.Sprintf(`{"org_name":"Flood","email":"flood%d@example.com","password":"correct-horse-battery"}`, time.Now().UnixNano()))
+		token := s.login(t, "/api/v1/auth/signup", 201,
+			fmt.Sprintf(`{"org_name":"Flood","email":"flood%d@example.com","password":"correct-horse-battery"}`,
+				time.Now().UnixNano()))
 		before := decidedAlone(t, []string{s.ops})
 		got := flood(t, []string{s.public, s.public}, token)
 		alone := decidedAlone(t, []string{s.ops}) - before
@@ -149,12 +159,15 @@ func (s *service) limits(t *testing.T) {
 	}
 }
 
-// dashboard asks for everything that the job dashboard's pages ask for.
+// dashboard makes all requests of the job dashboard's pages.
 func (s *service) dashboard(t *testing.T) {
 	t.Helper()
 	var paths []string
 	for _, lane := range []string{"critical", "default", "webhooks", "bulk"} {
-		for _, list := range []string{"", "/active_tasks", "/pending_tasks", "/scheduled_tasks", "/retry_tasks", "/archived_tasks", "/completed_tasks"} {
+		for _, list := range []string{
+			"", "/active_tasks", "/pending_tasks", "/scheduled_tasks", "/retry_tasks",
+			"/archived_tasks", "/completed_tasks",
+		} {
 			paths = append(paths, "/queues/"+lane+list)
 		}
 	}

@@ -27,8 +27,8 @@ type replica struct {
 	env      []string
 	cmd      *exec.Cmd
 	said     *bytes.Buffer
-	ready    atomic.Bool          // as the load balancer last saw it
-	kept     *fasthttp.HostClient // keeps its connections and tries nothing twice
+	ready    atomic.Bool          // as last seen by the load balancer
+	kept     *fasthttp.HostClient // keeps its connections, without retries
 	fresh    *http.Client         // makes a connection for each request
 }
 
@@ -43,7 +43,7 @@ func (r *replica) start(t *testing.T) {
 	until(t, "an API is ready", func() bool { return statusOf(r.ops+"/readyz") == http.StatusOK })
 }
 
-// ask sends one request, over a connection that was used before or a new one.
+// ask sends one request, over a used or a new connection.
 func (r *replica) ask(ctx context.Context, fresh bool, method, token, body string) (int, error) {
 	const path = "/api/v1/crm/contacts"
 	if !fresh {
@@ -71,11 +71,12 @@ func (r *replica) ask(ctx context.Context, fresh bool, method, token, body strin
 	return res.StatusCode, res.Body.Close()
 }
 
-// Two processes are replaced one after the other under load; the load balancer in front knows /readyz, looks at it four
-// times a second, and tries nothing twice.
+// Two processes are replaced one after the other under load. The load balancer in front polls /readyz four times a
+// second and does not retry.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL, "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+		"FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_RATE_LIMIT=off")
 	replicas := make([]*replica, 2)
 	for i := range replicas {
@@ -84,8 +85,14 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &replica{
-			url: "http://" + ports[0], ops: "http://" + ports[1], env: slices.Concat(env, []string{"FUNNELWORK_ADDR=" + ports[0], "FUNNELWORK_OPS_ADDR=" + ports[1]}),
-			kept:  &fasthttp.HostClient{Addr: ports[0], MaxIdemponentCallAttempts: 1, RetryIfErr: func(*fasthttp.Request, int, error) (bool, bool) { return false, false }, ReadTimeout: time.Minute},
+			url: "http://" + ports[0], ops: "http://" + ports[1],
+			env: slices.Concat(env, []string{"FUNNELWORK_ADDR=" + ports[0], "FUNNELWORK_OPS_ADDR=" + ports[1]}),
+			kept: &fasthttp.HostClient{
+				Addr: ports[0], MaxIdemponentCallAttempts: 1,
+				RetryIfErr: func(*fasthttp.Request, int, error) (bool, bool) {
+					return false, false
+				}, ReadTimeout: time.Minute,
+			},
 			fresh: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute},
 		}
 		r.start(t)
@@ -96,7 +103,8 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 			_ = r.cmd.Wait()
 		})
 	}
-	status, session := ask(t, "POST", replicas[0].url+"/api/v1/auth/signup", "", `{"org_name":"Roll","email":"ada@example.com","password":"correct-horse-battery"}`)
+	status, session := ask(t, "POST", replicas[0].url+"/api/v1/auth/signup", "",
+		`{"org_name":"Roll","email":"ada@example.com","password":"correct-horse-battery"}`)
 	token := regexp.MustCompile(`"access_token":"([^"]+)"`).FindStringSubmatch(session)
 	if status != 201 || token == nil {
 		t.Fatalf("signup: %d %s", status, session)
@@ -154,7 +162,7 @@ func (r *replica) watch(ctx context.Context) {
 	for {
 		ready := statusOf(r.ops+"/readyz") == http.StatusOK
 		if r.ready.Swap(ready) && !ready {
-			r.kept.CloseIdleConnections() // the client does not notice that the server closes one that is idle
+			r.kept.CloseIdleConnections() // the client does not notice that the server closes an idle connection
 		}
 		select {
 		case <-ctx.Done():
@@ -164,13 +172,15 @@ func (r *replica) watch(ctx context.Context) {
 	}
 }
 
-// replace ends the process as an orchestrator does, looks at it meanwhile, and starts it again.
+// replace ends the process as an orchestrator does, polls it meanwhile, and starts it again.
 func (r *replica) replace(t *testing.T) {
 	t.Helper()
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the process that ends is not ready", func() bool { return statusOf(r.ops+"/readyz") == http.StatusServiceUnavailable })
+	until(t, "the process that ends is not ready", func() bool {
+		return statusOf(r.ops+"/readyz") == http.StatusServiceUnavailable
+	})
 	res, err := http.Get(r.url + "/openapi.json")
 	if err != nil {
 		t.Fatalf("a process that drains refuses a connection: %v", err)
@@ -193,7 +203,7 @@ func TestComposeLetsAnAPIDrain(t *testing.T) {
 			Grace string `yaml:"stop_grace_period"`
 		}
 	}](t, "deploy/compose.yaml")
-	const delay, requests = 5 * time.Second, 25 * time.Second // the default, and api's stopTime
+	const delay, requests = 5 * time.Second, 25 * time.Second // the default, and the API's stopTime
 	if grace, err := time.ParseDuration(c.Services["api"].Grace); err != nil || grace <= delay+requests {
 		t.Errorf("an api has %q to end, and may need more than %s", c.Services["api"].Grace, delay+requests)
 	}

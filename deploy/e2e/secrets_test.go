@@ -27,9 +27,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Redis is shown in a dashboard, copied to replicas and dumped by operators: it holds ids, counts and the texts
-// of errors. Everything that ever went to it in this test is listened to, and what lies in it is read besides: as
-// the requests leave it, before any worker runs; and when all that can fail has failed, and its errors are listed.
+// Redis is shown in a dashboard, copied to replicas and dumped by operators. It may hold ids, counts and error texts
+// only. The test records every command that Redis receives and also reads its contents: after the requests, before any
+// worker runs; and after everything that can fail has failed and its errors are listed.
 func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	t.Parallel()
 	server := testkit.RealRedis(t)
@@ -38,7 +38,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	secret := func(s string) string { secrets = append(secrets, s); return s }
 
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/silent/path-token-8472" { // an answer that no client understands, in the middle of a call
+		if r.URL.Path == "/silent/path-token-8472" { // an invalid response in the middle of a call
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_ = conn.Close()
 			return
@@ -52,12 +52,17 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+server.URL, "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn",
-		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_SANDBOXES=oauth", "FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "FUNNELWORK_ADDR="+ports[0])
+	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+server.URL,
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn",
+		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_SANDBOXES=oauth",
+		"FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "FUNNELWORK_ADDR="+ports[0])
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[1]), "api")
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[2]), "scheduler")
 	public := "http://" + ports[0]
-	until(t, "the API is ready", func() bool { status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", ""); return status == 200 })
+	until(t, "the API is ready", func() bool {
+		status, _ := ask(t, "GET", "http://"+ports[1]+"/readyz", "", "")
+		return status == 200
+	})
 
 	must := func(want int, method, path, token, body string) (v map[string]any) {
 		t.Helper()
@@ -69,19 +74,23 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 		return v
 	}
 	owner, password := secret("owner-9321@example.com"), secret("owner-password-5512")
-	must(201, "POST", "/api/v1/auth/signup", "", fmt.Sprintf(`{"org_name":"Engines","email":%q,"password":%q}`, owner, password))
-	must(401, "POST", "/api/v1/auth/login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, owner, secret("wrong-password-7781")))
+	must(201, "POST", "/api/v1/auth/signup", "",
+		fmt.Sprintf(`{"org_name":"Engines","email":%q,"password":%q}`, owner, password))
+	must(401, "POST", "/api/v1/auth/login", "",
+		fmt.Sprintf(`{"email":%q,"password":%q}`, owner, secret("wrong-password-7781")))
 	session := must(200, "POST", "/api/v1/auth/login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, owner, password))
 	secret(session["refresh_token"].(string))
 	session = must(200, "POST", "/api/v1/auth/refresh", "", `{"refresh_token":"`+session["refresh_token"].(string)+`"}`)
 	secret(session["refresh_token"].(string))
 	token := secret(session["access_token"].(string))
 	must(202, "POST", "/api/v1/auth/forgot-password", "", fmt.Sprintf(`{"email":%q}`, owner))
-	must(201, "POST", "/api/v1/members", token, fmt.Sprintf(`{"email":%q,"role":"member"}`, secret("invited-3117@example.com")))
+	must(201, "POST", "/api/v1/members", token,
+		fmt.Sprintf(`{"email":%q,"role":"member"}`, secret("invited-3117@example.com")))
 	key := secret(must(201, "POST", "/api/v1/api-keys", token, `{"name":"k","role":"member"}`)["key"].(string))
 	chosen := secret("chosen-webhook-secret-0042")
 	for _, path := range []string{"/failing/path-token-8472", "/silent/path-token-8472"} {
-		hook := must(201, "POST", "/api/v1/webhooks", token, fmt.Sprintf(`{"url":%q,"events":["*"],"secret":%q}`, receiver.URL+path, chosen))
+		hook := must(201, "POST", "/api/v1/webhooks", token,
+			fmt.Sprintf(`{"url":%q,"events":["*"],"secret":%q}`, receiver.URL+path, chosen))
 		rotated := must(200, "POST", "/api/v1/webhooks/"+hook["id"].(string)+"/rotate-secret", token, `{}`)
 		secret(rotated["secret"].(string))
 	}
@@ -90,15 +99,18 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	must(201, "POST", "/api/v1/webhooks", token, fmt.Sprintf(`{"url":%q,"events":["contact.created"]}`, gone))
 	must(201, "POST", "/api/v1/crm/contacts", key, fmt.Sprintf(`{"email":%q,"first_name":%q,"last_name":%q,"phone":%q}`,
 		secret("grace-6120@example.org"), secret("Gracefirst"), secret("Hopperlast"), secret("+4915112345678")))
-	must(200, "POST", "/api/v1/crm/contacts/batch", key, fmt.Sprintf(`{"contacts":[{"email":%q,"first_name":"A","last_name":"B"}]}`, secret("batch-8204@example.org")))
+	must(200, "POST", "/api/v1/crm/contacts/batch", key,
+		fmt.Sprintf(`{"contacts":[{"email":%q,"first_name":"A","last_name":"B"}]}`, secret("batch-8204@example.org")))
 	secrets = append(secrets, oauth.TokenMark, oauth.CodeMark)
-	for _, platform := range []string{"facebook", "x", "tiktok"} {
-		begun := must(200, "POST", "/api/v1/social/"+platform+"/connect", token, fmt.Sprintf(`{"redirect_url":%q}`, public+"/done"))
+	for _, platform := range []string{"social/facebook", "social/x", "social/tiktok", "ads/x_ads"} {
+		ends := fmt.Sprintf(`{"redirect_url":%q}`, public+"/done")
+		begun := must(200, "POST", "/api/v1/"+platform+"/connect", token, ends)
 		secret(begun["state"].(string))
 		pending := consent(t, begun["authorize_url"].(string))
 		offered := must(200, "GET", "/api/v1/social/pending/"+pending, token, "")["accounts"].([]any)
 		chosen := offered[0].(map[string]any)["external_account_id"].(string)
-		must(200, "POST", "/api/v1/social/pending/"+pending+"/select", token, fmt.Sprintf(`{"account_ids":[%q]}`, chosen))
+		must(200, "POST", "/api/v1/social/pending/"+pending+"/select", token,
+			fmt.Sprintf(`{"account_ids":[%q]}`, chosen))
 	}
 	account := must(200, "GET", "/api/v1/social/accounts", token, "")["data"].([]any)[0].(map[string]any)
 	must(204, "DELETE", "/api/v1/social/accounts/"+account["id"].(string), token, "")
@@ -115,8 +127,10 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 				kinds[m[1]] = true
 			}
 		}
-		// One of the scheduler's is enough: a push that Redis is too slow for is left to the relay, and no worker runs yet.
-		return kinds["lead.score"] && kinds["mail.system"] && kinds["webhook.deliver"] && (kinds["platform.retain"] || kinds["token.sweep"] || kinds["plan.sweep"])
+		// One of the scheduler's jobs is enough: the relay enqueues what Redis was too slow for, and no worker runs
+		// yet.
+		return kinds["lead.score"] && kinds["mail.system"] && kinds["webhook.deliver"] &&
+			(kinds["platform.retain"] || kinds["token.sweep"] || kinds["plan.sweep"])
 	}, func() string { return fmt.Sprint(kinds) })
 	for _, v := range contents(t, cli) {
 		if strings.Contains(v, "state pending") && !taskMessage.MatchString(v) {
@@ -132,14 +146,16 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 		}
 		return n
 	}
-	// Two mails, and three endpoints that fail: two of them get every contact and more.
-	until(t, "what can fail has failed", func() bool { return retries() >= 6 }, func() string { return fmt.Sprintf("%d retries", retries()) })
+	// Two mails, and three failing endpoints: two of them receive all contacts and more.
+	until(t, "what can fail has failed", func() bool { return retries() >= 6 }, func() string {
+		return fmt.Sprintf("%d retries", retries())
+	})
 	scan(t, "with errors listed", secrets, contents(t, cli))
 	scan(t, "on its way to Redis", secrets, tapped())
 	t.Logf("%d keys, %d commands; kinds %v", len(contents(t, cli)), len(tapped()), kinds)
 }
 
-// consent lets a person agree at the provider, and answers what the callback left to be confirmed.
+// consent lets a user agree at the provider, and returns the pending connection of the callback.
 func consent(t *testing.T, authorize string) (pending string) {
 	t.Helper()
 	back, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{})
@@ -159,17 +175,20 @@ func consent(t *testing.T, authorize string) (pending string) {
 	return to.Query().Get("pending_id")
 }
 
-// taskMessage is a task as asynq keeps it: its kind, and a payload of two ids.
+// taskMessage matches a task as stored by asynq: its kind, and a payload of two ids.
 var taskMessage = regexp.MustCompile(`(?s)\n.([a-z]+\.[a-z_.]+)\x12.\{"id":"[0-9a-f-]{36}","org":"[0-9a-f-]{36}"\}\x1a`)
 
-// scan looks for secrets as they are and in base64.
+// scan searches for secrets in plain text and in base64.
 func scan(t *testing.T, where string, secrets, texts []string) {
 	t.Helper()
 	if len(texts) < 10 {
 		t.Fatalf("%s: only %d texts: nothing is shown", where, len(texts))
 	}
 	for _, s := range secrets {
-		for _, form := range []string{s, base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s))} {
+		for _, form := range []string{
+			s, base64.StdEncoding.EncodeToString([]byte(s)),
+			base64.RawURLEncoding.EncodeToString([]byte(s)),
+		} {
 			if i := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, form) }); i >= 0 {
 				t.Errorf("%s: %s is in %q", where, s, texts[i])
 			}
@@ -177,7 +196,7 @@ func scan(t *testing.T, where string, secrets, texts []string) {
 	}
 }
 
-// contents are all keys with their values.
+// contents returns all keys with their values.
 func contents(t *testing.T, cli redis.UniversalClient) (all []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -203,7 +222,7 @@ func contents(t *testing.T, cli redis.UniversalClient) (all []string) {
 			v = cli.SMembers(ctx, key).Val()
 		case "zset":
 			v = cli.ZRangeWithScores(ctx, key, 0, -1).Val()
-		case "none": // gone meanwhile
+		case "none": // deleted meanwhile
 		default:
 			t.Errorf("%s is a %s, which nobody reads", key, kind)
 		}
@@ -212,7 +231,7 @@ func contents(t *testing.T, cli redis.UniversalClient) (all []string) {
 	return all
 }
 
-// tap listens to every command that a Redis gets, and answers those heard so far.
+// tap records every command that a Redis receives. The returned function returns those recorded so far.
 func tap(t *testing.T, address string) func() []string {
 	t.Helper()
 	opt, err := redis.ParseURL(address)
@@ -252,7 +271,7 @@ func tap(t *testing.T, address string) func() []string {
 	}
 }
 
-// refusingMail is a mail server that refuses every recipient for now, and repeats the address as it does.
+// refusingMail starts a mail server that temporarily rejects every recipient and repeats the address in its reply.
 func refusingMail(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

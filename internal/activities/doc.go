@@ -1,11 +1,11 @@
-// Package activities keeps the notes that people write and the tasks that they have, about contacts, companies and deals.
+// Package activities stores the notes and tasks of an org's users about contacts, companies and deals.
 //
-// Every function works inside the caller's transaction, which is under one org; the caller announces the events.
+// Every function runs inside the caller's transaction, which is bound to one org. The caller announces the events.
 //
-// A subject that is named must be there, live, when it is named: a contact or a deal. A company may be any id, as
-// everywhere. A note is about at least one of them, a task may be about nothing. What becomes of a subject later
-// changes nothing here: an archived deal keeps its notes.
+// A contact or deal that a request names as subject must exist and be live at that moment. A company may be any id, as
+// everywhere in the API. A note has at least one subject; a task may have none. Later changes of a subject do not
+// affect its notes and tasks: an archived deal keeps its notes.
 //
-// A task's status decides completed_at. Completing is told once per completion: a task that is done is not done again
-// until it was open, however many say so at once, because each of them locks its row.
+// The status of a task determines completed_at. A completion is announced once: a done task must be reopened before it
+// can be completed again. Concurrent requests are serialized by the row lock of the task.
 package activities

@@ -5,12 +5,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 )
 
-// NoteStatement is the SQL of a list of notes, for EXPLAIN.
+// NoteStatement returns the SQL of a list of notes, for EXPLAIN.
 func NoteStatement(org id.ID, f *NoteFilter, order string, after *record.Position, limit int) (string, []any) {
 	return notes.Page(f.query(org), noteOrders[order], after, limit)
 }
 
-// TaskStatement is the SQL of a list of tasks, for EXPLAIN.
+// TaskStatement returns the SQL of a list of tasks, for EXPLAIN.
 func TaskStatement(org id.ID, f *TaskFilter, order string, after *record.Position, limit int) (string, []any) {
 	return tasks.Page(f.query(org), taskOrders[order], after, limit)
 }

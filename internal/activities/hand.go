@@ -14,7 +14,8 @@ type handed struct {
 	Tasks record.Handed `json:"tasks"`
 }
 
-// Repoint hands the notes and tasks of the contacts from over to the contact to, and answers what Return needs.
+// Repoint moves the notes and tasks of the contacts from to the contact to. It returns the data that Return needs to
+// undo the move.
 func Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json.RawMessage, error) {
 	var (
 		h   handed
@@ -29,7 +30,7 @@ func Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json
 	return record.Remember(h)
 }
 
-// Return gives back what is still where Repoint has put it.
+// Return undoes Repoint for the notes and tasks that still belong to the contact that Repoint gave them to.
 func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 	var h handed
 	if err := record.Recall(moved, &h); err != nil {
@@ -40,22 +41,24 @@ func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 	return nil
 }
 
-// Erase queues that notes and tasks about the contact alone are gone for good, and that the others, which are about a
-// company or a deal too, no longer name it.
+// Erase queues the deletion of the notes and tasks that are only about the contact. Notes and tasks that also have a
+// company or a deal are kept without the contact.
 func Erase(tx *postgres.Tx, contact id.ID) {
 	for _, table := range []string{"note", "task"} {
-		tx.Queue(`DELETE FROM `+table+` WHERE org_id = $1 AND contact_id = $2 AND company_id IS NULL AND deal_id IS NULL`, tx.Org(), contact)
-		tx.Queue(`UPDATE `+table+` SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
+		tx.Queue(`DELETE FROM `+table+
+			` WHERE org_id = $1 AND contact_id = $2 AND company_id IS NULL AND deal_id IS NULL`, tx.Org(), contact)
+		tx.Queue(`UPDATE `+table+` SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`,
+			tx.Org(), contact)
 	}
 }
 
-// About is what a data export has of a contact's notes and tasks, archived ones too.
+// About is the part of a data export that holds a contact's notes and tasks, including archived ones.
 type About struct {
 	Notes []Note `json:"notes"`
 	Tasks []Task `json:"tasks"`
 }
 
-// Held is everything here about a contact.
+// Held returns all notes and tasks about a contact, including archived ones.
 func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) (a About, err error) {
 	if a.Notes, err = notes.Of(ctx, tx, contact); err != nil {
 		return a, err

@@ -12,11 +12,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Note is what somebody wrote down.
+// Note is a text that a user wrote about a contact, a company or a deal.
 type Note struct {
 	ID         id.ID      `json:"id" format:"uuid"`
 	Body       string     `json:"body"`
-	AuthorID   *id.ID     `json:"author_id" format:"uuid" nullable:"true" doc:"The user who wrote it; null: an API key did"`
+	AuthorID   *id.ID     `json:"author_id" format:"uuid" nullable:"true" doc:"The author; null if an API key wrote it"`
 	ContactID  *id.ID     `json:"contact_id" format:"uuid" nullable:"true"`
 	CompanyID  *id.ID     `json:"company_id" format:"uuid" nullable:"true"`
 	DealID     *id.ID     `json:"deal_id" format:"uuid" nullable:"true"`
@@ -25,25 +25,28 @@ type Note struct {
 	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
 }
 
-// NoteRow is a note with its edit.
+// NoteRow is a note with its edit counter.
 type NoteRow = record.Row[Note]
 
-// NoteChange is what a change of a note came to.
+// NoteChange is the result of a change to a note.
 type NoteChange = record.Change[Note]
 
 var notes = record.Table[Note]{
 	Name: "note", Absent: "There is no such note.",
 	Columns: "id, body, author_id, contact_id, company_id, deal_id, created_at, updated_at, archived_at",
 	Scan: func(n *Note) []any {
-		return []any{&n.ID, &n.Body, &n.AuthorID, &n.ContactID, &n.CompanyID, &n.DealID, &n.CreatedAt, &n.UpdatedAt, &n.ArchivedAt}
+		return []any{
+			&n.ID, &n.Body, &n.AuthorID, &n.ContactID, &n.CompanyID, &n.DealID, &n.CreatedAt, &n.UpdatedAt,
+			&n.ArchivedAt,
+		}
 	},
 	Stamps: func(n *Note) (*wire.Time, **wire.Time) { return &n.UpdatedAt, &n.ArchivedAt },
 }
 
-// maxText is how many characters a note, or a task's description, has at most; and how many bytes.
+// maxText is the maximum length of a note or of a task's description, in characters and in bytes.
 const maxText = 64 << 10
 
-// NotePatch is a merge patch (RFC 7396) of a note; the body of a creation is one too.
+// NotePatch is a merge patch (RFC 7396) of a note. It is also the body of a create request.
 type NotePatch struct {
 	Body wire.Field[string]
 	Subjects
@@ -59,14 +62,15 @@ func (p *NotePatch) fill(f *form.Form, n *Note, live there) {
 	}
 }
 
-// body refuses what is too long in bytes though not in characters.
+// body refuses a text that exceeds the limit in bytes but not in characters.
 func body(f *form.Form, in wire.Field[string]) {
 	if len(in.Value) > maxText && len([]rune(in.Value)) <= maxText {
 		f.Wrong("body", "too_long", "At most 64 KiB are allowed.")
 	}
 }
 
-// CreateNote makes a note from p; by is the user who writes it, nil for an API key. A wrong p is a validation fault.
+// CreateNote creates a note from p. The author is the user by, or nil for an API key. An invalid p is a validation
+// fault.
 func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (NoteRow, error) {
 	live, err := p.look(ctx, tx)
 	if err != nil {
@@ -79,12 +83,14 @@ func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (
 	if p.fill(f, &n, live); !f.OK() {
 		return NoteRow{}, f.Fault()
 	}
-	tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+	tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id, created_at,
+		updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
 		tx.Org(), n.ID, n.Body, n.AuthorID, n.ContactID, n.CompanyID, n.DealID, now)
 	return NoteRow{Value: n, Edit: 1}, nil
 }
 
-// GetNote answers one note of the org, an archived one only if asked for; else a not_found fault.
+// GetNote returns one note of the org. An archived note is returned only with archivedToo. If there is no such note,
+// the error is a not_found fault.
 func GetNote(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (NoteRow, error) {
 	return notes.Get(ctx, tx, i, archivedToo)
 }
@@ -102,7 +108,8 @@ func UpdateNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Matc
 		return f.Fault()
 	})
 	if n := &ch.Value; err == nil && ch.Changed() {
-		tx.Queue(`UPDATE note SET body = $3, contact_id = $4, company_id = $5, deal_id = $6, updated_at = $7, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Queue(`UPDATE note SET body = $3, contact_id = $4, company_id = $5, deal_id = $6, updated_at = $7, edit
+			= edit + 1 WHERE org_id = $1 AND id = $2`,
 			tx.Org(), n.ID, n.Body, n.ContactID, n.CompanyID, n.DealID, n.UpdatedAt)
 	}
 	return ch, err
@@ -119,29 +126,32 @@ func RestoreNote(ctx context.Context, tx *postgres.Tx, i id.ID) (NoteChange, err
 	return ch, err
 }
 
-// NoteEvents are what the change is told as: a note is told when it is written, and its edits are not.
+// NoteEvents returns the events of a change. Only the creation of a note has an event; edits have none.
 func NoteEvents(ch *NoteChange) []events.Event {
 	n := ch.Value
 	if !ch.Before.ID.IsZero() {
 		return nil
 	}
 	return []events.Event{events.ActivityLogged{Activity: events.Activity{
-		ID: n.ID, Kind: "note", ContactID: n.ContactID, CompanyID: n.CompanyID, DealID: n.DealID, Text: n.Body, At: n.CreatedAt,
+		ID: n.ID, Kind: "note", ContactID: n.ContactID, CompanyID: n.CompanyID, DealID: n.DealID, Text: n.Body,
+		At: n.CreatedAt,
 	}}}
 }
 
-// NoteFilter says which notes a list holds. The zero NoteFilter holds every live one.
+// NoteFilter selects the notes of a list. The zero NoteFilter selects every live note.
 type NoteFilter struct {
 	Contact, Company, Deal, Author *id.ID
-	Archived                       bool // the archived ones instead of the live ones
+	Archived                       bool // select archived notes instead of live ones
 }
 
 var noteOrders = map[string]record.Order[Note]{
-	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(n *Note) string { return moment(n.CreatedAt) }},
-	"created_at":  {Column: "created_at", Type: "timestamptz", Key: func(n *Note) string { return moment(n.CreatedAt) }},
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(n *Note) string {
+		return moment(n.CreatedAt)
+	}},
+	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(n *Note) string { return moment(n.CreatedAt) }},
 }
 
-// moment is a time as an order's key has it.
+// moment formats a time as the sort key of an order.
 func moment(t wire.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func (f *NoteFilter) query(org id.ID) *record.Query {
@@ -153,24 +163,26 @@ func (f *NoteFilter) query(org id.ID) *record.Query {
 	return q
 }
 
-// ListNotes answers at most limit notes of f in an order (-created_at, created_at), beginning after a position or, with
-// nil, at the start.
-func ListNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter, order string, after *record.Position, limit int) ([]NoteRow, error) {
+// ListNotes returns at most limit notes selected by f in an order (-created_at, created_at), starting after a position,
+// or at the beginning if after is nil.
+func ListNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter, order string, after *record.Position,
+	limit int,
+) ([]NoteRow, error) {
 	return notes.List(ctx, tx, f.query(tx.Org()), noteOrders[order], after, limit)
 }
 
-// NotePosition is where a note stands in an order.
+// NotePosition returns the position of a note in an order.
 func NotePosition(order string, r *NoteRow) record.Position {
 	o := noteOrders[order]
 	return o.Position(&r.Value, r.Value.ID)
 }
 
-// CountNotes answers how many notes f holds, exactly.
+// CountNotes returns the exact number of notes that f selects.
 func CountNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
 	return notes.Count(ctx, tx, f.query(tx.Org()))
 }
 
-// EstimateNotes is exact up to 1,000, and beyond it what the planner expects.
+// EstimateNotes returns the number of notes that f selects: exact up to 1,000, above that the planner's estimate.
 func EstimateNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
 	return notes.Estimate(ctx, tx, f.query(tx.Org()))
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Subjects are the members by which a note or a task says what it is about.
+// Subjects are the members of a patch that name the subjects of a note or a task.
 type Subjects struct {
 	ContactID wire.Field[string]
 	CompanyID wire.Field[string]
 	DealID    wire.Field[string]
 }
 
-// about are the places of the subjects in a record.
+// about points to the subject fields of a record.
 type about struct{ contact, company, deal **id.ID }
 
-// there are the named contacts and deals that are live.
+// there is the set of named contacts and deals that are live.
 type there map[id.ID]bool
 
-// look asks which of the named subjects are there; nothing is asked for none.
+// look returns the named subjects that are live. It sends no query if no subject is named.
 func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
 	found, asks := there{}, false
 	for table, in := range map[string]wire.Field[string]{"contact": s.ContactID, "deal": s.DealID} {
@@ -33,7 +33,8 @@ func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
 			continue
 		}
 		asks = true
-		tx.Queue(`SELECT id FROM `+table+` WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(), i).Query(func(rows pgx.Rows) error {
+		tx.Queue(`SELECT id FROM `+table+` WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(),
+			i).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { found[i] = true; return nil })
 			return err
 		})
@@ -44,7 +45,7 @@ func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
 	return found, tx.Flush(ctx)
 }
 
-// fill takes the subjects. One that the record has already need not be there any more.
+// fill applies the subjects to a record. A subject that the record already has need not be live any more.
 func (s *Subjects) fill(f *form.Form, at about, live there) {
 	contact, deal := *at.contact, *at.deal
 	f.ID("contact_id", s.ContactID, at.contact)

@@ -12,28 +12,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Task is something to do, as the API and the webhooks show it.
+// Task is a to-do item, as the API and the webhooks show it.
 type Task = events.Task
 
-// The statuses of tasks, and the priority of one that was made without.
+// Statuses of tasks, and the default priority.
 const (
 	open   = "open"
 	done   = "done"
 	normal = "normal"
 )
 
-// TaskRow is a task with its edit.
+// TaskRow is a task with its edit counter.
 type TaskRow = record.Row[Task]
 
-// TaskChange is what a change of a task came to.
+// TaskChange is the result of a change to a task.
 type TaskChange = record.Change[Task]
 
 var tasks = record.Table[Task]{
 	Name: "task", Absent: "There is no such task.",
-	Columns: "id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, completed_at, created_at, updated_at, archived_at",
+	Columns: "id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, " +
+		"completed_at, created_at, updated_at, archived_at",
 	Scan: func(t *Task) []any {
 		return []any{
-			&t.ID, &t.Title, &t.Description, &t.Status, &t.Priority, &t.DueAt, &t.AssigneeID, &t.ContactID, &t.CompanyID, &t.DealID,
+			&t.ID, &t.Title, &t.Description, &t.Status, &t.Priority, &t.DueAt, &t.AssigneeID, &t.ContactID,
+			&t.CompanyID, &t.DealID,
 			&t.CompletedAt, &t.CreatedAt, &t.UpdatedAt, &t.ArchivedAt,
 		}
 	},
@@ -42,7 +44,7 @@ var tasks = record.Table[Task]{
 
 const maxDescription = 10_000
 
-// TaskPatch is a merge patch (RFC 7396) of a task; the body of a creation is one too.
+// TaskPatch is a merge patch (RFC 7396) of a task. It is also the body of a create request.
 type TaskPatch struct {
 	Title       wire.Field[string]
 	Description wire.Field[string]
@@ -71,7 +73,7 @@ func (p *TaskPatch) fill(f *form.Form, t *Task, live there) {
 	}
 }
 
-// CreateTask makes a task from p. A wrong p is a validation fault.
+// CreateTask creates a task from p. An invalid p is a validation fault.
 func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, error) {
 	live, err := p.look(ctx, tx)
 	if err != nil {
@@ -84,13 +86,16 @@ func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, er
 	if p.fill(f, &t, live); !f.OK() {
 		return TaskRow{}, f.Fault()
 	}
-	tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, completed_at, created_at, updated_at)
+	tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at, assignee_id, contact_id,
+		company_id, deal_id, completed_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`,
-		tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID, t.DealID, t.CompletedAt, now)
+		tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID,
+		t.DealID, t.CompletedAt, now)
 	return TaskRow{Value: t, Edit: 1}, nil
 }
 
-// GetTask answers one task of the org, an archived one only if asked for; else a not_found fault.
+// GetTask returns one task of the org. An archived task is returned only with archivedToo. If there is no such task,
+// the error is a not_found fault.
 func GetTask(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (TaskRow, error) {
 	return tasks.Get(ctx, tx, i, archivedToo)
 }
@@ -108,9 +113,11 @@ func UpdateTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Matc
 		return f.Fault()
 	})
 	if t := &ch.Value; err == nil && ch.Changed() {
-		tx.Queue(`UPDATE task SET title = $3, description = $4, status = $5, priority = $6, due_at = $7, assignee_id = $8, contact_id = $9, company_id = $10,
+		tx.Queue(`UPDATE task SET title = $3, description = $4, status = $5, priority = $6, due_at = $7,
+			assignee_id = $8, contact_id = $9, company_id = $10,
 				deal_id = $11, completed_at = $12, updated_at = $13, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-			tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID, t.DealID, t.CompletedAt, t.UpdatedAt)
+			tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID,
+			t.CompanyID, t.DealID, t.CompletedAt, t.UpdatedAt)
 	}
 	return ch, err
 }
@@ -126,7 +133,7 @@ func RestoreTask(ctx context.Context, tx *postgres.Tx, i id.ID) (TaskChange, err
 	return ch, err
 }
 
-// TaskEvents are what the change is told as: a task is told when it is made and when it is done.
+// TaskEvents returns the events of a change. A task is announced when it is created and when it is completed.
 func TaskEvents(ch *TaskChange) (told []events.Event) {
 	if ch.Before.ID.IsZero() {
 		told = append(told, events.TaskCreated{Task: ch.Value})
@@ -137,17 +144,19 @@ func TaskEvents(ch *TaskChange) (told []events.Event) {
 	return told
 }
 
-// TaskFilter says which tasks a list holds. The zero TaskFilter holds every live one.
+// TaskFilter selects the tasks of a list. The zero TaskFilter selects every live task.
 type TaskFilter struct {
 	Contact, Company, Deal, Assignee *id.ID
 	Status                           string
 	DueAfter, DueBefore              *time.Time // exclusive
-	Archived                         bool       // the archived ones instead of the live ones
+	Archived                         bool       // select archived tasks instead of live ones
 }
 
 var taskOrders = map[string]record.Order[Task]{
-	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(t *Task) string { return moment(t.CreatedAt) }},
-	"created_at":  {Column: "created_at", Type: "timestamptz", Key: func(t *Task) string { return moment(t.CreatedAt) }},
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(t *Task) string {
+		return moment(t.CreatedAt)
+	}},
+	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(t *Task) string { return moment(t.CreatedAt) }},
 	"due_at": {Column: "due_order", Type: "timestamptz", Key: func(t *Task) string {
 		if t.DueAt == nil {
 			return "infinity"
@@ -174,24 +183,26 @@ func (f *TaskFilter) query(org id.ID) *record.Query {
 	return q
 }
 
-// ListTasks answers at most limit tasks of f in an order (-created_at, created_at, due_at), beginning after a position or,
-// with nil, at the start.
-func ListTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter, order string, after *record.Position, limit int) ([]TaskRow, error) {
+// ListTasks returns at most limit tasks selected by f in an order (-created_at, created_at, due_at), starting after a
+// position, or at the beginning if after is nil.
+func ListTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter, order string, after *record.Position,
+	limit int,
+) ([]TaskRow, error) {
 	return tasks.List(ctx, tx, f.query(tx.Org()), taskOrders[order], after, limit)
 }
 
-// TaskPosition is where a task stands in an order.
+// TaskPosition returns the position of a task in an order.
 func TaskPosition(order string, r *TaskRow) record.Position {
 	o := taskOrders[order]
 	return o.Position(&r.Value, r.Value.ID)
 }
 
-// CountTasks answers how many tasks f holds, exactly.
+// CountTasks returns the exact number of tasks that f selects.
 func CountTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
 	return tasks.Count(ctx, tx, f.query(tx.Org()))
 }
 
-// EstimateTasks is exact up to 1,000, and beyond it what the planner expects.
+// EstimateTasks returns the number of tasks that f selects: exact up to 1,000, above that the planner's estimate.
 func EstimateTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
 	return tasks.Estimate(ctx, tx, f.query(tx.Org()))
 }

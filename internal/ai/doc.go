@@ -1,12 +1,13 @@
 // Package ai meters what orgs spend at a provider of language models.
 //
-// # The month
+// # Monthly quota
 //
-// Each org has a number of tokens per calendar month (UTC). Postgres holds the account, so that no loss of Redis changes it. Before
-// a call its estimate is reserved: the prompt's tokens and the most that may be answered, so that used and reserved
-// together never pass the limit. After the call it is settled at what was used; a call that never reached the provider costs
-// nothing. A reservation whose process died is swept: since nobody knows what was used, the estimate is charged; should the usage
-// become known later, the difference is corrected.
+// Each org has a number of tokens per calendar month (UTC). Postgres holds the account, so a loss of Redis does not
+// change it. Before a call, Reserve reserves its estimate: the tokens of the prompt and the maximum length of the
+// reply. The sum of used and reserved tokens therefore never exceeds the limit. After the call, Settle charges the
+// tokens that the call used; a call that never reached the provider costs nothing. Sweep closes reservations left open
+// by a process that died. Their usage is unknown, so Sweep charges the estimate; if the usage is reported later, Settle
+// corrects the difference.
 //
-// Settling moves a reservation out of its state at most once, so twice is once.
+// A reservation is settled at most once, so Settle is idempotent.
 package ai

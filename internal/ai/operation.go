@@ -17,59 +17,64 @@ import (
 //go:embed prompts
 var prompts embed.FS
 
-// Ask is what is wanted of a model: what an operation is made of.
+// Ask is the input of an operation.
 type Ask struct {
-	Task   string         `json:"task"`             // of the person who asks
-	Record map[string]any `json:"record,omitempty"` // of the CRM; strangers' words
-	Text   string         `json:"text,omitempty"`   // a mail; strangers' words
+	Task   string         `json:"task"`             // written by the caller
+	Record map[string]any `json:"record,omitempty"` // CRM data, untrusted
+	Text   string         `json:"text,omitempty"`   // a mail, untrusted
 }
 
-// Answer is what an operation answers: one of the types below.
+// Answer is the result of an operation: one of the types below.
 type Answer interface {
-	// check says what is wrong with an answer whose form is right.
+	// check validates the contents of a decoded answer.
 	check(a Ask) error
 }
 
-// Draft is a mail that nobody has sent.
+// Draft is an email that has not been sent.
 type Draft struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 }
 
-// Summary is what is known of a contact.
+// Summary is a summary of a contact.
 type Summary struct {
 	Summary    string   `json:"summary"`
 	Highlights []string `json:"highlights"`
 }
 
-// NextAction is what to do next.
+// NextAction is the recommended next action for a contact.
 type NextAction struct {
 	Action    string `json:"action" enum:"email,call,meeting,task,wait,none"`
 	Reason    string `json:"reason"`
 	DueInDays int    `json:"due_in_days"`
 }
 
-// Classified is what a reply means.
+// Classified is the classification of a reply.
 type Classified struct {
 	Label      string  `json:"label" enum:"positive,neutral,negative,ooo,unsubscribe"`
 	Confidence float64 `json:"confidence"`
 	Reason     string  `json:"reason"`
 }
 
-// Operation is one sort of question.
+// Operation is one kind of request to a model.
 type Operation struct {
 	Name      string
-	MaxTokens int64 // of the answer
+	MaxTokens int64 // of the reply
 	schema    json.RawMessage
 	system    string
 }
 
-// The operations.
+// The supported operations.
 var (
 	DraftEmail = operation("draft_email", 900, `{"subject":{"type":"string"},"body":{"type":"string"}}`)
-	Summarize  = operation("summarize_contact", 600, `{"summary":{"type":"string"},"highlights":{"type":"array","items":{"type":"string"}}}`)
-	Next       = operation("next_action", 250, `{"action":{"type":"string","enum":["email","call","meeting","task","wait","none"]},"reason":{"type":"string"},"due_in_days":{"type":"integer"}}`)
-	Classify   = operation("classify_reply", 150, `{"label":{"type":"string","enum":["positive","neutral","negative","ooo","unsubscribe"]},"confidence":{"type":"number"},"reason":{"type":"string"}}`)
+	Summarize  = operation("summarize_contact", 600,
+		`{"summary":{"type":"string"},"highlights":{"type":"array","items":{"type":"string"}}}`)
+	Next = operation("next_action", 250,
+		`{"action":{"type":"string","enum":["email","call","meeting","task","wait","none"]},`+
+			`"reason":{"type":"string"},"due_in_days":{"type":"integer"}}`)
+	Classify = operation("classify_reply", 150,
+		`{"label":{"type":"string","enum":["positive","neutral","negative","ooo","unsubscribe"]},`+
+			`"confidence":{"type":"number"},"reason":{"type":"string"}}`)
 )
 
 func operation(name string, tokens int64, properties string) Operation {
@@ -77,16 +82,19 @@ func operation(name string, tokens int64, properties string) Operation {
 	own, err2 := prompts.ReadFile("prompts/" + name + ".md")
 	var fields map[string]json.RawMessage
 	if err := errors.Join(err, err2, json.Unmarshal([]byte(properties), &fields)); err != nil {
-		panic(err) // they are part of the binary, and a test reads them all
+		panic(err) // the prompts are embedded, and a test reads all of them
 	}
-	schema, err := json.Marshal(map[string]any{"type": "object", "properties": json.RawMessage(properties), "required": slices.Sorted(maps.Keys(fields)), "additionalProperties": false})
+	schema, err := json.Marshal(map[string]any{
+		"type": "object", "properties": json.RawMessage(properties),
+		"required": slices.Sorted(maps.Keys(fields)), "additionalProperties": false,
+	})
 	if err != nil {
 		panic(err)
 	}
 	return Operation{Name: name, MaxTokens: tokens, schema: schema, system: string(common) + "\n" + string(own)}
 }
 
-// Call is the question as it is sent.
+// Call returns the call to the provider for a.
 func (o Operation) Call(a Ask) (Call, error) {
 	user, err := json.Marshal(a)
 	if err != nil {
@@ -95,17 +103,18 @@ func (o Operation) Call(a Ask) (Call, error) {
 	return Call{Name: o.Name, System: o.system, User: string(user), Schema: o.schema, MaxTokens: o.MaxTokens}, nil
 }
 
-// Estimate is how many tokens a call takes at most: what is asked, counted generously, and the whole of what may be answered.
+// Estimate returns an upper bound of the tokens that c uses: a generous count of the prompt plus the maximum length of
+// the reply.
 func (c Call) Estimate() int64 {
 	const perMessage = 16
 	return int64(len(c.System)+len(c.User)+len(c.Schema)+2)/3 + 2*perMessage + c.MaxTokens
 }
 
-// ErrForm says that an answer is not what was asked for.
-var ErrForm = errors.New("the answer has another form than asked for")
+// ErrForm reports that a reply does not have the requested form.
+var ErrForm = errors.New("the reply does not have the requested form")
 
-// Read takes a model's text as an answer of type A: one JSON object with just its fields, each within its bounds. Anything else is
-// ErrForm, whatever it says.
+// Read decodes a model's text as an answer of type A: one JSON object with exactly the fields of A, each within its
+// bounds. For any other text it returns ErrForm.
 func Read[A any, P interface {
 	*A
 	Answer
@@ -132,7 +141,7 @@ func Read[A any, P interface {
 		return nil, fmt.Errorf("%w: a field is missing", ErrForm)
 	}
 	for f := range own {
-		if _, ok := fields[f]; !ok { // encoding/json takes other letter case, too
+		if _, ok := fields[f]; !ok { // encoding/json ignores letter case
 			return nil, fmt.Errorf("%w: %s is missing", ErrForm, f)
 		}
 	}
@@ -143,7 +152,8 @@ func Read[A any, P interface {
 }
 
 func (d *Draft) check(a Ask) error {
-	return errors.Join(prose("subject", d.Subject, 200, false), prose("body", d.Body, 5000, true), links(d.Subject+" "+d.Body, a.Task))
+	return errors.Join(prose("subject", d.Subject, 200, false), prose("body", d.Body, 5000, true),
+		links(d.Subject+" "+d.Body, a.Task))
 }
 
 func (s *Summary) check(a Ask) error {
@@ -158,26 +168,29 @@ func (s *Summary) check(a Ask) error {
 }
 
 func (n *NextAction) check(a Ask) error {
-	err := errors.Join(oneOf("action", n.Action, "email", "call", "meeting", "task", "wait", "none"), prose("reason", n.Reason, 600, false), links(n.Reason, a.Task))
+	err := errors.Join(oneOf("action", n.Action, "email", "call", "meeting", "task", "wait", "none"),
+		prose("reason", n.Reason, 600, false), links(n.Reason, a.Task))
 	if n.DueInDays < 0 || n.DueInDays > 365 {
-		err = errors.Join(err, errors.New("due_in_days is not within a year"))
+		err = errors.Join(err, errors.New("due_in_days is not between 0 and 365"))
 	}
 	return err
 }
 
 func (c *Classified) check(a Ask) error {
-	err := errors.Join(oneOf("label", c.Label, "positive", "neutral", "negative", "ooo", "unsubscribe"), prose("reason", c.Reason, 400, false), links(c.Reason, a.Task))
+	err := errors.Join(oneOf("label", c.Label, "positive", "neutral", "negative", "ooo", "unsubscribe"),
+		prose("reason", c.Reason, 400, false), links(c.Reason, a.Task))
 	if !(c.Confidence >= 0 && c.Confidence <= 1) {
 		err = errors.Join(err, errors.New("confidence is not between 0 and 1"))
 	}
 	return err
 }
 
-// prose is text of a bounded length without control characters.
+// prose returns an error unless s is non-blank text of at most longest characters without control characters.
 func prose(name, s string, longest int, lines bool) error {
 	bad := func(r rune) bool { return unicode.IsControl(r) && (!lines || !strings.ContainsRune("\n\r\t", r)) }
-	if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > longest || strings.ContainsFunc(s, bad) || !utf8.ValidString(s) {
-		return fmt.Errorf("%s is empty, too long or no plain text", name)
+	if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > longest || strings.ContainsFunc(s, bad) ||
+		!utf8.ValidString(s) {
+		return fmt.Errorf("%s is empty, too long or not plain text", name)
 	}
 	return nil
 }
@@ -188,16 +201,16 @@ func oneOf(name, s string, all ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is none of its values", name)
+	return fmt.Errorf("%s is not an allowed value", name)
 }
 
-// links refuses an address that the person who asks did not give: a stranger's text could have brought it in.
+// links rejects a link in s that is not part of task: untrusted text in the prompt could have injected it.
 func links(s, task string) error {
 	for word := range strings.FieldsSeq(s) {
 		lower := strings.ToLower(word)
 		if i := strings.Index(lower, "://"); i >= 0 || strings.HasPrefix(strings.TrimLeft(lower, "(<[\"'"), "www.") {
 			if !strings.Contains(strings.ToLower(task), strings.Trim(lower, "()<>[]\"'.,;:!?")) {
-				return errors.New("it holds a link that nobody gave")
+				return errors.New("it contains a link that is not in the task")
 			}
 		}
 	}

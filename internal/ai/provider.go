@@ -14,37 +14,37 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// Call is one question to a language model.
+// Call is one request to a language model.
 type Call struct {
 	Name      string          // of the operation
-	System    string          // ours
-	User      string          // holds what strangers wrote
-	Schema    json.RawMessage // of the answer: a JSON Schema
-	MaxTokens int64           // of the answer
+	System    string          // our prompt, trusted
+	User      string          // contains untrusted text
+	Schema    json.RawMessage // JSON Schema of the reply
+	MaxTokens int64           // of the reply
 }
 
-// Usage is what a call has cost, in tokens.
+// Usage is the number of tokens that a call used.
 type Usage struct {
 	PromptTokens     int64 `json:"prompt_tokens"`
 	CompletionTokens int64 `json:"completion_tokens"`
 	TotalTokens      int64 `json:"total_tokens"`
 }
 
-// Reply is a model's answer; its text is not checked.
+// Reply is a model's reply; its text is not validated.
 type Reply struct {
 	Text  string
-	Usage Usage // zero where the provider does not say
+	Usage Usage // zero if the provider does not report it
 }
 
-// Provider answers calls. An error is an UnavailableError, whatever went wrong.
+// Provider completes calls. Every error that it returns is an UnavailableError.
 type Provider interface {
 	Complete(ctx context.Context, c Call) (Reply, error)
 }
 
-// UnavailableError is a call that brought no answer.
+// UnavailableError reports that a call brought no reply.
 type UnavailableError struct {
 	Class string        // timeout, refused, busy, broken
-	After time.Duration // when to try again, where the provider says so
+	After time.Duration // when to retry, if the provider says so
 	Cause error
 }
 
@@ -52,28 +52,28 @@ func (u *UnavailableError) Error() string { return "the provider gave no answer:
 
 func (u *UnavailableError) Unwrap() error { return u.Cause }
 
-// Nobody is a provider that never answers.
+// Nobody is a provider that is always unavailable.
 type Nobody struct{}
 
-// Complete is an UnavailableError.
+// Complete returns an UnavailableError.
 func (Nobody) Complete(context.Context, Call) (Reply, error) {
-	return Reply{}, &UnavailableError{Class: "refused", Cause: errors.New("no provider is set")}
+	return Reply{}, &UnavailableError{Class: "refused", Cause: errors.New("no provider is configured")}
 }
 
-// Options say how a provider is reached.
+// Options configure the connection to a provider.
 type Options struct {
 	Key, Model string
-	URL        string       // of an API like OpenAI's, with its version; "" for OpenAI's own
-	HTTP       *http.Client // nil: the default one
+	URL        string       // of an OpenAI-compatible API, with its version; "": OpenAI's
+	HTTP       *http.Client // nil: the default client
 }
 
-// Client speaks with any server that has OpenAI's chat completions.
+// Client is a Provider for any server that implements OpenAI's chat completions.
 type Client struct {
 	api   openai.Client
 	model string
 }
 
-// Open makes a client. It does not retry: who asks waits, and the tokens are theirs.
+// Open returns a client. It does not retry, because the caller is waiting and each attempt costs tokens.
 func Open(o Options) *Client {
 	with := []option.RequestOption{option.WithAPIKey(o.Key), option.WithMaxRetries(0)}
 	if o.URL != "" {
@@ -85,16 +85,24 @@ func Open(o Options) *Client {
 	return &Client{api: openai.NewClient(with...), model: o.Model}
 }
 
-// Complete asks once.
+// Complete sends call once.
 func (c *Client) Complete(ctx context.Context, call Call) (Reply, error) {
 	got, err := c.api.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
-		Model:       c.model,
-		Messages:    []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(call.System), openai.UserMessage(call.User)},
-		MaxTokens:   openai.Int(call.MaxTokens), // the name that every such server knows
+		Model: c.model,
+		Messages: []openai.ChatCompletionMessageParamUnion{
+			openai.SystemMessage(call.System),
+			openai.UserMessage(call.User),
+		},
+		MaxTokens:   openai.Int(call.MaxTokens), // the field that every compatible server knows
 		Temperature: openai.Float(0.2),
-		ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: call.Name, Schema: call.Schema, Strict: openai.Bool(true)},
-		}},
+		ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{
+			OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{
+				JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+					Name: call.Name, Schema: call.Schema,
+					Strict: openai.Bool(true),
+				},
+			},
+		},
 	})
 	if err != nil {
 		return Reply{}, unavailable(err)
@@ -102,10 +110,13 @@ func (c *Client) Complete(ctx context.Context, call Call) (Reply, error) {
 	if len(got.Choices) != 1 || got.Choices[0].FinishReason == "length" {
 		return Reply{}, &UnavailableError{Class: "broken", Cause: fmt.Errorf("%d choices", len(got.Choices))}
 	}
-	return Reply{Text: got.Choices[0].Message.Content, Usage: Usage{got.Usage.PromptTokens, got.Usage.CompletionTokens, got.Usage.TotalTokens}}, nil
+	return Reply{
+		Text:  got.Choices[0].Message.Content,
+		Usage: Usage{got.Usage.PromptTokens, got.Usage.CompletionTokens, got.Usage.TotalTokens},
+	}, nil
 }
 
-// unavailable sorts what went wrong. The provider's own words stay out of it: they may quote the request.
+// unavailable classifies err. The provider's own message is left out, because it may quote the request.
 func unavailable(err error) *UnavailableError {
 	var answer *openai.Error
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// shop is an org with an account.
+// shop is a test org with an account.
 type shop struct {
 	*testkit.Database
 	t   *testing.T
@@ -35,7 +35,8 @@ func open(t *testing.T) *shop {
 
 func (s *shop) reserve(estimate, limit int64) (r ai.Reservation, err error) {
 	err = s.App.Tx(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
-		r, err = ai.Reserve(s.t.Context(), tx, ai.Want{Operation: "draft_email", Estimate: estimate, Limit: limit, Timeout: time.Minute, RequestID: "r"})
+		r, err = ai.Reserve(s.t.Context(), tx,
+			ai.Want{Operation: "draft_email", Estimate: estimate, Limit: limit, Timeout: time.Minute, RequestID: "r"})
 		return err
 	})
 	return r, err
@@ -56,36 +57,40 @@ func (s *shop) sweep() (n int) {
 	return n
 }
 
-// month is the account, which must agree with the reservations.
+// month returns the account and checks that it agrees with the reservations.
 func (s *shop) month() (m ai.Month) {
 	s.t.Helper()
 	var used, reserved int64
-	if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
+	if err := s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
 		if m, err = ai.ThisMonth(s.t.Context(), tx); err != nil {
 			return err
 		}
-		return tx.QueryRow(s.t.Context(), `SELECT coalesce(sum(charged), 0)::bigint, coalesce(sum(estimate) FILTER (WHERE state = 'open'), 0)::bigint FROM ai_reservation WHERE org_id = $1`,
+		return tx.QueryRow(s.t.Context(),
+			`SELECT coalesce(sum(charged), 0)::bigint, coalesce(sum(estimate) FILTER (WHERE state = 'open'),
+				0)::bigint FROM ai_reservation WHERE org_id = $1`,
 			[]any{s.org}, &used, &reserved)
 	}); err != nil {
 		s.t.Fatal(err)
 	}
 	if m.Used != used || m.Reserved != reserved {
-		s.t.Fatalf("the account has %d used and %d reserved, its reservations say %d and %d", m.Used, m.Reserved, used, reserved)
+		s.t.Fatalf("the account has %d used and %d reserved, its reservations say %d and %d", m.Used, m.Reserved,
+			used, reserved)
 	}
 	return m
 }
 
-// lose makes reservations older than their call could be.
+// lose makes open reservations expire.
 func (s *shop) lose() {
 	s.t.Helper()
 	conn := testkit.Pgx(s.t, s.URL)
-	if _, err := conn.Exec(s.t.Context(), `UPDATE ai_reservation SET expires_at = now() - interval '1 second' WHERE org_id = $1`, s.org); err != nil {
+	if _, err := conn.Exec(s.t.Context(),
+		`UPDATE ai_reservation SET expires_at = now() - interval '1 second' WHERE org_id = $1`, s.org); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// Each of 200 asks at once, settles what it got at its estimate and frees its place among those under way: as long as there is room in
-// the month exactly 50 find it.
+// Each of 200 concurrent callers reserves, settles at its estimate and frees its slot. The month has room for 50, so
+// exactly 50 succeed.
 func TestOf200AtOnceExactlyAsManyFindRoomAsThereIs(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -100,7 +105,7 @@ func TestOf200AtOnceExactlyAsManyFindRoomAsThereIs(t *testing.T) {
 				r, err := s.reserve(estimate, limit)
 				switch {
 				case fault.Is(err, fault.AIRateLimited):
-					continue // five are under way: the sixth comes again
+					continue // five are in flight: the sixth retries
 				case fault.Is(err, fault.AIQuotaExhausted):
 					over.Add(1)
 					return
@@ -169,8 +174,8 @@ func TestWhatThereIsNoRoomForIsSaidWithWhenThereWillBe(t *testing.T) {
 	}
 }
 
-// Random reservations, settlements (some twice, some late, some never) and sweeps: the account always agrees with the
-// reservations and, as estimates are never overrun, stays within its limit.
+// Random reservations, settlements (repeated, late or missing) and sweeps: the account always agrees with the
+// reservations and, as estimates are never exceeded, stays within its limit.
 func TestTheAccountAgreesWithItsReservationsWhateverHappens(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -222,7 +227,7 @@ func TestALostReservationIsChargedAndCorrectedWhenItsUsageIsKnown(t *testing.T) 
 	if m := s.month(); m.Used != 100 || m.Reserved != 0 {
 		t.Errorf("after the sweep: %+v", m)
 	}
-	for range 2 { // twice is once
+	for range 2 { // Settle is idempotent
 		if err := s.settle(r.ID, 30); err != nil {
 			t.Fatal(err)
 		}
@@ -263,8 +268,11 @@ func TestTheMonthIsToldAtFourFifthsAndWhenItIsUsedUpOnceEach(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	told := func() (out string) {
-		if err := testkit.Pgx(t, s.URL).QueryRow(t.Context(), `SELECT coalesce(string_agg(args ->> 'percent' || ':' || (args ->> 'used') || '/' || (args ->> 'limit'), ' ' ORDER BY id), '')
-			FROM job WHERE org_id = $1 AND kind = 'quota.announce' AND args ->> 'kind' = 'ai_tokens_month'`, s.org).Scan(&out); err != nil {
+		if err := testkit.Pgx(t, s.URL).QueryRow(t.Context(),
+			`SELECT coalesce(string_agg(args ->> 'percent' || ':' || (args ->> 'used') || '/' || (args ->>
+				'limit'), ' ' ORDER BY id), '')
+			FROM job WHERE org_id = $1 AND kind = 'quota.announce' AND args ->> 'kind' = 'ai_tokens_month'`, s.org).
+			Scan(&out); err != nil {
 			t.Fatal(err)
 		}
 		return out
@@ -291,7 +299,10 @@ func TestTheMonthIsToldAtFourFifthsAndWhenItIsUsedUpOnceEach(t *testing.T) {
 		if !fault.Is(err, fault.AIQuotaExhausted) {
 			t.Fatal(err)
 		}
-		if err := s.App.Tx(t.Context(), s.org, func(tx *postgres.Tx) error { ai.Exhausted(tx, r.Month, 1000); return nil }); err != nil {
+		if err := s.App.Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
+			ai.Exhausted(tx, r.Month, 1000)
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

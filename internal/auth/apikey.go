@@ -10,13 +10,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// keyPrefix makes API keys known at sight, to us and to scanners of leaked secrets.
+// keyPrefix makes API keys recognisable, to people and to scanners for leaked secrets.
 const keyPrefix = "fw_"
 
-// NewAPIKey makes a key of org: the text to show once, and the hash to store.
+// NewAPIKey generates a key of org. It returns the text to show once and the hash to store.
 func NewAPIKey(org id.ID) (key string, hash []byte) { return newOpaque(keyPrefix, org) }
 
-// verifyKey answers for an API key. The key carries its org, so the row is found under that org's policy.
+// verifyKey returns the principal of an API key. The key contains its org, so the row is read under that org's policy.
 func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now time.Time) (Who, error) {
 	if at, ok := s.keys.get(sum); ok {
 		at.mu.Lock()
@@ -48,16 +48,18 @@ func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now tim
 	return who, nil
 }
 
-// lookUpKey reads a key's row and leaves a trace of its use, to the minute.
+// lookUpKey reads a key's row and records its last use, to the minute.
 func (s *Service) lookUpKey(ctx context.Context, org id.ID, sum digest) (Who, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	who := Who{Org: org}
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) error {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE api_key SET last_used_at = now()
 			WHERE org_id = $1 AND hash = $2 AND revoked_at IS NULL
 			  AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`, org, sum[:])
-		return tx.QueryRow(ctx, `SELECT k.id, k.role, coalesce(o.rate_per_minute, 0), `+closedSQL+` FROM api_key k JOIN org o ON o.id = k.org_id
+		return tx.QueryRow(ctx,
+			`SELECT k.id, k.role, coalesce(o.rate_per_minute, 0), `+closedSQL+
+				` FROM api_key k JOIN org o ON o.id = k.org_id
 			WHERE k.org_id = $1 AND k.hash = $2 AND k.revoked_at IS NULL`,
 			[]any{org, sum[:]}, &who.Key, &who.Role, &who.RatePerMinute, &who.Closed)
 	})

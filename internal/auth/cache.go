@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// digest is SHA-256 of a credential: what is stored and compared in its place.
+// digest is the SHA-256 of a credential. It is stored and compared instead of the credential.
 type digest [sha256.Size]byte
 
-// digestOf hashes a short credential without leaving the stack.
+// digestOf hashes a short credential without a heap allocation.
 func digestOf(credential string) digest {
 	var buf [maxBearer]byte
 	if len(credential) <= len(buf) {
@@ -18,8 +18,8 @@ func digestOf(credential string) digest {
 	return sha256.Sum256([]byte(credential))
 }
 
-// generations is a bounded map for one process: when the young half is full it becomes the old half and the
-// one before is forgotten. What is read from the old half moves back, so what is in use stays.
+// generations is a bounded in-process map with two halves. When the young half is full, it becomes the old half and the
+// previous old half is dropped. An entry that is read from the old half moves to the young one, so entries in use stay.
 type generations[K comparable, V any] struct {
 	half  int // entries per half
 	mu    sync.RWMutex
@@ -48,7 +48,7 @@ func (g *generations[K, V]) put(k K, v V) {
 	g.store(k, v)
 }
 
-// getOr answers what is under k, or keeps and answers what fresh makes.
+// getOr returns the value of k. If there is none, it stores and returns the result of fresh.
 func (g *generations[K, V]) getOr(k K, fresh func() V) V {
 	if v, ok := g.get(k); ok {
 		return v
@@ -70,7 +70,7 @@ func (g *generations[K, V]) drop(k K) {
 	delete(g.old, k)
 }
 
-// dropIf forgets every entry whose key drop reports. It visits all entries: it is for rare events.
+// dropIf deletes every entry for which drop reports true. It visits all entries, so it is for rare events only.
 func (g *generations[K, V]) dropIf(drop func(K) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,19 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// counters count and hold under keys that end by themselves.
+// counters keeps counts and holds under keys that expire.
 type counters interface {
-	// add counts by more under key, lets the count live for life from now, and answers it.
+	// add adds by to the count of key, lets the count expire life from now, and returns it.
 	add(ctx context.Context, key string, by int64, life time.Duration) (int64, error)
-	// hold takes key for life and tells whether it was free.
+	// hold takes key for life and reports whether key was free.
 	hold(ctx context.Context, key string, life time.Duration) (bool, error)
-	// left tells how long key still lives; 0 where there is none.
+	// left returns the time until key expires; 0 if there is no such key.
 	left(ctx context.Context, key string) (time.Duration, error)
 	drop(ctx context.Context, keys ...string) error
 }
 
-// newCounters counts in Redis for all processes, and in this process while Redis is away: over-admission by
-// the number of processes is better than no throttle, and better than no logins.
+// newCounters returns counters in Redis that all processes share, with a fallback to counters of this process while
+// Redis is unavailable. Admitting too many requests (by the number of processes) is better than no throttle, and better
+// than no logins.
 func newCounters(r redis.UniversalClient, log *slog.Logger) counters {
 	local := &localCounters{}
 	if r == nil {
@@ -31,7 +32,7 @@ func newCounters(r redis.UniversalClient, log *slog.Logger) counters {
 	return &failover{first: redisCounters{r}, second: local, log: log}
 }
 
-// redisCounters needs no script: INCRBY and EXPIRE travel in one MULTI.
+// redisCounters keeps the counters in Redis. It needs no script: INCRBY and EXPIRE are sent in one MULTI.
 type redisCounters struct{ r redis.UniversalClient }
 
 func (c redisCounters) add(ctx context.Context, key string, by int64, life time.Duration) (int64, error) {
@@ -54,11 +55,11 @@ func (c redisCounters) hold(ctx context.Context, key string, life time.Duration)
 
 func (c redisCounters) left(ctx context.Context, key string) (time.Duration, error) {
 	d, err := c.r.PTTL(ctx, key).Result()
-	return max(d, 0), err // -2: none; -1: without end, which none of ours is
+	return max(d, 0), err // -2: no key; -1: no expiry, which we never set
 }
 
 func (c redisCounters) drop(ctx context.Context, keys ...string) error {
-	for _, k := range keys { // one by one: in a cluster they live in different slots
+	for _, k := range keys { // one by one: in a cluster they are in different slots
 		if err := c.r.Del(ctx, k).Err(); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (c redisCounters) drop(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// localCounters are the same in memory, bounded to the keys last used.
+// localCounters keeps the counters in memory, for a bounded number of recently used keys.
 type localCounters struct {
 	mu sync.Mutex
 	m  generations[string, *count]
@@ -77,7 +78,7 @@ type count struct {
 	ends time.Time
 }
 
-// at answers the live count of key; the caller holds mu.
+// at returns the live count of key. The caller must hold mu.
 func (c *localCounters) at(key string, now time.Time) *count {
 	if c.m.half == 0 {
 		c.m.half = 1 << 15
@@ -129,11 +130,11 @@ func (c *localCounters) drop(_ context.Context, keys ...string) error {
 	return nil
 }
 
-// mixed is for how long after an outage the counts of this process still count: as long as the longest of them lives.
+// mixed is how long after an outage this process's counts still apply: as long as the longest of them lives.
 const mixed = time.Hour
 
-// failover asks first, and for a second after each error of it only second. What was counted in an outage is not
-// forgotten with it: for an hour both are asked, and the stricter one decides. Its answers are never errors.
+// failover uses first, and only second for one second after each error of first. Counts made during an outage are kept:
+// for an hour afterwards both are used and the stricter one decides. Its methods never return an error.
 type failover struct {
 	first, second counters
 	log           *slog.Logger
@@ -141,7 +142,7 @@ type failover struct {
 	until, both   time.Time
 }
 
-// ask calls do for the counters that count now. The second's answer is zero where it is not asked, as is the first's.
+// ask calls do for the counters in use. The result for counters that are not in use is zero.
 func ask[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (first, second T, ok bool) {
 	f.mu.Lock()
 	now := time.Now()
@@ -156,11 +157,11 @@ func ask[T any](ctx context.Context, f *failover, do func(counters) (T, error)) 
 			now = time.Now()
 			f.until, f.both = now.Add(time.Second), now.Add(mixed)
 			f.mu.Unlock()
-			f.log.DebugContext(ctx, "login throttle counts in this process, redis is away", "error", err)
+			f.log.DebugContext(ctx, "redis unavailable, login throttle uses in-process counters", "error", err)
 		}
 	}
 	if !ok || both {
-		second, _ = do(f.second) // it does not fail
+		second, _ = do(f.second) // never fails
 	}
 	return first, second, ok
 }

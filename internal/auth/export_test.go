@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Try is one try of a password, right or wrong, without the password.
+// Try is one attempt, right or wrong, without a password.
 func (s *Service) Try(ctx context.Context, email string, ip netip.Addr, right bool) error {
 	try, err := s.attempt(ctx, email, ip)
 	if err != nil {

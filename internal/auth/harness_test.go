@@ -19,7 +19,7 @@ const password = "a perfectly fine password"
 // house is a database with services over it.
 type house struct {
 	*testkit.Database
-	box *secret.Box
+	box *secret.Sealer
 }
 
 func build(t *testing.T) *house {
@@ -28,7 +28,7 @@ func build(t *testing.T) *house {
 	return &house{testkit.DB(t), box}
 }
 
-// service is one process's.
+// service returns a Service as one process has it.
 func (h *house) service(change func(*auth.Options)) *auth.Service {
 	o := auth.Options{System: h.System, App: h.App, Box: h.box, Issuer: "https://api.test"}
 	if change != nil {
@@ -39,7 +39,7 @@ func (h *house) service(change func(*auth.Options)) *auth.Service {
 
 const email = "ada@example.com"
 
-// person makes somebody with a seat in a new org.
+// person creates a user with a membership in a new org.
 func (h *house) person(t *testing.T, s *auth.Service) (user, org id.ID) {
 	t.Helper()
 	hash, err := s.HashPassword(t.Context(), password)
@@ -48,7 +48,8 @@ func (h *house) person(t *testing.T, s *auth.Service) (user, org id.ID) {
 	}
 	user, org = id.New(), h.org(t, "Org of "+email)
 	err = h.System.Tx(t.Context(), org, func(tx *postgres.Tx) error {
-		auth.AddUser(tx, auth.NewUser{ID: user, Email: email, PasswordHash: hash, FirstName: "Ada", LastName: "L", LastOrg: org})
+		auth.AddUser(tx,
+			auth.NewUser{ID: user, Email: email, PasswordHash: hash, FirstName: "Ada", LastName: "L", LastOrg: org})
 		return nil
 	})
 	if err != nil {
@@ -89,7 +90,7 @@ func login(t *testing.T, s *auth.Service) *auth.Session {
 
 func from(ip string) netip.Addr { return netip.MustParseAddr(ip) }
 
-// hashed is how many passwords were hashed.
+// hashed returns the number of hashed passwords.
 func hashed(t *testing.T, reg *prometheus.Registry) float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -107,7 +108,7 @@ func hashed(t *testing.T, reg *prometheus.Registry) float64 {
 	return sum
 }
 
-// super runs a statement past all policies.
+// super runs a statement without row policies.
 func (h *house) super(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := testkit.Pgx(t, h.URL).Exec(t.Context(), sql, args...); err != nil {

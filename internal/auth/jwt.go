@@ -12,21 +12,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// token is what a verified access token says, as far as we need it again. The role in it is for readers of
-// the token; what counts is the role of the moment.
+// token is the part of a verified access token that we need later. Its role is for readers of the token only;
+// authorization uses the current role.
 type token struct {
 	org, user, session id.ID
-	staff              id.ID     // the agency whose staff acts in org; else zero
-	expires            time.Time // leeway included
+	staff              id.ID     // the agency whose staff acts in org, or zero
+	expires            time.Time // with leeway
 }
 
-// claims of an access token (RFC 9068), sid being the login that it came from.
+// claims are those of an access token (RFC 9068). sid is the login that issued it.
 type claims struct {
 	jwt.RegisteredClaims
 	Org     string `json:"org"`
 	Role    Role   `json:"role"`
 	Session string `json:"sid"`
-	Staff   string `json:"staff_of,omitempty"` // an agency, where its staff acts in a client's org
+	Staff   string `json:"staff_of,omitempty"` // the agency, if its staff acts in a client's org
 }
 
 const (
@@ -63,8 +63,8 @@ func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, e
 	return text, nil
 }
 
-// parse checks an access token by RFC 8725: one algorithm, a key of our own by kid alone (jku, x5u and jwk are
-// never looked at), type, issuer, audience and times.
+// parse verifies an access token as RFC 8725 requires: one algorithm, one of our keys by kid alone (jku, x5u and jwk
+// are ignored), type, issuer, audience and times.
 func (s *Service) parse(ctx context.Context, text string, now time.Time) (token, error) {
 	var (
 		c    claims
@@ -82,10 +82,10 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 	).ParseWithClaims(text, &c, func(t *jwt.Token) (any, error) {
 		typ, _ := t.Header["typ"].(string)
 		if !strings.EqualFold(strings.TrimPrefix(strings.ToLower(typ), "application/"), tokenType) {
-			return nil, errors.New("typ is another")
+			return nil, errors.New("unexpected typ")
 		}
 		if _, ok := t.Header["crit"]; ok {
-			return nil, errors.New("crit is not understood")
+			return nil, errors.New("unsupported crit")
 		}
 		kid, _ := t.Header["kid"].(string)
 		key, err := s.public(ctx, kid, now)

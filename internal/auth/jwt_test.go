@@ -18,11 +18,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// signing takes the only signing key out of the database, so that tests can sign what the service never would.
+// signing reads the only signing key from the database, so that tests can sign tokens that the service never would.
 func (h *house) signing(t *testing.T) (kid string, key ed25519.PrivateKey) {
 	t.Helper()
 	var sealed []byte
-	err := h.System.View(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
+	err := h.System.ReadTx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(t.Context(), `SELECT kid, private FROM signing_key`, nil, &kid, &sealed)
 	})
 	if err != nil {
@@ -62,7 +62,8 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 		return made{
 			map[string]any{"alg": "EdDSA", "typ": "at+jwt", "kid": kid},
 			map[string]any{
-				"iss": "https://api.test", "aud": "funnelwork", "sub": user.String(), "org": org.String(), "sid": session.String(),
+				"iss": "https://api.test", "aud": "funnelwork", "sub": user.String(), "org": org.String(),
+				"sid":  session.String(),
 				"role": "owner", "jti": id.New().String(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 			},
 			ours,
@@ -75,8 +76,11 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 			return m.Sum(nil)
 		}
 	}
-	jwk := map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(foreign.Public().(ed25519.PublicKey)), "kid": kid}
-	ended := map[string]bool{"sub of no user": true, "another org": true, "another sid": true} // genuine, of no session
+	jwk := map[string]any{
+		"kty": "OKP", "crv": "Ed25519",
+		"x": base64.RawURLEncoding.EncodeToString(foreign.Public().(ed25519.PublicKey)), "kid": kid,
+	}
+	ended := map[string]bool{"sub of no user": true, "another org": true, "another sid": true} // but no session
 	for name, spoil := range map[string]func(*made){
 		"":                    func(*made) {},
 		"alg none":            func(m *made) { m.head["alg"] = "none"; m.sign = func(string) []byte { return nil } },
@@ -87,10 +91,12 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 			m.head["alg"] = "HS256"
 			m.sign = hmacWith([]byte(base64.RawURLEncoding.EncodeToString(public)))
 		},
-		"EdDSA by another key": func(m *made) { m.sign = func(in string) []byte { return ed25519.Sign(foreign, []byte(in)) } },
-		"wrong kid":            func(m *made) { m.head["kid"] = id.New().String() },
-		"no kid":               func(m *made) { delete(m.head, "kid") },
-		"kid of a number":      func(m *made) { m.head["kid"] = 1 },
+		"EdDSA by another key": func(m *made) {
+			m.sign = func(in string) []byte { return ed25519.Sign(foreign, []byte(in)) }
+		},
+		"wrong kid":       func(m *made) { m.head["kid"] = id.New().String() },
+		"no kid":          func(m *made) { delete(m.head, "kid") },
+		"kid of a number": func(m *made) { m.head["kid"] = 1 },
 		"jku": func(m *made) {
 			m.head["jku"] = "https://evil.test/jwks.json"
 			m.sign = func(in string) []byte { return ed25519.Sign(foreign, []byte(in)) }
@@ -150,7 +156,10 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", name, who, err, want)
 		}
 	}
-	for _, text := range []string{"x", "..", "a.b.c", "fw_", "fw_x", "fr_" + strings.Repeat("A", 64), strings.Repeat("a", 1<<20)} {
+	for _, text := range []string{
+		"x", "..", "a.b.c", "fw_", "fw_x", "fr_" + strings.Repeat("A", 64),
+		strings.Repeat("a", 1<<20),
+	} {
 		if _, err := s.Verify(t.Context(), text); !fault.Is(err, fault.InvalidToken) {
 			t.Errorf("%.20q: %v; want invalid_token", text, err)
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Purpose is what a mailed link lets its holder do, once.
+// Purpose is what a mailed link allows, once.
 type Purpose string
 
 // The purposes.
 const (
-	ResetPassword Purpose = "reset_password" // for an hour
-	VerifyEmail   Purpose = "verify_email"   // for a week
+	ResetPassword Purpose = "reset_password" // valid for an hour
+	VerifyEmail   Purpose = "verify_email"   // valid for a week
 )
 
 func (p Purpose) life() time.Duration {
@@ -28,12 +28,11 @@ func (p Purpose) life() time.Duration {
 	return verifyLife
 }
 
-// errLink is one answer for a link that was used, is over or never was.
+// errLink is the same error for a used, an expired and an unknown link.
 var errLink = fault.New(fault.LinkExpired, "This link is no longer valid; ask for a new one.")
 
-// AddLink writes a token of that purpose for the person with this address, in tx, which runs as System, and
-// returns it. Earlier links go on to count until they are used or expire. Where there is no such person nothing is
-// written, at the same cost.
+// AddLink writes a token of purpose p for the user with this address and returns it. tx runs as System. Earlier links
+// stay valid until they are used or expire. If there is no such user, AddLink writes nothing, at the same cost.
 func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 	token, hash := newOpaque(linkPrefix, id.ID{})
 	tx.Queue(`
@@ -43,19 +42,21 @@ func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 	return token
 }
 
-// MayMail counts a mail to a person that anybody can ask for, and reports whether it may go out: callerMails an hour to
-// one address at the word of one caller, and addressMails a day to one address. What a caller asks for beyond their own
-// limit is not counted against the address, so that nobody alone can keep a person from their mails.
+// MayMail counts a mail that anyone can request for a user, and reports whether it may be sent: callerMails an hour to
+// one address per caller, and addressMails a day to one address. Requests beyond a caller's own limit do not count
+// against the address, so one caller cannot block a user's mails.
 func (s *Service) MayMail(ctx context.Context, email string, caller netip.Addr) bool {
-	sum := digestOf(FoldEmail(email)) // no addresses in Redis
+	sum := digestOf(FoldEmail(email)) // no mail addresses in Redis
 	address := hex.EncodeToString(sum[:12])
-	return s.allow(ctx, callerMails, address+":"+subscriber(caller)) == nil && s.allow(ctx, addressMails, address) == nil
+	return s.allow(ctx, callerMails, address+":"+subscriber(caller)) == nil &&
+		s.allow(ctx, addressMails, address) == nil
 }
 
-// useLink consumes a token and answers whose it was.
+// useLink consumes a token and returns its user.
 func useLink(ctx context.Context, tx *postgres.Tx, p Purpose, token string) (user id.ID, err error) {
 	sum := digestOf(token)
-	err = tx.QueryRow(ctx, `DELETE FROM user_token WHERE hash = $1 AND purpose = $2 AND expires_at > now() RETURNING user_id`,
+	err = tx.QueryRow(ctx,
+		`DELETE FROM user_token WHERE hash = $1 AND purpose = $2 AND expires_at > now() RETURNING user_id`,
 		[]any{sum[:], string(p)}, &user)
 	if postgres.None(err) {
 		return user, errLink
@@ -63,8 +64,8 @@ func useLink(ctx context.Context, tx *postgres.Tx, p Purpose, token string) (use
 	return user, err
 }
 
-// Reset sets a new password by a mailed token, which is used up, and ends all the person's sessions.
-// written is called in the transaction, which runs as System.
+// Reset sets a new password with a mailed token, consumes the token, and ends all sessions of the user. It calls
+// written in the transaction, which runs as System.
 func (s *Service) Reset(ctx context.Context, token, password string, written func(*postgres.Tx, id.ID) error) error {
 	if err := CheckPassword("password", password, ""); err != nil {
 		return err
@@ -81,7 +82,8 @@ func (s *Service) Reset(ctx context.Context, token, password string, written fun
 		if user, err = useLink(ctx, tx, ResetPassword, token); err != nil {
 			return err
 		}
-		tx.Queue(`UPDATE app_user SET password_hash = $2, verified_at = coalesce(verified_at, now()) WHERE id = $1`, user, hash)
+		tx.Queue(`UPDATE app_user SET password_hash = $2, verified_at = coalesce(verified_at, now()) WHERE id = $1`,
+			user, hash)
 		endOthers(tx, user, id.ID{})
 		return written(tx, user)
 	})
@@ -91,15 +93,15 @@ func (s *Service) Reset(ctx context.Context, token, password string, written fun
 	return err
 }
 
-// peekLink returns errLink for a token that cannot be used, without using it up: nobody without a link makes the
-// process hash a password.
+// peekLink returns errLink for a token that cannot be used, without consuming it, so that only the holder of a valid
+// link can make the process hash a password.
 func (s *Service) peekLink(ctx context.Context, p Purpose, token string) error {
 	if _, ok := orgOf(linkPrefix, token); !ok {
 		return errLink
 	}
 	sum := digestOf(token)
 	var one int
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT 1 FROM user_token WHERE hash = $1 AND purpose = $2 AND expires_at > now()`,
 			[]any{sum[:], string(p)}, &one)
 	})
@@ -112,7 +114,7 @@ func (s *Service) peekLink(ctx context.Context, p Purpose, token string) error {
 	return nil
 }
 
-// Confirm marks the address as proven by a mailed token, which is used up.
+// Confirm marks the address as verified with a mailed token and consumes the token.
 func (s *Service) Confirm(ctx context.Context, token string) error {
 	if _, ok := orgOf(linkPrefix, token); !ok {
 		return errLink
@@ -127,11 +129,13 @@ func (s *Service) Confirm(ctx context.Context, token string) error {
 	})
 }
 
-// ChangePassword replaces who's password, given the old one, and ends all other sessions of the person.
-// Wrong old passwords are throttled as logins are. written is called in the transaction, which runs as System.
-func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string, ip netip.Addr, written func(*postgres.Tx, id.ID) error) error {
+// ChangePassword replaces the password of who, given the old one, and ends all other sessions of the user. Wrong old
+// passwords are throttled like failed logins. It calls written in the transaction, which runs as System.
+func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string, ip netip.Addr,
+	written func(*postgres.Tx, id.ID) error,
+) error {
 	var email string
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT email FROM app_user WHERE id = $1`, []any{who.User}, &email)
 	})
 	if err != nil {
@@ -160,14 +164,15 @@ func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string
 	return err
 }
 
-// endOthers ends the person's sessions in every org but one of them, and the reset links that are on their way.
+// endOthers ends the user's sessions in every org except the session keep, and deletes pending reset links.
 func endOthers(tx *postgres.Tx, user, keep id.ID) {
 	lockPerson(tx, user)
-	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE user_id = $1 AND family <> $2 AND revoked_at IS NULL`, user, keep)
+	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE user_id = $1 AND family <> $2
+		AND revoked_at IS NULL`, user, keep)
 	tx.Queue(`DELETE FROM user_token WHERE user_id = $1 AND purpose = $2`, user, string(ResetPassword))
 }
 
-// Sweep deletes what has been over for a day, in tx, which runs as System.
+// Sweep deletes rows that expired more than a day ago. tx runs as System.
 func Sweep(tx *postgres.Tx) {
 	tx.Queue(`DELETE FROM refresh_token WHERE expires_at < now() - interval '1 day'`)
 	tx.Queue(`DELETE FROM user_token WHERE expires_at < now() - interval '1 day'`)

@@ -16,7 +16,10 @@ import (
 
 func (h *house) link(t *testing.T, p auth.Purpose, email string) (token string) {
 	t.Helper()
-	err := h.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error { token = auth.AddLink(tx, p, email); return nil })
+	err := h.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
+		token = auth.AddLink(tx, p, email)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +37,10 @@ func TestAResetLinkWorksOnceAndEndsAllSessions(t *testing.T) {
 	const fresh = "quite another password"
 	token, later := h.link(t, auth.ResetPassword, "ada@example.com"), h.link(t, auth.ResetPassword, "ADA@example.com")
 	verify := h.link(t, auth.VerifyEmail, "ada@example.com")
-	for name, bad := range map[string]string{"a link of another purpose": verify, "nonsense": "fl_x", "": "", "unknown": h.link(t, auth.ResetPassword, "eve@example.com")} {
+	for name, bad := range map[string]string{
+		"a link of another purpose": verify, "nonsense": "fl_x", "": "",
+		"unknown": h.link(t, auth.ResetPassword, "eve@example.com"),
+	} {
 		if err := s.Reset(t.Context(), bad, fresh, nothing); !fault.Is(err, fault.LinkExpired) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -43,7 +49,10 @@ func TestAResetLinkWorksOnceAndEndsAllSessions(t *testing.T) {
 		t.Errorf("a bad password: %v", err)
 	}
 	var whose id.ID
-	if err := s.Reset(t.Context(), token, fresh, func(_ *postgres.Tx, u id.ID) error { whose = u; return nil }); err != nil || whose != user {
+	if err := s.Reset(t.Context(), token, fresh, func(_ *postgres.Tx, u id.ID) error {
+		whose = u
+		return nil
+	}); err != nil || whose != user {
 		t.Fatalf("%v, %v", whose, err)
 	}
 	if err := s.Reset(t.Context(), token, fresh, nothing); !fault.Is(err, fault.LinkExpired) {
@@ -57,7 +66,8 @@ func TestAResetLinkWorksOnceAndEndsAllSessions(t *testing.T) {
 		t.Errorf("a session from before: %v", err)
 	}
 	for text, ok := range map[string]bool{password: false, fresh: true} {
-		_, err := s.Login(t.Context(), auth.Credentials{Email: "ada@example.com", Password: text, IP: from("192.0.2.1")})
+		_, err := s.Login(t.Context(),
+			auth.Credentials{Email: "ada@example.com", Password: text, IP: from("192.0.2.1")})
 		if (err == nil) != ok {
 			t.Errorf("login with %q: %v", text, err)
 		}

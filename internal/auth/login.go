@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Session is a login: what the token answer shows.
+// Session is a login, as the token response shows it.
 type Session struct {
 	AccessToken  string
 	ExpiresIn    time.Duration
@@ -20,10 +20,10 @@ type Session struct {
 	Org          id.ID
 	OrgName      string
 	Role         Role
-	Device       Device // who gets the tokens
+	Device       Device // that receives the tokens
 }
 
-// Credentials are what a person logs in with. Org is the org to land in; nil means the one last used.
+// Credentials are the input of a login. Org is the org to log in to; nil means the one used last.
 type Credentials struct {
 	Email, Password string
 	Org             *id.ID
@@ -31,11 +31,11 @@ type Credentials struct {
 	UserAgent       string
 }
 
-// errCredentials is one answer for an unknown address, a wrong password, and an org one is not in.
+// errCredentials is the same error for an unknown address, a wrong password, and an org without the user.
 var errCredentials = fault.New(fault.InvalidCredentials, "The mail address or the password is wrong.")
 
-// Login checks credentials and begins a session. Unknown and known addresses cost the same and answer the
-// same: fault.InvalidCredentials, or fault.RateLimited after too many failures.
+// Login checks credentials and begins a session. Unknown and known addresses take the same time and get the same
+// errors: fault.InvalidCredentials, or fault.RateLimited after too many failures.
 func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	who, err := s.CheckPerson(ctx, in.Email, in.Password, in.IP)
 	if err != nil {
@@ -60,43 +60,44 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	return out, nil
 }
 
-// unchanged refuses a person whose password was changed since it was checked: a change ends all sessions that began
-// with the former one.
+// unchanged returns an error if the user's password was changed after it was checked. A password change ends all
+// sessions that began with the old one.
 func unchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
 	lockPerson(tx, who.ID)
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2`, []any{who.ID, who.hash}, &one)
+	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2`, []any{who.ID, who.hash},
+		&one)
 	if postgres.None(err) {
 		return errCredentials
 	}
 	return err
 }
 
-// use remembers the org that a person's next login lands in; tx runs as System.
+// use stores the org of the user's next login. tx runs as System.
 func use(tx *postgres.Tx, user, org id.ID) {
 	tx.Queue(`UPDATE app_user SET last_org_id = $2 WHERE id = $1 AND last_org_id IS DISTINCT FROM $2`, user, org)
 }
 
-// Use remembers org as the one that user was in last, for a session that another transaction began. Failing is
-// no reason to refuse the session.
+// Use records org as the one that user used last, for a session that another transaction began. A failure is logged and
+// does not affect the session.
 func (s *Service) Use(ctx context.Context, user, org id.ID) {
 	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 		use(tx, user, org)
 		return nil
 	})
 	if err != nil {
-		s.Log.WarnContext(ctx, "org last used not remembered", "user", user.String(), "error", err)
+		s.Log.WarnContext(ctx, "store last used org failed", "user", user.String(), "error", err)
 	}
 }
 
-// Person is somebody whose password was right.
+// Person is a user whose password was verified.
 type Person struct {
 	User
-	hash    string // that the password matched
+	hash    string // the password's hash when it was verified
 	lastOrg id.ID
 }
 
-// CheckPerson finds the person with this address and password, throttled.
+// CheckPerson returns the user with this address and password. It is throttled.
 func (s *Service) CheckPerson(ctx context.Context, email, password string, ip netip.Addr) (*Person, error) {
 	try, err := s.attempt(ctx, email, ip)
 	if err != nil {
@@ -123,8 +124,8 @@ func (s *Service) CheckPerson(ctx context.Context, email, password string, ip ne
 	return &Person{User: a.User, hash: a.hash, lastOrg: a.lastOrg}, nil
 }
 
-// rehash stores the password under today's parameters and returns the hash that is stored. Failing is no reason to
-// refuse a login.
+// rehash stores the password under the current parameters and returns the stored hash. A failure does not fail the
+// login.
 func (s *Service) rehash(ctx context.Context, a account, password string) (stored string) {
 	stored = a.hash
 	hash, err := s.HashPassword(ctx, password)
@@ -136,13 +137,15 @@ func (s *Service) rehash(ctx context.Context, a account, password string) (store
 		})
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "password not hashed anew", "user", a.ID.String(), "error", err)
+		s.Log.WarnContext(ctx, "rehash password failed", "user", a.ID.String(), "error", err)
 	}
 	return stored
 }
 
-// landing picks the org of a login: the asked one, else the last used, else the oldest membership.
-func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org id.ID, name string, role Role, err error) {
+// landing selects the org of a login: the requested one, else the last used, else the oldest membership.
+func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org id.ID, name string, role Role,
+	err error,
+) {
 	all, err := s.memberships(ctx, who.ID)
 	if err != nil {
 		return org, "", "", err
@@ -163,8 +166,7 @@ func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org i
 	return all[0].ID, all[0].Name, all[0].Role, nil
 }
 
-// Begin starts a session for out's user and org in tx, and fills in the tokens. They count once tx has
-// committed.
+// Begin starts a session for out's user and org in tx, and sets the tokens. They are valid once tx has committed.
 func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) error {
 	family := id.New()
 	text, hash := newOpaque(refreshPrefix, out.Org)
@@ -176,9 +178,10 @@ func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) erro
 	return s.sign(ctx, out, family)
 }
 
-// sign fills in the access token.
+// sign sets the access token.
 func (s *Service) sign(ctx context.Context, out *Session, family id.ID) (err error) {
 	out.ExpiresIn = accessLife
-	out.AccessToken, err = s.access(ctx, Who{Org: out.Org, User: out.User.ID, Role: out.Role, Session: family}, time.Now())
+	out.AccessToken, err = s.access(ctx, Who{Org: out.Org, User: out.User.ID, Role: out.Role, Session: family},
+		time.Now())
 	return err
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Prefixes of the opaque credentials; each is the org's 16 bytes and 32 random ones in base64url. The org in
-// front lets the row be found under the org's policy; the hash covers the whole text.
+// Prefixes of the opaque credentials. A credential is its prefix and, in base64url, the org's 16 bytes and 32 random
+// ones. The org lets the row be found under the org's policy. The hash covers the whole text.
 const (
 	refreshPrefix = "fr_"
 	invitePrefix  = "fi_"
-	linkPrefix    = "fl_" // reset and verify links: about a person, so the org is zero
+	linkPrefix    = "fl_" // reset and verify links: they concern a user, so the org is zero
 )
 
-// newOpaque makes a credential and the SHA-256 that is stored in its place.
+// newOpaque generates a credential and the SHA-256 that is stored instead of it.
 func newOpaque(prefix string, org id.ID) (text string, hash []byte) {
 	var raw [48]byte
 	copy(raw[:16], org[:])
@@ -26,7 +26,7 @@ func newOpaque(prefix string, org id.ID) (text string, hash []byte) {
 	return text, sum[:]
 }
 
-// orgOf reads the org out of a credential that newOpaque may have made.
+// orgOf returns the org of a credential with the format of newOpaque.
 func orgOf(prefix, text string) (id.ID, bool) {
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(rest) != 64 {
@@ -39,10 +39,10 @@ func orgOf(prefix, text string) (id.ID, bool) {
 	return id.ID(raw[:16]), true
 }
 
-// NewInvitation makes an invitation's token and the hash to store.
+// NewInvitation generates an invitation's token and the hash to store.
 func NewInvitation(org id.ID) (token string, hash []byte) { return newOpaque(invitePrefix, org) }
 
-// ReadInvitation answers the org and the stored hash that an invitation's token stands for.
+// ReadInvitation returns the org and the stored hash of an invitation's token.
 func ReadInvitation(token string) (org id.ID, hash []byte, ok bool) {
 	org, ok = orgOf(invitePrefix, token)
 	sum := digestOf(token)

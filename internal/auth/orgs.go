@@ -13,16 +13,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Membership is an org that a person is in, and as what.
+// Membership is an org of a user, with the user's role in it.
 type Membership struct {
 	ID   id.ID  `json:"id" format:"uuid"`
 	Name string `json:"name"`
 	Role Role   `json:"role" enum:"viewer,member,admin,owner"`
 }
 
-// memberships lists the orgs of a person, the one joined first at the head.
+// memberships lists the orgs of a user in the order of joining.
 func (s *Service) memberships(ctx context.Context, user id.ID) (all []Membership, err error) {
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
 			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
 			WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, o.id`, user)
@@ -38,7 +38,7 @@ func (s *Service) memberships(ctx context.Context, user id.ID) (all []Membership
 	return all, nil
 }
 
-// Orgs lists the orgs of a person by id, from above the given id on; a zero id begins at the first.
+// Orgs lists the orgs of a user by id, beginning after above; a zero above begins at the first.
 func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Membership, error) {
 	all, err := s.memberships(ctx, user)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Mem
 	return all[:min(len(all), limit)], nil
 }
 
-// Switch begins a session of who's person in another of their orgs; who's own session goes on. fault.NotFound if the
-// person is not in that org.
+// Switch begins a session of who's user in another of the user's orgs. The current session continues. It returns
+// fault.NotFound if the user is not a member of that org.
 func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*Session, error) {
 	out := &Session{Org: org, Device: by}
 	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// Argon2id parameters of OWASP's password storage cheat sheet.
+// Argon2id parameters as recommended by OWASP's password storage cheat sheet.
 const (
 	argonMemory = 19456 // KiB
 	argonTime   = 2
@@ -25,7 +25,7 @@ const (
 	argonHash   = 32
 )
 
-// Lengths of a password, in characters after NFC.
+// Lengths of a password, in characters after NFC normalization.
 const (
 	passwordMin = 8
 	passwordMax = 128
@@ -36,7 +36,7 @@ const (
 //go:embed common_passwords.txt
 var common string
 
-// CheckPassword refuses a password that is too short, too long, among the most common or the address itself.
+// CheckPassword rejects a password that is too short, too long, among the most common ones, or the address itself.
 // field is its place in the request.
 func CheckPassword(field, password, email string) error {
 	password = norm.NFC.String(password)
@@ -54,11 +54,12 @@ func CheckPassword(field, password, email string) error {
 	return nil
 }
 
-// HashPassword answers the PHC string to store. It takes tens of milliseconds of one core and waits for a free one.
+// HashPassword returns the PHC string to store. It takes tens of milliseconds of one core and waits for a free one.
 func (s *Service) HashPassword(ctx context.Context, password string) (string, error) {
 	var salt [argonSalt]byte
 	_, _ = rand.Read(salt[:]) // never fails
-	sum, err := s.argon(ctx, password, phc{memory: argonMemory, time: argonTime, lanes: argonLanes, salt: salt[:], sum: make([]byte, argonHash)})
+	sum, err := s.argon(ctx, password,
+		phc{memory: argonMemory, time: argonTime, lanes: argonLanes, salt: salt[:], sum: make([]byte, argonHash)})
 	if err != nil {
 		return "", err
 	}
@@ -66,19 +67,23 @@ func (s *Service) HashPassword(ctx context.Context, password string) (string, er
 		base64.RawStdEncoding.EncodeToString(salt[:]), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// matches compares password with a stored hash. Without a usable hash it does the same work and answers no, so
-// that time tells nothing. stale says that the hash was made under other parameters than today's.
+// matches compares password with a stored hash. Without a usable hash it does the same work and returns false, so that
+// the duration reveals nothing. stale reports that the hash was made with other parameters than the current ones.
 func (s *Service) matches(ctx context.Context, stored, password string) (ok, stale bool, err error) {
 	h, known := readPHC(stored)
 	if !known {
-		h = phc{memory: argonMemory, time: argonTime, lanes: argonLanes, salt: make([]byte, argonSalt), sum: make([]byte, argonHash)}
+		h = phc{
+			memory: argonMemory, time: argonTime, lanes: argonLanes, salt: make([]byte, argonSalt),
+			sum: make([]byte, argonHash),
+		}
 	}
 	sum, err := s.argon(ctx, password, h)
 	if err != nil {
 		return false, false, err
 	}
 	ok = subtle.ConstantTimeCompare(sum, h.sum) == 1 && known
-	stale = h.memory != argonMemory || h.time != argonTime || h.lanes != argonLanes || len(h.salt) != argonSalt || len(h.sum) != argonHash
+	stale = h.memory != argonMemory || h.time != argonTime || h.lanes != argonLanes || len(h.salt) != argonSalt ||
+		len(h.sum) != argonHash
 	return ok, stale, nil
 }
 
@@ -100,7 +105,7 @@ type phc struct {
 	salt, sum    []byte
 }
 
-// readPHC reads "$argon2id$v=19$m=..,t=..,p=..$salt$hash" within sane bounds.
+// readPHC parses "$argon2id$v=19$m=..,t=..,p=..$salt$hash" and rejects parameters out of bounds.
 func readPHC(text string) (h phc, ok bool) {
 	part := strings.Split(text, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {

@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// User is a person, as the API shows them.
+// User is a user as the API shows it.
 type User struct {
 	ID        id.ID  `json:"id" format:"uuid"`
 	Email     string `json:"email"`
@@ -23,12 +23,12 @@ type User struct {
 	LastName  string `json:"last_name"`
 }
 
-// FoldEmail is the form in which addresses are compared: one address, one person.
+// FoldEmail returns the form in which addresses are compared: one address, one user.
 func FoldEmail(email string) string {
 	return strings.ToLower(norm.NFC.String(strings.TrimSpace(email)))
 }
 
-// CheckEmail refuses what cannot be an address that mail is sent to. field is its place in the request.
+// CheckEmail rejects an address that cannot receive mail. field is its place in the request.
 func CheckEmail(field, email string) error {
 	local, domain, ok := strings.Cut(email, "@")
 	wrong := !ok || local == "" || len(local) > 64 || len(domain) < 3 || len(email) > 254 ||
@@ -41,11 +41,11 @@ func CheckEmail(field, email string) error {
 	return nil
 }
 
-// nameMax is how long a first or last name may be, in characters.
+// nameMax is the maximum length of a first or last name, in characters.
 const nameMax = 100
 
-// CheckPersonName refuses a first or last name that is too long or not of one line; an empty one is allowed. field is its
-// place in the request.
+// CheckPersonName rejects a first or last name that is too long or has several lines. An empty name is allowed. field
+// is its place in the request.
 func CheckPersonName(field, name string) error {
 	if utf8.RuneCountInString(name) > nameMax {
 		return fault.Invalid(field, "too_long", fmt.Sprintf("A name has at most %d characters.", nameMax))
@@ -53,18 +53,18 @@ func CheckPersonName(field, name string) error {
 	return form.CheckLine(field, name)
 }
 
-// NewUser is a person to be.
+// NewUser is the input of AddUser.
 type NewUser struct {
 	ID                  id.ID
 	Email               string
 	PasswordHash        string
 	FirstName, LastName string
 	LastOrg             id.ID
-	Verified            bool // the address is proven to be theirs
+	Verified            bool // the user proved ownership of the address
 }
 
-// AddUser writes a person in tx, which runs as System. A known address makes the transaction fail with what
-// EmailTaken recognises.
+// AddUser inserts a user. tx runs as System. If the address is taken, the transaction fails with an error that
+// EmailTaken recognizes.
 func AddUser(tx *postgres.Tx, u NewUser) {
 	tx.Queue(`
 		INSERT INTO app_user (id, email, email_folded, password_hash, first_name, last_name, last_org_id, verified_at)
@@ -72,11 +72,12 @@ func AddUser(tx *postgres.Tx, u NewUser) {
 		u.ID, u.Email, FoldEmail(u.Email), u.PasswordHash, u.FirstName, u.LastName, u.LastOrg, u.Verified)
 }
 
-// Rename changes the names of a person that are set.
+// Rename changes the names of a user that are set.
 func (s *Service) Rename(ctx context.Context, user id.ID, first, last wire.Field[string]) error {
 	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE app_user SET first_name = CASE WHEN $2 THEN $3 ELSE first_name END,
-			last_name = CASE WHEN $4 THEN $5 ELSE last_name END WHERE id = $1`, user, first.Set, first.Value, last.Set, last.Value)
+			last_name = CASE WHEN $4 THEN $5 ELSE last_name END WHERE id = $1`, user, first.Set, first.Value,
+			last.Set, last.Value)
 		return nil
 	})
 	if err != nil {
@@ -85,21 +86,22 @@ func (s *Service) Rename(ctx context.Context, user id.ID, first, last wire.Field
 	return nil
 }
 
-// EmailTaken tells whether err means that another person has the address.
+// EmailTaken reports whether err means that another user has the address.
 func EmailTaken(err error) bool { return postgres.Violates(err, "app_user_email_folded_key") }
 
-// account is what a login reads about a person.
+// account is the part of a user that a login reads.
 type account struct {
 	User
 	hash    string
 	lastOrg id.ID
 }
 
-// accountOf finds a person by address; a zero account where there is none.
+// accountOf returns the account with this address; a zero account if there is none.
 func (s *Service) accountOf(ctx context.Context, email string) (account, error) {
 	var a account
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT id, email, first_name, last_name, password_hash, last_org_id FROM app_user WHERE email_folded = $1`,
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		err := tx.QueryRow(ctx,
+			`SELECT id, email, first_name, last_name, password_hash, last_org_id FROM app_user WHERE email_folded = $1`,
 			[]any{FoldEmail(email)}, &a.ID, &a.Email, &a.FirstName, &a.LastName, &a.hash, &a.lastOrg)
 		if postgres.None(err) {
 			return nil
@@ -109,8 +111,8 @@ func (s *Service) accountOf(ctx context.Context, email string) (account, error) 
 	return a, err
 }
 
-// Known tells whether a person with that address exists. It is for flows that hold a proof of the address,
-// such as an invitation's token; nobody else may learn it.
+// Known reports whether a user with that address exists. Only flows with a proof of the address, such as an
+// invitation's token, may use or reveal it.
 func (s *Service) Known(ctx context.Context, email string) (bool, error) {
 	a, err := s.accountOf(ctx, email)
 	return a.hash != "", err

@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// errRefresh is one answer for every refresh token that does not count.
+// errRefresh is the same error for every invalid refresh token.
 var errRefresh = fault.New(fault.InvalidToken, "The refresh token is not valid.")
 
 // refreshRow is a refresh token as stored.
@@ -19,17 +19,19 @@ type refreshRow struct {
 	used             *time.Time
 	successor        []byte
 	live             bool // neither expired nor revoked
-	grace            bool // used so lately that the answer may have been lost
+	grace            bool // used so recently that the response may have been lost
 }
 
-// Refresh trades a refresh token for a new one and an access token. Each token counts once; using it again
-// ends its family (fault.InvalidToken), because one of the two users stole it. For ten seconds the immediate
-// predecessor of an unused token is answered with that same token, since an answer can get lost.
+// Refresh exchanges a refresh token for a new one and an access token. Each token is valid once. A second use ends its
+// family (fault.InvalidToken), because one of the two users stole it. For ten seconds the immediate predecessor of an
+// unused token gets that same token again, since a response can be lost.
 //
-// reused is called, in the transaction that ends a family, with the user that it was of.
+// Refresh calls reused with the family's user in the transaction that ends a family.
 //
-// by is shown as the session's place from now on.
-func (s *Service) Refresh(ctx context.Context, text string, by Device, reused func(*postgres.Tx, id.ID) error) (*Session, error) {
+// The session shows by as its device from now on.
+func (s *Service) Refresh(ctx context.Context, text string, by Device,
+	reused func(*postgres.Tx, id.ID) error,
+) (*Session, error) {
 	org, ok := orgOf(refreshPrefix, text)
 	if !ok {
 		return nil, s.refusedRefresh("unknown")
@@ -58,7 +60,8 @@ func (s *Service) Refresh(ctx context.Context, text string, by Device, reused fu
 		}
 		if next == "" {
 			verdict = "reused"
-			tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, org, row.family)
+			tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1
+				AND family = $2 AND revoked_at IS NULL`, org, row.family)
 			return reused(tx, row.user)
 		}
 		verdict = "accepted"
@@ -76,7 +79,7 @@ func (s *Service) Refresh(ctx context.Context, text string, by Device, reused fu
 			s.roles.drop(roleKey{org, row.user, row.family})
 		}
 		if verdict == "reused" {
-			s.Log.WarnContext(ctx, "refresh token used twice, its family is revoked", "org", org.String())
+			s.Log.WarnContext(ctx, "refresh token reused, token family revoked", "org", org.String())
 		}
 		return nil, s.refusedRefresh(verdict)
 	}
@@ -89,19 +92,21 @@ func (s *Service) refusedRefresh(result string) error {
 	return errRefresh
 }
 
-// lockRefresh reads a token's row, and keeps whatever else begins, continues or ends sessions of its person waiting.
+// lockRefresh reads a token's row and locks out every other transaction that begins, continues or ends sessions of its
+// user.
 func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest) (r refreshRow, err error) {
 	lockOwner(tx, sum)
 	err = tx.QueryRow(ctx, `
 		SELECT id, family, user_id, used_at, successor, revoked_at IS NULL AND expires_at > clock_timestamp(),
 		       coalesce(used_at > clock_timestamp() - make_interval(secs => $3), false)
 		FROM refresh_token WHERE org_id = $1 AND hash = $2 FOR UPDATE`,
-		[]any{tx.Org(), sum[:], graceTime.Seconds()}, &r.id, &r.family, &r.user, &r.used, &r.successor, &r.live, &r.grace)
+		[]any{tx.Org(), sum[:], graceTime.Seconds()}, &r.id, &r.family, &r.user, &r.used, &r.successor, &r.live,
+		&r.grace)
 	return r, err
 }
 
-// follow answers the token that comes after row: a new one for an unused row, the same one within the grace,
-// "" for a reuse.
+// follow returns the token after row: a new one for an unused row, the same one within the grace period, "" for a
+// reuse.
 func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, by Device) (string, error) {
 	about := "refresh_token/" + tx.Org().String() + "/" + row.id.String()
 	if row.used == nil {
@@ -110,12 +115,16 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 		if err != nil {
 			return "", err
 		}
-		// The token before this one loses its grace: only the immediate predecessor has it.
-		tx.Queue(`UPDATE refresh_token SET successor = NULL WHERE org_id = $1 AND family = $2 AND successor IS NOT NULL`, tx.Org(), row.family)
-		tx.Queue(`UPDATE refresh_token SET used_at = clock_timestamp(), successor = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), row.id, sealed)
+		// The token before this one loses its grace period: only the immediate predecessor has one.
+		tx.Queue(
+			`UPDATE refresh_token SET successor = NULL WHERE org_id = $1 AND family = $2 AND successor IS NOT NULL`,
+			tx.Org(), row.family)
+		tx.Queue(`UPDATE refresh_token SET used_at = clock_timestamp(), successor = $3 WHERE org_id = $1 AND id = $2`,
+			tx.Org(), row.id, sealed)
 		tx.Queue(`
 			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent)
-			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6 FROM refresh_token WHERE org_id = $1 AND id = $2`,
+			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6 FROM refresh_token WHERE org_id = $1
+			AND id = $2`,
 			tx.Org(), row.id, id.New(), hash, by.ip(), by.agent())
 		return text, tx.Flush(ctx)
 	}
@@ -126,16 +135,18 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 	return string(text), err
 }
 
-// resume makes the session's answer; nil where its user was removed, which ends the family.
+// resume returns the renewed session, or nil if its user was removed, which ends the family.
 func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, next string) (*Session, error) {
 	out := &Session{Org: tx.Org(), RefreshToken: next}
 	err := tx.QueryRow(ctx, `
 		SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
 		FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
 		WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL`,
-		[]any{tx.Org(), row.user}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName, &out.OrgName, &out.Role)
+		[]any{tx.Org(), row.user}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName,
+		&out.OrgName, &out.Role)
 	if postgres.None(err) {
-		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2`, tx.Org(), row.family)
+		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2`,
+			tx.Org(), row.family)
 		return nil, nil
 	}
 	if err != nil {
@@ -144,8 +155,8 @@ func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, n
 	return out, s.sign(ctx, out, row.family)
 }
 
-// Logout ends the session of a refresh token, and with it its access tokens. A token that does not count is no error:
-// its holder is logged out.
+// Logout ends the session of a refresh token, and with it its access tokens. An invalid token is no error: its holder
+// is logged out already.
 func (s *Service) Logout(ctx context.Context, text string) error {
 	org, ok := orgOf(refreshPrefix, text)
 	if !ok {
@@ -171,7 +182,7 @@ func (s *Service) Logout(ctx context.Context, text string) error {
 	return nil
 }
 
-// EndSessions ends all of a member's sessions in tx's org. Call Forget after the commit.
+// EndSessions ends all of a member's sessions in tx's org. The caller must call Forget after the commit.
 func EndSessions(tx *postgres.Tx, user id.ID) {
 	lockPerson(tx, user)
 	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL

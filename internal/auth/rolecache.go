@@ -13,12 +13,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// roleKey names one session of a person in an org. For an agency's staff session is the access to the client's org.
+// roleKey identifies one session of a user in an org. For an agency's staff, session is the access to the client's org.
 type roleKey struct{ org, user, session id.ID }
 
-// roleCacheEntry is what a principal may do, as read from the database at a moment. The request that finds it too old
-// reads it again while the others wait, so that a principal costs at most one look-up per roleLife, however many
-// requests it makes.
+// roleCacheEntry is the rights of a principal, as read from the database at one moment. The first request that finds
+// the entry expired reads it again while others wait, so a principal costs at most one look-up per roleLife, however
+// many requests it makes.
 type roleCacheEntry struct {
 	mu  sync.Mutex
 	who Who
@@ -26,15 +26,14 @@ type roleCacheEntry struct {
 	err error
 }
 
-// lookTime bounds one look-up, since other requests wait for its result.
+// lookTime is the timeout of one look-up, since other requests wait for its result.
 const lookTime = 2 * time.Second
 
-// errEnded is the error of a genuine token whose session, membership or staff access is over.
+// errEnded is the error for a genuine token whose session, membership or staff access has ended.
 var errEnded = fault.New(fault.SessionEnded, "The session of this token has ended. Log in again.")
 
-// role returns what t's user may do in t's org, and how often: the result's Role, RatePerMinute and Closed.
-// It returns errEnded if the session has ended. now is when the request arrived: the result is what the database
-// held at most roleLife before.
+// role returns the rights of t's user in t's org and the request rate: the result's Role, RatePerMinute and Closed. It
+// returns errEnded if the session has ended. now is when the request arrived; the result is at most roleLife older.
 func (s *Service) role(ctx context.Context, t token, now time.Time) (Who, error) {
 	entry := s.roles.getOr(roleKey{t.org, t.user, t.session}, newRoleCacheEntry)
 	entry.mu.Lock()
@@ -57,22 +56,23 @@ func (s *Service) role(ctx context.Context, t token, now time.Time) (Who, error)
 	return entry.who, entry.err
 }
 
-// roleSQL reads the role and whether the session lives in one statement: no row if either is gone.
+// roleSQL reads the role if the session is live, in one statement. It returns no row if either is gone.
 const roleSQL = `SELECT m.role, coalesce(o.rate_per_minute, 0), ` + closedSQL + `
 	FROM member m JOIN org o ON o.id = m.org_id
 	WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL AND ` + liveSQL
 
-// liveSQL reports whether the session $3 of user $2 in org $1 goes on.
+// liveSQL reports whether the session $3 of user $2 in org $1 is live.
 const liveSQL = `EXISTS (SELECT FROM refresh_token r
 	WHERE r.org_id = $1 AND r.family = $3 AND r.user_id = $2 AND r.revoked_at IS NULL AND r.expires_at > now())`
 
-// readRole returns pgx.ErrNoRows if the session has ended. The look-ups of concurrent requests share a round trip.
+// readRole reads the role from the database. It returns pgx.ErrNoRows if the session has ended. Look-ups of concurrent
+// requests share a round trip.
 func (s *Service) readRole(ctx context.Context, t token) (found Who, err error) {
 	if !t.staff.IsZero() {
-		err = s.App.View(ctx, t.org, func(tx *postgres.Tx) error { return lent(ctx, tx, t, &found) })
+		err = s.App.ReadTx(ctx, t.org, func(tx *postgres.Tx) error { return lent(ctx, tx, t, &found) })
 		return found, err
 	}
-	err = s.App.Point(ctx, t.org, roleSQL, []any{t.org, t.user, t.session}, func(row pgx.CollectableRow) error {
+	err = s.App.BatchedGet(ctx, t.org, roleSQL, []any{t.org, t.user, t.session}, func(row pgx.CollectableRow) error {
 		return row.Scan(&found.Role, &found.RatePerMinute, &found.Closed)
 	})
 	return found, err
@@ -80,13 +80,13 @@ func (s *Service) readRole(ctx context.Context, t token) (found Who, err error) 
 
 func newRoleCacheEntry() *roleCacheEntry { return new(roleCacheEntry) }
 
-// Forget makes this process read a person's role in org again at the next request. Other processes do so within
-// roleLife. Call it after the commit of what changed the role.
+// Forget drops the cached role of a user in org, so that this process reads it again at the next request. Other
+// processes do so within roleLife. It must be called after the commit of the change.
 func (s *Service) Forget(org, user id.ID) {
 	s.roles.dropIf(func(k roleKey) bool { return k.org == org && k.user == user })
 }
 
-// forgetPerson is Forget for all orgs of a person.
+// forgetPerson is Forget for all orgs of a user.
 func (s *Service) forgetPerson(user id.ID) {
 	s.roles.dropIf(func(k roleKey) bool { return k.user == user })
 }

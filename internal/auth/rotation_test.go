@@ -28,7 +28,7 @@ func TestAKeyRotationFailsNoRequestInAnyProcess(t *testing.T) {
 		done     = make(chan struct{})
 	)
 	refresh := first
-	// One process gives tokens out, both take all tokens ever given, all the time.
+	// One process issues tokens; both verify all tokens issued so far, continuously.
 	for _, s := range []*auth.Service{a, b} {
 		wg.Go(func() {
 			for {
@@ -132,15 +132,19 @@ func TestAnOldKeyGoesWhenNothingItSignedCanBeValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(at string) int {
-		// The policy role may not update keys; a superuser moves time instead.
-		h.super(t, `UPDATE signing_key SET use_at = now() - $1::interval WHERE use_at = (SELECT max(use_at) FROM signing_key)`, at)
+		// The app role may not update keys, so a superuser moves the times.
+		h.super(t,
+			`UPDATE signing_key SET use_at = now() - $1::interval WHERE use_at = (SELECT max(use_at)
+				FROM signing_key)`, at)
 		keys, err := h.service(nil).PublicKeys(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return len(keys)
 	}
-	h.super(t, `UPDATE signing_key SET use_at = now() - interval '10 days' WHERE use_at = (SELECT min(use_at) FROM signing_key)`)
+	h.super(t,
+		`UPDATE signing_key SET use_at = now() - interval '10 days' WHERE use_at = (SELECT min(use_at)
+			FROM signing_key)`)
 	if n := count("15 minutes"); n != 2 {
 		t.Errorf("%d keys while a token of the old one may be valid, want 2", n)
 	}

@@ -1,8 +1,8 @@
 package auth
 
-import rings "github.com/funnelwork/funnelwork/internal/keyring" // keyring is the signing keys here
+import rings "github.com/funnelwork/funnelwork/internal/keyring" // here, keyring is the signing keys
 
-// Sealed lists where signing keys and the successors of refresh tokens lie.
+// Sealed lists the columns with signing keys and with the successors of refresh tokens.
 func Sealed() []rings.Column {
 	return []rings.Column{
 		{

@@ -16,48 +16,48 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// How long things live.
+// Lifetimes.
 const (
 	accessLife  = 15 * time.Minute
 	refreshLife = 30 * 24 * time.Hour // of a whole family
-	graceTime   = 10 * time.Second    // a used refresh token may ask for its lost answer again
+	graceTime   = 10 * time.Second    // in which a used refresh token may request its lost response again
 	resetLife   = time.Hour
 	verifyLife  = 7 * 24 * time.Hour
 	leeway      = 10 * time.Second // between the clocks of two machines
-	// roleLife is how long a role, and that its session lives, may be taken from memory. Half of the second within
-	// which every process has to act on a change: the other half is for the request itself.
+	// roleLife is how long a role, and the fact that its session is live, may be cached. It is half of the second
+	// within which every process must act on a change; the other half is for the request itself.
 	roleLife = 500 * time.Millisecond
 )
 
-// Options of a Service.
+// Options configures a Service.
 type Options struct {
-	System *postgres.DB // logins, people, signing keys
-	App    *postgres.DB // roles, API keys and refresh tokens, under the org that the credential names
-	Box    *secret.Box
-	// Issuer is the public address of the API: iss of every token.
+	System *postgres.DB // for logins, users and signing keys
+	App    *postgres.DB // for roles, API keys and refresh tokens, under the credential's org
+	Box    *secret.Sealer
+	// Issuer is the public address of the API, the iss of every token.
 	Issuer string
-	// Audience is aud of every token; "funnelwork" when empty.
+	// Audience is the aud of every token; "funnelwork" if empty.
 	Audience string
-	// Redis holds the counters of throttling for all processes. Nil, or a server that is away: each process
-	// counts for itself. Give it a client with short timeouts and no retries.
+	// Redis holds the throttling counters for all processes. If it is nil or unavailable, each process counts for
+	// itself. The client should have short timeouts and no retries.
 	Redis redis.UniversalClient
-	// Unlimited switches off the limits per IP address, for private installs and load tests. The throttle of
-	// failed logins stays.
+	// Unlimited disables the limits per IP address, for private installations and load tests. Failed logins are still
+	// throttled.
 	Unlimited bool
 	Log       *slog.Logger
-	Metrics   *Metrics // nil: none
-	// Lead is how long a new signing key is published before it signs; 10 minutes when 0.
+	Metrics   *Metrics // optional
+	// Lead is how long a new signing key is published before it signs; 10 minutes if 0.
 	Lead time.Duration
-	// Reload is how often the signing keys are read again; 30 s when 0.
+	// Reload is the interval at which the signing keys are read; 30 s if 0.
 	Reload time.Duration
 }
 
-// Service checks credentials and gives them out. It is safe for concurrent use and owns no goroutine.
+// Service verifies and issues credentials. It is safe for concurrent use and starts no goroutine.
 type Service struct {
 	Options
 	ring     atomic.Pointer[keyring]
 	ringLock sync.Mutex
-	asked    time.Time // when an unknown key id last led to a reading; under ringLock
+	asked    time.Time // when an unknown key id last triggered a read; guarded by ringLock
 
 	tokens generations[digest, token]
 	roles  generations[roleKey, *roleCacheEntry]
@@ -68,7 +68,7 @@ type Service struct {
 	turns   turns
 }
 
-// New makes a Service. Nothing is read before the first use.
+// New returns a Service. It reads nothing before the first use.
 func New(o Options) *Service {
 	if o.Audience == "" {
 		o.Audience = "funnelwork"
@@ -91,12 +91,12 @@ func New(o Options) *Service {
 	return s
 }
 
-// Verify checks a bearer credential, a user's access token or an API key, and returns its principal with the
-// role as it was at most roleLife before the call. It refuses with fault.Unauthorized (none given),
-// fault.InvalidToken (wrong, expired, a revoked key) or fault.SessionEnded (a genuine token whose session is over:
-// logged out, its password changed, its member removed); any other error is a database that is away.
+// Verify checks a bearer credential, a user's access token or an API key, and returns its principal with the role as it
+// was at most roleLife before the call. It returns fault.Unauthorized (no credential), fault.InvalidToken (wrong,
+// expired, or a revoked key) or fault.SessionEnded (a genuine token whose session has ended: logged out, password
+// changed, member removed). Any other error means that the database is unavailable.
 //
-// A token that was seen before costs a hash and two look-ups in memory, and once per roleLife a query.
+// A token that was seen before costs a hash and two look-ups in memory, and a query once per roleLife.
 func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if bearer == "" {
 		return Who{}, fault.New(fault.Unauthorized, "A bearer token or an API key is needed.")
@@ -124,12 +124,13 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 		return Who{}, err
 	}
 	return Who{
-		Org: t.org, User: t.user, Role: found.Role, Session: t.session, RatePerMinute: found.RatePerMinute, Closed: found.Closed, Staff: t.staff,
+		Org: t.org, User: t.user, Role: found.Role, Session: t.session, RatePerMinute: found.RatePerMinute,
+		Closed: found.Closed, Staff: t.staff,
 	}, nil
 }
 
-// Again is Verify without what this process remembers of the org and the role: for an answer that a second's delay
-// would make wrong.
+// Again is Verify without this process's caches of the org and the role, for responses that a second's delay would make
+// wrong.
 func (s *Service) Again(ctx context.Context, bearer string) (Who, error) {
 	w, err := s.Verify(ctx, bearer)
 	if err != nil {
@@ -143,8 +144,8 @@ func (s *Service) Again(ctx context.Context, bearer string) (Who, error) {
 	return s.Verify(ctx, bearer)
 }
 
-// maxBearer bounds what is hashed and parsed for anybody.
+// maxBearer is the maximum length of a credential that is hashed and parsed for an unknown caller.
 const maxBearer = 2048
 
-// errToken is one answer for everything that is wrong with a credential.
+// errToken is the same error for every invalid credential.
 var errToken = fault.New(fault.InvalidToken, "The token or key is not valid.")

@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// alive reports whether a token counts in a process, and fails for any refusal but session_ended.
+// alive reports whether a process accepts a token. It fails for any error except session_ended.
 func alive(t *testing.T, s *auth.Service, token string) bool {
 	t.Helper()
 	_, err := s.Verify(t.Context(), token)
@@ -24,7 +24,7 @@ func TestAnAccessTokenEndsWithItsSessionInEveryProcess(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		end   func(t *testing.T, h *house, s *auth.Service, mine *auth.Session)
-		other bool // whether another session of the person goes on
+		other bool // whether another session of the user continues
 	}{
 		"logout": {func(t *testing.T, _ *house, s *auth.Service, mine *auth.Session) {
 			if err := s.Logout(t.Context(), mine.RefreshToken); err != nil {
@@ -37,7 +37,8 @@ func TestAnAccessTokenEndsWithItsSessionInEveryProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.ChangePassword(t.Context(), who, password, "quite another password", from("192.0.2.1"), nothing); err != nil {
+			if err := s.ChangePassword(t.Context(), who, password, "quite another password", from("192.0.2.1"),
+				nothing); err != nil {
 				t.Fatal(err)
 			}
 			if !alive(t, s, keep.AccessToken) {
@@ -45,7 +46,8 @@ func TestAnAccessTokenEndsWithItsSessionInEveryProcess(t *testing.T) {
 			}
 		}, false},
 		"a reset of the password": {func(t *testing.T, h *house, s *auth.Service, _ *auth.Session) {
-			if err := s.Reset(t.Context(), h.link(t, auth.ResetPassword, email), "quite another password", nothing); err != nil {
+			if err := s.Reset(t.Context(), h.link(t, auth.ResetPassword, email), "quite another password",
+				nothing); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -70,12 +72,17 @@ func TestAnAccessTokenEndsWithItsSessionInEveryProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.EndSession(t.Context(), who.User, who.Session, func(*postgres.Tx) error { return nil }); err != nil {
+			if err := s.EndSession(t.Context(), who.User, who.Session, func(*postgres.Tx) error {
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}, true},
 		"the removal of the member": {func(t *testing.T, h *house, s *auth.Service, mine *auth.Session) {
-			err := h.App.Tx(t.Context(), mine.Org, func(tx *postgres.Tx) error { auth.EndSessions(tx, mine.User.ID); return nil })
+			err := h.App.Tx(t.Context(), mine.Org, func(tx *postgres.Tx) error {
+				auth.EndSessions(tx, mine.User.ID)
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +145,10 @@ func TestASessionEndsThoughARefreshOfItIsOnItsWay(t *testing.T) {
 	for name, end := range map[string]func(*auth.Session) error{
 		"logout": func(mine *auth.Session) error { return there.Logout(t.Context(), mine.RefreshToken) },
 		"removal": func(mine *auth.Session) error {
-			return h.App.Tx(t.Context(), org, func(tx *postgres.Tx) error { auth.EndSessions(tx, mine.User.ID); return nil })
+			return h.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+				auth.EndSessions(tx, mine.User.ID)
+				return nil
+			})
 		},
 	} {
 		for range 25 {
@@ -149,7 +159,7 @@ func TestASessionEndsThoughARefreshOfItIsOnItsWay(t *testing.T) {
 			for range 3 {
 				wg.Go(func() {
 					next := mine
-					for range 3 { // a chain, so that a token of every age meets the end
+					for range 3 { // a chain, so that a token of every age is tested
 						out, err := here.Refresh(t.Context(), next.RefreshToken, auth.Device{}, nothing)
 						if err != nil {
 							return

@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// renew uses a refresh token and reports a reuse to seen.
+// renew uses a refresh token and appends a reuse to seen.
 func renew(t *testing.T, s *auth.Service, token string, seen *[]id.ID) (*auth.Session, error) {
 	t.Helper()
 	return s.Refresh(t.Context(), token, auth.Device{}, func(_ *postgres.Tx, user id.ID) error {
@@ -35,14 +35,17 @@ func TestReuseOfARefreshTokenRevokesItsFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Within the grace in time, but two generations old.
+	// Within the grace period, but two generations old.
 	if _, err := renew(t, s, stolen.RefreshToken, &seen); !fault.Is(err, fault.InvalidToken) {
 		t.Errorf("a reuse: %v", err)
 	}
 	if len(seen) != 1 || seen[0] != user {
 		t.Errorf("reuse reported as %v", seen)
 	}
-	for name, token := range map[string]string{"the newest": third.RefreshToken, "the middle": second.RefreshToken, "the first": stolen.RefreshToken} {
+	for name, token := range map[string]string{
+		"the newest": third.RefreshToken, "the middle": second.RefreshToken,
+		"the first": stolen.RefreshToken,
+	} {
 		if _, err := renew(t, s, token, &seen); !fault.Is(err, fault.InvalidToken) {
 			t.Errorf("%s token of a revoked family: %v", name, err)
 		}
@@ -92,7 +95,9 @@ func TestRefreshesAtOnceLeadToOneSuccessor(t *testing.T) {
 	)
 	for range 20 {
 		wg.Go(func() {
-			out, err := s.Refresh(t.Context(), first.RefreshToken, auth.Device{}, func(*postgres.Tx, id.ID) error { return nil })
+			out, err := s.Refresh(t.Context(), first.RefreshToken, auth.Device{}, func(*postgres.Tx, id.ID) error {
+				return nil
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -176,7 +181,9 @@ func TestARemovedMemberIsOutWithinASecond(t *testing.T) {
 	if _, err := renew(t, s, out.RefreshToken, &seen); !fault.Is(err, fault.InvalidToken) {
 		t.Errorf("a removed member's refresh token: %v", err)
 	}
-	if _, err := s.Login(t.Context(), auth.Credentials{Email: "ada@example.com", Password: password, IP: from("192.0.2.1")}); !fault.Is(err, fault.InvalidCredentials) {
+	if _, err := s.Login(t.Context(),
+		auth.Credentials{Email: "ada@example.com", Password: password, IP: from("192.0.2.1")}); !fault.Is(err,
+		fault.InvalidCredentials) {
 		t.Errorf("a removed member's login: %v", err)
 	}
 	h.exec(t, org, `UPDATE member SET removed_at = NULL WHERE org_id = $1 AND user_id = $2`, org, user)
@@ -202,7 +209,7 @@ func TestAChangedRoleActsInAnotherProcessWellWithinASecond(t *testing.T) {
 	user, org := h.person(t, here)
 	out := login(t, here)
 	for _, role := range []auth.Role{auth.Viewer, auth.Admin, auth.Member} {
-		if _, err := there.Verify(t.Context(), out.AccessToken); err != nil { // the other process has just read it
+		if _, err := there.Verify(t.Context(), out.AccessToken); err != nil { // the other process has just cached it
 			t.Fatal(err)
 		}
 		h.exec(t, org, `UPDATE member SET role = $3 WHERE org_id = $1 AND user_id = $2`, org, user, string(role))
@@ -220,13 +227,15 @@ func TestARevokedAPIKeyIsOutWithinASecond(t *testing.T) {
 	user, org := h.person(t, s)
 	key, hash := auth.NewAPIKey(org)
 	row := id.New()
-	h.super(t, `INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by) VALUES ($1, $2, 'k', 'member', 'abcd', $3, $4)`, org, row, hash, user)
+	h.super(t,
+		`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by)
+			VALUES ($1, $2, 'k', 'member', 'abcd', $3, $4)`, org, row, hash, user)
 	who, err := s.Verify(t.Context(), key)
 	if err != nil || !who.IsKey() || who.Key != row || who.Org != org || who.Role != auth.Member || !who.User.IsZero() {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	var used *time.Time
-	if err := h.App.View(t.Context(), org, func(tx *postgres.Tx) error {
+	if err := h.App.ReadTx(t.Context(), org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(t.Context(), `SELECT last_used_at FROM api_key WHERE org_id = $1`, []any{org}, &used)
 	}); err != nil || used == nil {
 		t.Errorf("last use %v, %v; want a trace", used, err)
@@ -240,8 +249,8 @@ func TestARevokedAPIKeyIsOutWithinASecond(t *testing.T) {
 	}
 }
 
-// within holds that something comes true of all that begins more than three quarters of a second from now: the contract
-// is a second, and a request takes time.
+// within checks that done is true for everything that begins more than three quarters of a second from now: the
+// contract is a second, and a request takes time.
 func within(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(750 * time.Millisecond); ; {

@@ -15,13 +15,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Device is where a session is used from, as far as it is known.
+// Device is where a session is used from, as far as known.
 type Device struct {
 	IP        netip.Addr
-	UserAgent string // as the client states it
+	UserAgent string // as the client sends it
 }
 
-const agentMax = 500 // characters of a user agent that are kept
+const agentMax = 500 // stored characters of a user agent
 
 func (d Device) ip() string {
 	if !d.IP.IsValid() {
@@ -30,7 +30,7 @@ func (d Device) ip() string {
 	return d.IP.Unmap().String()
 }
 
-// agent is the user agent as one line of valid text.
+// agent returns the user agent as one line of valid text.
 func (d Device) agent() string {
 	text := []rune(strings.ToValidUTF8(d.UserAgent, ""))
 	return strings.Map(func(r rune) rune {
@@ -41,41 +41,41 @@ func (d Device) agent() string {
 	}, string(text[:min(len(text), agentMax)]))
 }
 
-// lockPerson makes all that begins, continues or ends sessions of one person wait for each other until the end of the
-// transaction: a refresh that is on its way leaves no token behind in a session that ends. Take it after the locks of
-// rows of org and app_user, and before those of refresh_token.
+// lockPerson serializes all transactions that begin, continue or end sessions of one user, until the end of the
+// transaction: a concurrent refresh cannot leave a token in a session that ends. It must be taken after row locks of
+// org and app_user, and before those of refresh_token.
 func lockPerson(tx *postgres.Tx, user id.ID) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('funnelwork.sessions/' || $1::uuid::text, 0))`, user)
 }
 
-// lockOwner is lockPerson for the owner of a refresh token of tx's org, if there is one.
+// lockOwner is lockPerson for the user of a refresh token of tx's org, if there is one.
 func lockOwner(tx *postgres.Tx, sum digest) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('funnelwork.sessions/' || user_id::text, 0))
 		FROM refresh_token WHERE org_id = $1 AND hash = $2`, tx.Org(), sum[:])
 }
 
-// OpenSession is a session that goes on, as its person sees it.
+// OpenSession is a live session, as its user sees it.
 type OpenSession struct {
-	ID         id.ID     `json:"id" format:"uuid" doc:"The claim sid of the session's access tokens"`
+	ID         id.ID     `json:"id" format:"uuid" doc:"The sid claim of the session's access tokens"`
 	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
-	LastUsedAt wire.Time `json:"last_used_at" format:"date-time" doc:"When the session last got tokens"`
-	IP         *string   `json:"ip" doc:"The address that last got tokens; null if it is not known"`
-	UserAgent  *string   `json:"user_agent" doc:"What that client stated; null if it is not known"`
-	Current    bool      `json:"current" doc:"Whether it is the session of this request"`
-	Org        OrgName   `json:"org" doc:"The organization that the session acts in"`
+	LastUsedAt wire.Time `json:"last_used_at" format:"date-time" doc:"When the session was last issued tokens"`
+	IP         *string   `json:"ip" doc:"The IP address of the last token request; null if unknown"`
+	UserAgent  *string   `json:"user_agent" doc:"The User-Agent of that request; null if unknown"`
+	Current    bool      `json:"current" doc:"Whether this is the session of the request"`
+	Org        OrgName   `json:"org" doc:"The session's organization"`
 }
 
-// OrgName is an org as it is named in passing.
+// OrgName is the id and name of an org.
 type OrgName struct {
 	ID   id.ID  `json:"id" format:"uuid"`
 	Name string `json:"name"`
 }
 
-// Sessions lists the open sessions of who's person in all orgs, newest first, from below the given id on; a zero id
-// begins at the newest.
+// Sessions lists the open sessions of who's user in all orgs, newest first, beginning after below; a zero below begins
+// at the newest.
 func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int) ([]OpenSession, error) {
 	var all []OpenSession
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		// The tip of a family is its one token that is neither used nor revoked.
 		rows, err := tx.Query(ctx, `
 			SELECT r.family,
@@ -83,7 +83,8 @@ func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int)
 			       r.created_at, nullif(r.ip, ''), nullif(r.user_agent, ''), r.family = $2, o.id, o.name
 			FROM refresh_token r JOIN org o ON o.id = r.org_id
 			JOIN member m ON m.org_id = r.org_id AND m.user_id = r.user_id AND m.removed_at IS NULL
-			WHERE r.user_id = $1 AND r.used_at IS NULL AND r.revoked_at IS NULL AND r.expires_at > now() AND ($3 OR r.family < $4)
+			WHERE r.user_id = $1 AND r.used_at IS NULL AND r.revoked_at IS NULL AND r.expires_at > now() AND ($3
+			OR r.family < $4)
 			ORDER BY r.family DESC LIMIT $5`, who.User, who.Session, below.IsZero(), below, limit)
 		if err != nil {
 			return err
@@ -100,11 +101,11 @@ func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int)
 	return all, nil
 }
 
-// EndSession ends one session of user; it returns fault.NotFound if the person never had it, and does nothing if it has
-// ended. ended is called in the transaction, which runs as System under the session's org.
+// EndSession ends one session of user. It returns fault.NotFound if the user never had it, and does nothing if it has
+// ended. It calls ended in the transaction, which runs as System under the session's org.
 func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended func(*postgres.Tx) error) error {
 	var org id.ID
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT org_id FROM refresh_token WHERE user_id = $1 AND family = $2 LIMIT 1`,
 			[]any{user, session}, &org)
 	})

@@ -19,20 +19,20 @@ type signingKey struct {
 	kid     string
 	public  ed25519.PublicKey
 	private ed25519.PrivateKey
-	useAt   time.Time // from here on it may sign
+	useAt   time.Time // when it may begin to sign
 }
 
-// keyring is what one reading of the keys gave, in the order of useAt.
+// keyring is the result of one read of the keys, ordered by useAt.
 type keyring struct {
 	keys []signingKey
 	at   time.Time
 }
 
-// errKid is a key id that is not ours.
+// errKid is the error for an unknown key id.
 var errKid = errors.New("unknown key id")
 
-// public answers the key of a kid. An unknown one leads to a new reading, at most once a second for the whole
-// process: a key that another process just made is found, and a flood of invented ids costs nothing.
+// public returns the key with id kid. An unknown kid triggers a new read, at most once a second per process: a key that
+// another process just made is found, and a flood of invented ids costs nothing.
 func (s *Service) public(ctx context.Context, kid string, now time.Time) (ed25519.PublicKey, error) {
 	ring, err := s.current(ctx, now, s.Reload)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) public(ctx context.Context, kid string, now time.Time) (ed2551
 	return nil, errKid
 }
 
-// signer is the newest key that may sign.
+// signer returns the newest key that may sign.
 func (s *Service) signer(ctx context.Context, now time.Time) (*signingKey, error) {
 	ring, err := s.current(ctx, now, s.Reload)
 	if err != nil {
@@ -70,11 +70,11 @@ func (s *Service) signer(ctx context.Context, now time.Time) (*signingKey, error
 			return &ring.keys[i], nil
 		}
 	}
-	return &ring.keys[0], nil // the very first one, and our clock behind the database's
+	return &ring.keys[0], nil // the very first key, and our clock is behind the database's
 }
 
-// current answers the keys, read at most age ago where the database allows. One caller reads, the others go on
-// with what there is.
+// current returns the keys. They are at most age old if the database is available. One caller reads; concurrent callers
+// use the keys at hand.
 func (s *Service) current(ctx context.Context, now time.Time, age time.Duration) (*keyring, error) {
 	ring := s.ring.Load()
 	if ring != nil && now.Sub(ring.at) < age {
@@ -98,18 +98,18 @@ func (s *Service) current(ctx context.Context, now time.Time, age time.Duration)
 	case ring == nil:
 		return nil, err
 	}
-	s.Log.WarnContext(ctx, "signing keys not read, going on with the known ones", "error", err)
+	s.Log.WarnContext(ctx, "read signing keys failed, using the cached ones", "error", err)
 	s.ring.Store(&keyring{keys: ring.keys, at: now.Add(time.Second - s.Reload)}) // again in a second
 	return ring, nil
 }
 
-// read takes the ring from the database, making the first key where there is none. Keys that signed nothing
-// that may still be valid are left out. The caller holds ringLock.
+// read reads the keys from the database and makes the first key if there is none. It omits keys without any token that
+// may still be valid. The caller must hold ringLock.
 func (s *Service) read(ctx context.Context, now time.Time) (*keyring, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	ring := &keyring{at: now}
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		ring.keys, err = s.stored(ctx, tx)
 		return err
 	})
@@ -133,14 +133,17 @@ func (s *Service) read(ctx context.Context, now time.Time) (*keyring, error) {
 	return ring, nil
 }
 
-// retiredSQL: a key is over when its successor has been signing for longer than a token lives, with two
-// minutes for processes whose clock or reading is late.
-const retiredSQL = `EXISTS (SELECT 1 FROM signing_key n WHERE n.use_at > k.use_at AND n.use_at < now() - make_interval(secs => $1))`
+// retiredSQL selects retired keys: their successor has been signing for longer than a token lives, plus two minutes for
+// processes with a late clock or read.
+const retiredSQL = `EXISTS (SELECT 1 FROM signing_key n WHERE n.use_at > k.use_at
+	AND n.use_at < now() - make_interval(secs => $1))`
 
 var retireAfter = (accessLife + 2*time.Minute).Seconds()
 
 func (s *Service) stored(ctx context.Context, tx *postgres.Tx) ([]signingKey, error) {
-	rows, err := tx.Query(ctx, `SELECT kid, public, private, use_at FROM signing_key k WHERE NOT `+retiredSQL+` ORDER BY use_at, kid`, retireAfter)
+	rows, err := tx.Query(ctx,
+		`SELECT kid, public, private, use_at FROM signing_key k WHERE NOT `+retiredSQL+` ORDER BY use_at, kid`,
+		retireAfter)
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +157,14 @@ func (s *Service) stored(ctx context.Context, tx *postgres.Tx) ([]signingKey, er
 			return k, err
 		}
 		if len(seed) != ed25519.SeedSize || len(public) != ed25519.PublicKeySize {
-			return k, fmt.Errorf("signing key %s is damaged", k.kid)
+			return k, fmt.Errorf("signing key %s is corrupt", k.kid)
 		}
 		k.public, k.private = public, ed25519.NewKeyFromSeed(seed)
 		return k, nil
 	})
 }
 
-// make writes a new key that signs after lead.
+// make inserts a new key that signs after lead.
 func (s *Service) make(tx *postgres.Tx, lead time.Duration) error {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -172,13 +175,14 @@ func (s *Service) make(tx *postgres.Tx, lead time.Duration) error {
 	if err != nil {
 		return err
 	}
-	tx.Queue(`INSERT INTO signing_key (kid, public, private, use_at) VALUES ($1, $2, $3, now() + make_interval(secs => $4))`,
+	tx.Queue(
+		`INSERT INTO signing_key (kid, public, private, use_at) VALUES ($1, $2, $3, now() + make_interval(secs => $4))`,
 		kid, []byte(public), sealed, lead.Seconds())
 	return nil
 }
 
-// Rotate publishes a new signing key, which signs after Options.Lead, and drops those that are over. Until
-// then and for as long as their tokens live the older keys count, so no request fails anywhere.
+// Rotate publishes a new signing key, which signs after Options.Lead, and deletes retired keys. The older keys stay
+// valid until then and for as long as their tokens live, so no request fails.
 func (s *Service) Rotate(ctx context.Context) error {
 	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("SELECT pg_advisory_xact_lock(hashtext('funnelwork.signing_key'))")
@@ -191,7 +195,7 @@ func (s *Service) Rotate(ctx context.Context) error {
 	return nil
 }
 
-// JWK is a public key as RFC 8037 writes it.
+// JWK is a public key in the format of RFC 8037.
 type JWK struct {
 	KeyType   string `json:"kty"`
 	Curve     string `json:"crv"`
@@ -201,8 +205,8 @@ type JWK struct {
 	X         string `json:"x"`
 }
 
-// PublicKeys are the keys that tokens may be signed with, now or soon; one that Rotate made is among them within
-// a second, whichever process made it.
+// PublicKeys returns the keys that may sign tokens, now or soon. It includes a key made by Rotate within a second,
+// whichever process made it.
 func (s *Service) PublicKeys(ctx context.Context) ([]JWK, error) {
 	ring, err := s.current(ctx, time.Now(), min(s.Reload, time.Second))
 	if err != nil {
@@ -210,7 +214,10 @@ func (s *Service) PublicKeys(ctx context.Context) ([]JWK, error) {
 	}
 	set := make([]JWK, len(ring.keys))
 	for i, k := range ring.keys {
-		set[i] = JWK{KeyType: "OKP", Curve: "Ed25519", Use: "sig", Algorithm: algorithm, KeyID: k.kid, X: base64.RawURLEncoding.EncodeToString(k.public)}
+		set[i] = JWK{
+			KeyType: "OKP", Curve: "Ed25519", Use: "sig", Algorithm: algorithm, KeyID: k.kid,
+			X: base64.RawURLEncoding.EncodeToString(k.public),
+		}
 	}
 	return set, nil
 }

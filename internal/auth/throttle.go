@@ -10,15 +10,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// How failed logins are throttled. Per account: five free failures, then each try takes a hold that doubles
-// from one second to five minutes, so an account takes about two dozen guesses an hour wherever they come
-// from. An address block from which the account logged in before has a count of its own, so that a stranger
-// who guesses cannot shut the owner out. A hold never outlasts five minutes: nobody is locked out.
+// Throttling of failed logins. An account has five free failures; then each attempt takes a hold that doubles from one
+// second to five minutes, so an account allows about two dozen guesses an hour in total. An address block from which
+// the account logged in before has a separate count, so that a stranger who guesses cannot lock the owner out. A hold
+// never exceeds five minutes.
 const (
 	accountFree   = 5
 	accountWindow = 15 * time.Minute // since the last failure
 	accountHold   = 5 * time.Minute
-	accountHour   = 100 // failures per clock hour, however they are counted above
+	accountHour   = 100 // failures per clock hour, in addition to the above
 	ipFailures    = 100 // failures per block and 15 minutes
 	allFailures   = 5000
 	knownLife     = 30 * 24 * time.Hour
@@ -26,22 +26,22 @@ const (
 
 // Limit is a number of requests per address block and window.
 type Limit struct {
-	Name   string // in the counter's key and the metric
+	Name   string // used in the counter's key and the metric
 	Max    int64
 	Window time.Duration
 }
 
-// The limits of the routes that anybody may call.
+// The limits of the routes without authentication.
 var (
 	TakenLimit  = Limit{"email_taken", 20, 15 * time.Minute}
 	ForgotLimit = Limit{"forgot", 30, 15 * time.Minute}
 
-	// Mails to one address that anybody can ask for.
-	callerMails  = Limit{"mail_caller", 5, time.Hour}        // at the word of one caller
-	addressMails = Limit{"mail_address", 20, 24 * time.Hour} // at anybody's
+	// Mails to one address that anyone can request.
+	callerMails  = Limit{"mail_caller", 5, time.Hour}        // requested by one caller
+	addressMails = Limit{"mail_address", 20, 24 * time.Hour} // requested by all callers
 )
 
-// Allow counts one request of ip's block and refuses with fault.RateLimited beyond l.
+// Allow counts one request of ip's address block and returns fault.RateLimited beyond l.
 func (s *Service) Allow(ctx context.Context, l Limit, ip netip.Addr) error {
 	if s.Unlimited {
 		return nil
@@ -58,7 +58,8 @@ func (s *Service) allow(ctx context.Context, l Limit, subject string) error {
 	return s.refused(l.Name, end)
 }
 
-// count adds to a window that begins at a multiple of its length, and answers the count and the time left.
+// count adds by to the count of the current window, which begins at a multiple of its length. It returns the count and
+// the remaining time.
 func (s *Service) count(ctx context.Context, l Limit, subject string, by int64) (int64, time.Duration) {
 	now := time.Now()
 	start := now.Truncate(l.Window)
@@ -74,14 +75,14 @@ func (s *Service) refused(by string, wait time.Duration) error {
 	return f
 }
 
-// attempt is a try of a password that counts as failed until it is known to be right.
+// attempt is a password check that counts as failed until the password proves right.
 type attempt struct {
 	s             *Service
 	account, from string
-	known         string // key that marks from as known to the account
+	known         string // key that marks from as a known address of the account
 	isKnown       bool
-	fails, held   string // keys of the count and hold that apply
-	done          func() // gives the account's turn to the next try; call it when the password was checked
+	fails, held   string // keys of the applicable count and hold
+	done          func() // releases the account to the next attempt; call it after the check
 }
 
 var (
@@ -90,10 +91,10 @@ var (
 	allLimit  = Limit{"login_all", allFailures, time.Minute}
 )
 
-// attempt counts a try at email's account from ip, or refuses it with fault.RateLimited. It counts before the
-// password is checked, so that tries sent at once are counted one by one.
+// attempt counts an attempt at email's account from ip, or returns fault.RateLimited. It counts before the password is
+// checked, so that concurrent attempts are all counted.
 func (s *Service) attempt(ctx context.Context, email string, ip netip.Addr) (*attempt, error) {
-	sum := digestOf(FoldEmail(email)) // no addresses in Redis
+	sum := digestOf(FoldEmail(email)) // no mail addresses in Redis
 	a := &attempt{s: s, account: hex.EncodeToString(sum[:12]), from: block(ip)}
 	a.known = "auth:known:" + a.account + ":" + a.from
 	scope := a.account
@@ -117,7 +118,7 @@ func (s *Service) attempt(ctx context.Context, email string, ip netip.Addr) (*at
 	return a, nil
 }
 
-// admit counts the try once it is the account's turn.
+// admit counts the attempt once the account is released to it.
 func (a *attempt) admit(ctx context.Context) error {
 	s := a.s
 	if wait, _ := s.counts.left(ctx, a.held); wait > 0 {
@@ -153,7 +154,7 @@ func (a *attempt) admit(ctx context.Context) error {
 	return nil
 }
 
-// right takes the count back, and remembers where the account's owner comes from.
+// right takes the count back, and records the address block of the account's owner.
 func (a *attempt) right(ctx context.Context) {
 	_ = a.s.counts.drop(ctx, a.fails, a.held)
 	a.s.count(ctx, hourLimit, a.account, -1)
@@ -173,7 +174,7 @@ func (a *attempt) scope(l Limit) string {
 	return "all"
 }
 
-// subscriber is the part of an address that surely belongs to one caller: an IPv4 address, a /64 of IPv6.
+// subscriber returns the part of an address that surely belongs to one caller: an IPv4 address, or a /64 of IPv6.
 func subscriber(ip netip.Addr) string {
 	if ip = ip.Unmap(); ip.Is4() {
 		return ip.String()
@@ -181,7 +182,7 @@ func subscriber(ip netip.Addr) string {
 	return block(ip)
 }
 
-// block is the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.
+// block returns the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.
 func block(ip netip.Addr) string {
 	ip = ip.Unmap()
 	bits := 24

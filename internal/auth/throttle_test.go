@@ -14,13 +14,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// stores runs a test against both keepers of counts.
+// stores runs a test with both kinds of counters.
 func stores(t *testing.T, run func(*testing.T, *auth.Service)) {
 	t.Helper()
 	t.Run("in process", func(t *testing.T) { t.Parallel(); run(t, auth.New(auth.Options{})) })
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		r, err := redisx.Open(testkit.Redis(t), redisx.Worker) // bears a busy machine
+		r, err := redisx.Open(testkit.Redis(t), redisx.Worker) // tolerates a busy machine
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestTriesAtOnceAreCountedOneByOne(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := admitted.Load(); n < 5 || n > 6 { // six on a machine that takes a second for it
+		if n := admitted.Load(); n < 5 || n > 6 { // six on a machine that takes a second
 			t.Errorf("%d wrong tries admitted, want 5", n)
 		}
 	})
@@ -117,7 +117,7 @@ func TestAnAccountTakesAtMostAHundredGuessesAnHourAndIsNeverLockedForLong(t *tes
 		guesses := 0
 		longest := time.Duration(0)
 		for end := time.Now().Add(time.Hour); time.Now().Before(end); {
-			// A new address each time, and no second lost.
+			// A new address each time, without any wasted second.
 			ip := fmt.Sprintf("10.%d.%d.1", guesses/250, guesses%250)
 			f := wrong(t, s, "ada@example.com", ip)
 			if f == nil {
@@ -194,7 +194,10 @@ func TestWithoutRedisTheThrottleGoesOnInTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	for name, fail := range map[string][2]func(){"stopped": {server.Stop, server.Start}, "hung": {server.Hang, server.Continue}} {
+	for name, fail := range map[string][2]func(){
+		"stopped": {server.Stop, server.Start},
+		"hung":    {server.Hang, server.Continue},
+	} {
 		s := auth.New(auth.Options{Redis: r})
 		account := name + "@example.com"
 		_ = wrong(t, s, account, "10.0.0.1")
@@ -230,7 +233,7 @@ func TestFailuresInAnOutageOfRedisStillCountAfterIt(t *testing.T) {
 		}
 	}
 	server.Start()
-	<-time.After(1500 * time.Millisecond) // the first hold, and the pause before Redis is asked again
+	<-time.After(1500 * time.Millisecond) // the first hold, and the pause before Redis is used again
 	for range 4 {
 		if wrong(t, s, "ada@example.com", "10.0.0.1") != nil {
 			return

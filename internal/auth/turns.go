@@ -7,8 +7,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// turns lets those who come for one key go one at a time, in this process. Passwords of one account are
-// checked so: a person's own logins at once all succeed, and guesses at once are counted one by one.
+// turns serializes callers with the same key in this process. It serializes password checks of one account: a user's
+// concurrent logins all succeed, and concurrent guesses are all counted.
 type turns struct {
 	mu sync.Mutex
 	m  map[string]*turn
@@ -19,7 +19,7 @@ type turn struct {
 	users int
 }
 
-// take waits for key and answers what gives it back.
+// take waits for key and returns the function that releases it.
 func (t *turns) take(ctx context.Context, key string) (func(), error) {
 	t.mu.Lock()
 	if t.m == nil {

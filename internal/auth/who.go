@@ -1,12 +1,12 @@
-// Package auth knows who is asking: passwords, tokens, API keys, roles and what revokes them.
+// Package auth authenticates callers: passwords, tokens, API keys, roles, and their revocation.
 package auth
 
 import "github.com/funnelwork/funnelwork/internal/id"
 
-// Role is what a principal may do in its org; each includes the ones before it.
+// Role is the rights of a principal in its org. Each role includes the ones before it.
 type Role string
 
-// The roles, in rising order.
+// The roles, in ascending order.
 const (
 	Viewer Role = "viewer" // reads
 	Member Role = "member" // also writes CRM, mail and AI
@@ -16,10 +16,10 @@ const (
 
 var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}
 
-// Valid tells whether r is a role at all.
+// Valid reports whether r is a known role.
 func (r Role) Valid() bool { return ranks[r] > 0 }
 
-// Includes tells whether r may do what need asks for.
+// Includes reports whether r has the rights of need.
 func (r Role) Includes(need Role) bool { return ranks[r] >= ranks[need] }
 
 // Who is the verified principal of one request: a user by token, or an org's API key.
@@ -28,33 +28,34 @@ type Who struct {
 	User id.ID // zero for a key
 	Key  id.ID // zero for a user
 	Role Role
-	// Session is the login that the user's token came from: a family of refresh tokens. Zero for a key.
+	// Session is the login that issued the user's token: a family of refresh tokens. It is zero for a key.
 	Session id.ID
-	// RatePerMinute is what the org's plan raised its request rate to; 0 for the default.
+	// RatePerMinute is the request rate of the org's plan; 0 for the default.
 	RatePerMinute int
-	// Closed says why the org is only read from at the moment.
+	// Closed is the reason why the org is read-only at the moment.
 	Closed Closed
-	// Staff is the agency on whose behalf the user acts in a client's org; zero for everybody else.
+	// Staff is the agency for which the user acts in a client's org, else zero.
 	Staff id.ID
 }
 
-// Closed is a reason why an org is only read from.
+// Closed is a reason why an org is read-only.
 type Closed string
 
 // The reasons.
 const (
-	Open       Closed = ""            // it is not
-	TrialEnded Closed = "trial_ended" // and nothing is paid yet
+	Open       Closed = ""            // not read-only
+	TrialEnded Closed = "trial_ended" // without a payment
 	Paused     Closed = "paused"      // by its agency
 )
 
-// closedSQL is the reason for org o.
-const closedSQL = `CASE WHEN o.paused_at IS NOT NULL THEN 'paused' WHEN o.writes_until <= now() THEN 'trial_ended' ELSE '' END`
+// closedSQL returns the reason for org o.
+const closedSQL = `CASE WHEN o.paused_at IS NOT NULL THEN 'paused' WHEN o.writes_until <= now() THEN 'trial_ended'
+	ELSE '' END`
 
-// IsKey tells an API key from a person. A key never has rights over members and keys.
+// IsKey reports whether the principal is an API key. A key never has rights over members and keys.
 func (w Who) IsKey() bool { return !w.Key.IsZero() }
 
-// Actor is the principal as events and the audit log name it.
+// Actor returns the principal as events and the audit log name it.
 func (w Who) Actor() (kind, ident string) {
 	if w.IsKey() {
 		return "api_key", w.Key.String()

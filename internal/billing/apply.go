@@ -12,16 +12,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Why something is applied: it decides what the audit log says.
+// The reason why state is applied, for the audit log.
 const (
-	ours  = "change" // we asked for it
-	told  = "event"  // Stripe told us
-	found = "sync"   // we looked, and found what nobody had told us
+	ours  = "change" // our own request
+	told  = "event"  // an event of Stripe
+	found = "sync"   // a difference found by a sync
 )
 
-// conclude closes a change that Stripe has given its verdict on: TX2. What Stripe holds by now is read once more and
-// applied in the same transaction, so that the rights are there when the answer is.
-func (s *Service) conclude(ctx context.Context, org id.ID, c *Change, v *verdict, call Call) (*Answer, error) {
+// conclude is TX2: it closes a change with the outcome v. It reads Stripe's state once more and applies it in the same
+// transaction, so the rights are in effect when the caller gets the answer.
+func (s *Service) conclude(ctx context.Context, org id.ID, c *Change, v *interpretation, call Call) (*Answer, error) {
 	for range tries {
 		a, err := s.close(ctx, org, c, v, call)
 		if !errors.Is(err, errMoved) {
@@ -31,8 +31,8 @@ func (s *Service) conclude(ctx context.Context, org id.ID, c *Change, v *verdict
 	return nil, errMoved
 }
 
-func (s *Service) close(ctx context.Context, org id.ID, c *Change, v *verdict, call Call) (*Answer, error) {
-	d, err := s.desk(ctx, org)
+func (s *Service) close(ctx context.Context, org id.ID, c *Change, v *interpretation, call Call) (*Answer, error) {
+	d, err := s.accountState(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (s *Service) close(ctx context.Context, org id.ID, c *Change, v *verdict, c
 		if err != nil {
 			return err
 		}
-		if row.State == InFlight { // nobody was quicker
+		if row.State == InFlight { // not closed by another process
 			if v.state != Failed {
 				s.supersede(tx, d)
 			}
-			s.verdict(tx, row, v, now)
+			s.record(tx, row, v, now)
 		}
 		if err := s.write(ctx, tx, d, now, ours, row); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Service) close(ctx context.Context, org id.ID, c *Change, v *verdict, c
 		return nil, err
 	}
 	if c.State == Failed {
-		if v.err == nil { // closed by another, who was told
+		if v.err == nil { // another process closed the change and reported the error
 			return nil, turnedDown()
 		}
 		return nil, v.err
@@ -84,8 +84,8 @@ func (s *Service) close(ctx context.Context, org id.ID, c *Change, v *verdict, c
 	return a, nil
 }
 
-// verdict writes a verdict on a change into its row.
-func (s *Service) verdict(tx *postgres.Tx, c *Change, v *verdict, now []*Held) {
+// record writes the outcome of a change into its row.
+func (s *Service) record(tx *postgres.Tx, c *Change, v *interpretation, now []*StripeSubscription) {
 	c.Failure, c.Invoice = v.failure, v.invoice
 	if v.sub != "" {
 		c.Subscription = v.sub
@@ -105,22 +105,25 @@ func (s *Service) verdict(tx *postgres.Tx, c *Change, v *verdict, now []*Held) {
 			}
 		}
 	}
-	s.move(tx, c, v.state, map[string]any{"amount_due": c.AmountDue, "currency": c.Currency, "invoice": c.Invoice, "failure": c.Failure})
+	s.move(tx, c, v.state,
+		map[string]any{"amount_due": c.AmountDue, "currency": c.Currency, "invoice": c.Invoice, "failure": c.Failure})
 	if v.state == Applied && c.AmountDue != c.Expected && c.Expected >= 0 {
 		s.step(tx, c.ID, "amount_differs", map[string]any{"expected": c.Expected, "charged": c.AmountDue})
 	}
 }
 
-// supersede ends what was scheduled before another change: Stripe has let go of it.
-func (s *Service) supersede(tx *postgres.Tx, d *desk) {
+// supersede closes the scheduled change as undone, because Stripe released its schedule for the new change.
+func (s *Service) supersede(tx *postgres.Tx, d *accountState) {
 	if c := d.scheduled(); c != nil {
 		c.Failure = "superseded"
 		s.move(tx, c, Undone, map[string]any{"failure": c.Failure})
 	}
 }
 
-// apply writes what was read from Stripe, if nothing has been applied since d was read; else errMoved.
-func (s *Service) apply(ctx context.Context, d *desk, now []*Held, why string, also ...func(context.Context, *postgres.Tx) error) error {
+// apply writes the subscriptions read from Stripe. It returns errMoved if anything was applied since d was read.
+func (s *Service) apply(ctx context.Context, d *accountState, now []*StripeSubscription, why string,
+	also ...func(context.Context, *postgres.Tx) error,
+) error {
 	return s.App.Tx(ctx, d.org, func(tx *postgres.Tx) error {
 		if err := lock(ctx, tx, d.version); err != nil {
 			return err
@@ -137,12 +140,14 @@ func (s *Service) apply(ctx context.Context, d *desk, now []*Held, why string, a
 	})
 }
 
-// write is the one place where a reading of Stripe becomes rows: the mirror, the rights, the fate of open changes, one
-// plan.changed for each effective change, and the next version. mine is a change that the caller itself has just
-// closed; nil for none.
-func (s *Service) write(ctx context.Context, tx *postgres.Tx, d *desk, now []*Held, why string, mine *Change) error {
+// write is the only place where a reading of Stripe becomes rows. It writes the mirror, the rights, the outcome of open
+// changes, one plan.changed event per effective change, and the next version. mine is the change that the caller has
+// just closed, or nil.
+func (s *Service) write(ctx context.Context, tx *postgres.Tx, d *accountState, now []*StripeSubscription, why string,
+	mine *Change,
+) error {
 	changed := false
-	was := map[string]*Held{}
+	was := map[string]*StripeSubscription{}
 	for _, h := range d.subs {
 		was[h.ID] = h
 	}
@@ -153,7 +158,8 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, d *desk, now []*He
 	for _, h := range now {
 		before := was[h.ID]
 		delete(was, h.ID)
-		if before != nil && before.same(h) || before == nil && !h.Live() && h.Status != string(stripe.SubscriptionStatusIncomplete) {
+		if before != nil && before.same(h) ||
+			before == nil && !h.Live() && h.Status != string(stripe.SubscriptionStatusIncomplete) {
 			continue
 		}
 		reflect(tx, h, h == counts, s.now())
@@ -169,7 +175,7 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, d *desk, now []*He
 		}
 	}
 	for _, c := range open {
-		if c.State != InFlight { // such a one has its own driver
+		if c.State != InFlight { // a change in flight is closed by its own process
 			s.settle(tx, c, now)
 		}
 	}
@@ -178,35 +184,43 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, d *desk, now []*He
 	}
 	if changed && why == found {
 		s.Metrics.repairs.WithLabelValues("subscription").Inc()
-		s.Audit(ctx, tx, Act{Action: "billing.repaired", Target: "subscription", ID: counts.id(), Detail: map[string]any{"was": describe(d.live()), "is": describe(counts)}})
+		s.Audit(ctx, tx,
+			Act{
+				Action: "billing.repaired", Target: "subscription", ID: counts.id(),
+				Detail: map[string]any{"was": describe(d.live()), "is": describe(counts)},
+			})
 	}
 	return nil
 }
 
-func (h *Held) id() string {
+func (h *StripeSubscription) id() string {
 	if h == nil {
 		return ""
 	}
 	return h.ID
 }
 
-func describe(h *Held) map[string]any {
+func describe(h *StripeSubscription) map[string]any {
 	if h == nil {
 		return nil
 	}
-	return map[string]any{"status": h.Status, "plan": h.Plan, "interval": h.Interval, "current_period_end": wire.At(h.PeriodEnd), "cancel_at_period_end": h.CancelAtPeriodEnd}
+	return map[string]any{
+		"status": h.Status, "plan": h.Plan, "interval": h.Interval,
+		"current_period_end": wire.At(h.PeriodEnd), "cancel_at_period_end": h.CancelAtPeriodEnd,
+	}
 }
 
-// elect answers the one subscription that counts: of several live ones, which only somebody at Stripe's dashboard can
-// have made, the one that counted before. The others are for people to look at.
-func (s *Service) elect(ctx context.Context, d *desk, now []*Held) (*Held, error) {
-	var one *Held
+// elect returns the subscription that counts. An org has several live subscriptions only if a person created one at
+// Stripe's dashboard; then elect keeps the one that counted before and logs the others for an operator.
+func (s *Service) elect(ctx context.Context, d *accountState, now []*StripeSubscription) (*StripeSubscription, error) {
+	var one *StripeSubscription
 	for _, h := range now {
 		if !h.Live() {
 			continue
 		}
 		if one != nil {
-			s.Log.ErrorContext(ctx, "an org has several live subscriptions", "org", d.org.String(), "subscription", one.ID, "another", h.ID)
+			s.Log.ErrorContext(ctx, "org has several live subscriptions", "org", d.org.String(), "subscription",
+				one.ID, "another", h.ID)
 			s.Metrics.repairs.WithLabelValues("second_subscription").Inc()
 			if live := d.live(); live == nil || h.ID != live.ID {
 				continue
@@ -219,16 +233,16 @@ func (s *Service) elect(ctx context.Context, d *desk, now []*Held) (*Held, error
 		for _, h := range now {
 			seen = seen || h.ID == live.ID
 		}
-		if !seen { // it was not among those that were read
-			return nil, fmt.Errorf("subscription %s is live, and %s was not read", one.ID, live.ID)
+		if !seen { // the previous one was not in this reading
+			return nil, fmt.Errorf("subscription %s is live, but %s was not read", one.ID, live.ID)
 		}
 	}
 	return one, nil
 }
 
-// settle gives an open change the end that Stripe's state has brought it.
-func (s *Service) settle(tx *postgres.Tx, c *Change, now []*Held) {
-	var h *Held
+// settle closes an open change if Stripe's state shows its outcome.
+func (s *Service) settle(tx *postgres.Tx, c *Change, now []*StripeSubscription) {
+	var h *StripeSubscription
 	for _, x := range now {
 		if x.ID == c.Subscription {
 			h = x
@@ -240,11 +254,12 @@ func (s *Service) settle(tx *postgres.Tx, c *Change, now []*Held) {
 		if state == Applied && c.Kind != PeriodEnd && c.Kind != Cancel || c.EffectiveAt == nil {
 			c.EffectiveAt = &at
 		}
-		s.move(tx, c, state, map[string]any{"amount_due": c.AmountDue, "currency": c.Currency, "invoice": c.Invoice, "failure": failure})
+		s.move(tx, c, state,
+			map[string]any{"amount_due": c.AmountDue, "currency": c.Currency, "invoice": c.Invoice, "failure": failure})
 		s.Metrics.changes.WithLabelValues(c.Kind, state).Inc()
 	}
 	switch {
-	case h == nil: // not read, so nothing is known
+	case h == nil: // not read: the outcome is unknown
 	case c.State == ActionRequired:
 		if c.paid(h, nil) != nil {
 			end(Applied, "")

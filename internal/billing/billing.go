@@ -13,51 +13,51 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Options of a Service.
+// Options configure a Service.
 type Options struct {
-	App     *postgres.DB // every org's own rows
-	System  *postgres.DB // events, prices, sync: what is nobody's or everybody's
+	App     *postgres.DB // for the rows of one org
+	System  *postgres.DB // for events, prices and the sync, which span orgs
 	Account Account
-	// Catalogue is what is sold.
+	// Catalogue holds the plans for sale.
 	Catalogue *plans.Catalogue
-	// Secret and ConnectSecret verify what comes in by the two webhooks; "" refuses everything.
+	// Secret and ConnectSecret verify the events of the two webhook endpoints; with "" every event is rejected.
 	Secret, ConnectSecret string
-	// Remind adds, in tx, the job that looks after a change whose process died.
+	// Remind enqueues, in tx, the job that recovers a change if its process dies.
 	Remind func(ctx context.Context, tx *postgres.Tx, change id.ID) error
-	// Arrived adds, in tx, the job that works an event.
+	// Arrived enqueues, in tx, the job that processes an event.
 	Arrived func(ctx context.Context, tx *postgres.Tx, event string) error
-	// Audit writes, in tx, who did what.
+	// Audit writes, in tx, an entry to the audit log.
 	Audit func(ctx context.Context, tx *postgres.Tx, act Act)
 	Log   *slog.Logger
 	// Metrics may be nil.
 	Metrics *Metrics
-	// Now is the clock; nil: time.Now. It is Stripe's where that is a sandbox with a clock of its own.
+	// Now is the clock; nil means time.Now. With a Stripe sandbox that has a test clock, it is that clock.
 	Now func() time.Time
-	// Wall is the real time, which signatures go by; nil: time.Now.
+	// Wall is the real time, used to verify signatures; nil means time.Now.
 	Wall func() time.Time
-	// Sleep waits between requests of a sync; nil: for real.
+	// Sleep waits between requests of a sync; nil means a real sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// At is called between the steps of a change; an error ends the change there, as the end of the process would.
-	// It is for tests of just that; nil in production.
+	// At is called between the steps of a change. An error aborts the change at that step, as a crash of the process
+	// would. It is a hook for tests; nil in production.
 	At func(ctx context.Context, point string) error
 }
 
 // Act is an entry for the audit log.
 type Act struct {
 	Action string // area.past_tense
-	Target string // sort of thing
+	Target string // kind of object
 	ID     string
 	Detail map[string]any
 }
 
-// Service is billing. It is safe for concurrent use.
+// Service implements billing through Stripe. It is safe for concurrent use.
 type Service struct {
 	Options
 	stripe *client.API
 	owners owners
 }
 
-// New makes a service and asks nobody.
+// New returns a Service. It makes no request.
 func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -74,31 +74,34 @@ func New(o Options) *Service {
 	return &Service{Options: o, stripe: o.Account.open()}
 }
 
-// now is the clock's time as rows keep it.
+// now returns the clock's time in UTC at the precision of the database.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
-// Metrics of billing.
+// Metrics are the Prometheus metrics of billing.
 type Metrics struct {
 	changes *prometheus.CounterVec // by kind and outcome
 	events  *prometheus.CounterVec // by outcome
-	repairs *prometheus.CounterVec // by what was wrong
-	walked  *prometheus.GaugeVec   // of the last whole sync, by result
+	repairs *prometheus.CounterVec // by kind of difference
+	walked  *prometheus.GaugeVec   // of the last full sync, by result
 }
 
-// NewMetrics registers them.
+// NewMetrics returns Metrics registered with reg.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_billing_changes_total", Help: "Changes of plan that came to a state, by kind.",
+			Name: "funnelwork_billing_changes_total", Help: "Changes of plan that reached a state, by kind.",
 		}, []string{"kind", "state"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_billing_events_total", Help: "Events of the payment processor: stored, known (came before), or refused.",
+			Name: "funnelwork_billing_events_total",
+			Help: "Events of the payment processor: stored, known (a duplicate), fetched, or refused.",
 		}, []string{"result"}),
 		repairs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_billing_repairs_total", Help: "What a sync found to differ from the payment processor, and mended.",
+			Name: "funnelwork_billing_repairs_total",
+			Help: "Differences from the payment processor that a sync repaired.",
 		}, []string{"what"}),
 		walked: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "funnelwork_billing_sync_subscriptions", Help: "Subscriptions of the last whole sync: same, repaired or failed.",
+			Name: "funnelwork_billing_sync_subscriptions",
+			Help: "Subscriptions of the last full sync: same, repaired or failed.",
 		}, []string{"result"}),
 	}
 	reg.MustRegister(m.changes, m.events, m.repairs, m.walked)

@@ -9,9 +9,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Cancel ends the subscription when the paid period does. Asking again answers the same change.
+// Cancel ends the subscription at the end of the paid period. A repeated call returns the same change.
 //
-// Errors: fault.NoSubscription where nothing is paid; else as of Change.
+// Errors: fault.NoSubscription if there is no paid subscription; otherwise those of Change.
 func (s *Service) Cancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
 	for range tries {
 		a, err := s.cancel(ctx, org, call)
@@ -46,13 +46,14 @@ func (s *Service) cancel(ctx context.Context, org id.ID, call Call) (*Answer, er
 	c.order.Customer = d.customer
 	c.from(live)
 	c.order.Uncancel = false
-	if err := s.begin(ctx, d, c, call); err != nil {
+	if err := s.recordIntent(ctx, d, c, call); err != nil {
 		return nil, err
 	}
-	return s.carry(ctx, org, c, call)
+	return s.execute(ctx, org, c, call)
 }
 
-// Resume takes a cancellation back, whoever asked for it, and answers the change that it undid; without one, Unchanged.
+// Resume takes back a cancellation, regardless of who requested it, and returns the change that it undid. Without a
+// cancellation it returns Unchanged.
 func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, error) {
 	d, err := s.fresh(ctx, org)
 	if err != nil {
@@ -68,8 +69,11 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 	if c := d.scheduled(); c != nil && c.Kind == Cancel {
 		return s.Undo(ctx, org, c.ID, call)
 	}
-	a := &Answer{Status: Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currency(d, live), EffectiveAt: s.now()}
-	if live.CancelAtPeriodEnd { // by the portal or at Stripe's own pages
+	a := &Answer{
+		Status: Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currency(d, live),
+		EffectiveAt: s.now(),
+	}
+	if live.CancelAtPeriodEnd { // canceled in the portal or Stripe's dashboard
 		if _, err := s.renewing(ctx, live.ID, true); err != nil {
 			return nil, outward(err)
 		}
@@ -81,8 +85,8 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 	return a, s.keep(ctx, org, call, a)
 }
 
-// Undo takes back a change that has not happened yet: what is scheduled, or what waits for the customer. One that was
-// undone before answers the same; one that has happened is fault.Conflict.
+// Undo takes back a change that has not taken effect: a scheduled change, or one that awaits the customer. For a change
+// that is already undone it returns the same answer; for one that has taken effect or failed, fault.Conflict.
 func (s *Service) Undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
 	for range tries {
 		a, err := s.undo(ctx, org, change, call)
@@ -95,7 +99,7 @@ func (s *Service) Undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 
 func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
 	var c *Change
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		c, err = One(ctx, tx, change)
 		return err
 	})
@@ -106,7 +110,7 @@ func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 	case InFlight:
 		return nil, inFlight(c)
 	case Applied, Failed:
-		return nil, fault.New(fault.Conflict, "This change is over and cannot be undone; ask for another one.")
+		return nil, fault.New(fault.Conflict, "This change has finished and cannot be undone; request another one.")
 	case Undone:
 		return answered(c), nil
 	}
@@ -120,16 +124,16 @@ func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 	return s.settled(ctx, org, c, call)
 }
 
-// takeBack asks Stripe to forget a change. It may be repeated.
-func (s *Service) takeBack(ctx context.Context, d *desk, c *Change) error {
-	var h *Held
+// takeBack reverts a change at Stripe. It is idempotent.
+func (s *Service) takeBack(ctx context.Context, d *accountState, c *Change) error {
+	var h *StripeSubscription
 	for _, x := range d.subs {
 		if x.ID == c.Subscription {
 			h = x
 		}
 	}
 	switch {
-	case h == nil: // the subscription has ended: there is nothing to take back
+	case h == nil: // the subscription has ended: nothing to revert
 		return nil
 	case c.State == ActionRequired:
 		return s.withdraw(ctx, c, h)
@@ -143,9 +147,9 @@ func (s *Service) takeBack(ctx context.Context, d *desk, c *Change) error {
 	}
 }
 
-// settled closes a change that was taken back, unless it has happened in the last moment.
+// settled closes a change that was taken back as undone, unless it has taken effect meanwhile.
 func (s *Service) settled(ctx context.Context, org id.ID, c *Change, call Call) (*Answer, error) {
-	d, err := s.desk(ctx, org)
+	d, err := s.accountState(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +171,12 @@ func (s *Service) settled(ctx context.Context, org id.ID, c *Change, call Call) 
 		}
 		switch row.State {
 		case Undone:
-		case Failed: // what waited for the customer is as good as undone
+		case Failed: // the payment was withdrawn: count it as undone
 			row.Failure = ""
 			s.move(tx, row, Undone, nil)
 		case Applied:
-			return fault.New(fault.Conflict, "This change has just taken effect and cannot be undone; ask for another one.")
+			return fault.New(fault.Conflict,
+				"This change has just taken effect and cannot be undone; request another one.")
 		default:
 			return errMoved
 		}
@@ -185,7 +190,7 @@ func (s *Service) settled(ctx context.Context, org id.ID, c *Change, call Call) 
 	return a, err
 }
 
-// keep lets the caller keep an answer that no change came with.
+// keep calls call.Keep for an answer that has no change.
 func (s *Service) keep(ctx context.Context, org id.ID, call Call, a *Answer) error {
 	if call.Keep == nil {
 		return nil
@@ -198,5 +203,6 @@ func noSubscription() error {
 }
 
 func pastDue() error {
-	return fault.New(fault.PaymentPastDue, "An invoice is unpaid. Pay it by the billing portal first, or change the plan at the end of the period.")
+	return fault.New(fault.PaymentPastDue,
+		"An invoice is unpaid. Pay it in the billing portal first, or change the plan at the end of the period.")
 }

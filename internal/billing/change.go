@@ -13,46 +13,47 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Wish is the plan that somebody wants.
-type Wish struct {
+// ChangeRequest is a request to change to a plan.
+type ChangeRequest struct {
 	Plan, Interval string
-	When           string // Now or PeriodEnd; "": at once upwards, at the end of the period downwards
-	Preview        *id.ID // what they were shown; nil: they take whatever it costs
+	When           string // Now or PeriodEnd; "": Now for an upgrade, PeriodEnd for a downgrade
+	Preview        *id.ID // the accepted preview; nil: accept any amount
 }
 
-// Call is how a request came: with a key of the caller's that may come again, or without.
+// Call describes how a request arrived: with or without the caller's idempotency key.
 type Call struct {
 	Key         string
 	Fingerprint []byte
-	// Check runs first in TX1, and an error ends the change before it began. Keep runs last in the transaction that
-	// closes it, with the answer. Both may be nil.
+	// Check runs first in TX1; an error aborts the change before it is recorded. Keep runs last in the transaction that
+	// closes the change, with the answer. Both may be nil.
 	Check func(ctx context.Context, tx *postgres.Tx) error
 	Keep  func(ctx context.Context, tx *postgres.Tx, a *Answer) error
 }
 
-// Answer is what became of a request.
+// Answer is the outcome of a request.
 type Answer struct {
-	Change         *Change // nil: nothing had to be done
+	Change         *Change // nil: nothing to change
 	Status         string  // the change's state, or Unchanged
 	Plan, Interval string
-	AmountDue      int64 // charged, or to be charged where the customer has to confirm
+	AmountDue      int64 // charged, or due once the customer confirms
 	Currency       string
 	EffectiveAt    time.Time
-	// ClientSecret and HostedURL are how the customer confirms, until Until; set while ActionRequired.
+	// ClientSecret and HostedURL let the customer confirm the payment until Until; set while ActionRequired.
 	ClientSecret, HostedURL string
 	Until                   *time.Time
 }
 
-// Change brings tx's org to another plan. It answers when Stripe has: Applied or Scheduled, ActionRequired where the
-// customer has to confirm the payment, Unchanged where nothing is to do.
+// Change moves org to another plan. It returns after Stripe has responded: the status is Applied or Scheduled,
+// ActionRequired if the customer has to confirm the payment, Unchanged if there is nothing to change.
 //
-// Errors: fault.ContactSales, fault.PreviewStale, fault.ChangeInFlight for a twin, fault.PaymentDeclined, fault.PastDue,
-// and fault.Unavailable where Stripe cannot be asked; after the last the change is still in flight and will be settled.
-func (s *Service) Change(ctx context.Context, org id.ID, w Wish, call Call) (*Answer, error) {
+// Errors: fault.ContactSales, fault.PreviewStale, fault.ChangeInFlight for a concurrent change, fault.PaymentDeclined,
+// fault.PastDue, and fault.Unavailable if Stripe cannot be reached. After fault.Unavailable the change is still in
+// flight and will be closed by its job.
+func (s *Service) Change(ctx context.Context, org id.ID, w ChangeRequest, call Call) (*Answer, error) {
 	if err := s.allowed(w); err != nil {
 		return nil, err
 	}
-	if _, err := s.enrol(ctx, org); err != nil {
+	if _, err := s.ensureCustomer(ctx, org); err != nil {
 		return nil, outward(err)
 	}
 	for range tries {
@@ -64,8 +65,8 @@ func (s *Service) Change(ctx context.Context, org id.ID, w Wish, call Call) (*An
 	return nil, inFlight(nil)
 }
 
-// change is one try.
-func (s *Service) change(ctx context.Context, org id.ID, w Wish, call Call) (*Answer, error) {
+// change is one attempt of Change.
+func (s *Service) change(ctx context.Context, org id.ID, w ChangeRequest, call Call) (*Answer, error) {
 	d, err := s.fresh(ctx, org)
 	if err != nil {
 		return nil, err
@@ -77,14 +78,14 @@ func (s *Service) change(ctx context.Context, org id.ID, w Wish, call Call) (*An
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.draft(d, p)
+	c, err := s.buildChange(d, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.begin(ctx, d, c, call); err != nil {
+	if err := s.recordIntent(ctx, d, c, call); err != nil {
 		return nil, err
 	}
-	return s.carry(ctx, org, c, call)
+	return s.execute(ctx, org, c, call)
 }
 
 // choosable returns the keys of the plans that an org may choose.
@@ -98,21 +99,23 @@ func (s *Service) choosable() []string {
 	return keys
 }
 
-// allowed refuses what no org can choose.
-func (s *Service) allowed(w Wish) error {
+// allowed returns an error for a plan that no org can choose.
+func (s *Service) allowed(w ChangeRequest) error {
 	p, ok := s.Catalogue.Plan(w.Plan)
 	switch {
 	case ok && p.CustomPricing:
-		return fault.New(fault.ContactSales, "This plan is agreed with our sales team; please write to them.")
+		return fault.New(fault.ContactSales, "This plan is sold by our sales team; please contact them.")
 	case !ok || !p.Selectable():
-		return fault.Invalid("plan", "unknown_plan", fault.Choices("There is no such plan to choose.", w.Plan, s.choosable()))
+		return fault.Invalid("plan", "unknown_plan",
+			fault.Choices("There is no such plan to choose.", w.Plan, s.choosable()))
 	default:
 		return nil
 	}
 }
 
-// already answers wishes that have come true or are about to: the plan one has, the change one waits for.
-func (s *Service) already(ctx context.Context, d *desk, w Wish) (*Answer, error) {
+// already returns the answer to a request that is already satisfied: the org has the plan, or an open change leads to
+// it. It returns nil, nil if a new change is needed, and fault.ChangeInFlight if another change is open.
+func (s *Service) already(ctx context.Context, d *accountState, w ChangeRequest) (*Answer, error) {
 	live := d.live()
 	if c := d.waiting(); c != nil {
 		if c.State == ActionRequired && c.ToPlan == w.Plan && c.ToInterval == w.Interval {
@@ -121,16 +124,20 @@ func (s *Service) already(ctx context.Context, d *desk, w Wish) (*Answer, error)
 		return nil, inFlight(c)
 	}
 	if live.has(w.Plan, w.Interval) {
-		return &Answer{Status: Unchanged, Plan: w.Plan, Interval: w.Interval, Currency: s.currency(d, live), EffectiveAt: live.PeriodStart}, nil
+		return &Answer{
+			Status: Unchanged, Plan: w.Plan, Interval: w.Interval, Currency: s.currency(d, live),
+			EffectiveAt: live.PeriodStart,
+		}, nil
 	}
-	if c := d.scheduled(); c != nil && c.Kind == PeriodEnd && c.ToPlan == w.Plan && c.ToInterval == w.Interval && s.timing(live, w) == PeriodEnd {
+	if c := d.scheduled(); c != nil && c.Kind == PeriodEnd && c.ToPlan == w.Plan && c.ToInterval == w.Interval &&
+		s.timing(live, w) == PeriodEnd {
 		return answered(c), nil
 	}
 	return nil, nil
 }
 
-// timing is when a wish takes effect.
-func (s *Service) timing(live *Held, w Wish) string {
+// timing returns when the requested change takes effect.
+func (s *Service) timing(live *StripeSubscription, w ChangeRequest) string {
 	switch {
 	case !live.Live():
 		return Start
@@ -143,7 +150,7 @@ func (s *Service) timing(live *Held, w Wish) string {
 	}
 }
 
-// rank orders what can be had: plans as the catalogue lists them, and of one plan the year above the month.
+// rank orders plans as the catalogue lists them; within a plan, the year ranks above the month.
 func (s *Service) rank(plan, interval string) int {
 	at := slices.IndexFunc(s.Catalogue.Plans, func(p plans.Plan) bool { return p.Key == plan })
 	if interval == "year" {
@@ -152,7 +159,7 @@ func (s *Service) rank(plan, interval string) int {
 	return 2 * at
 }
 
-func (s *Service) currency(d *desk, h *Held) string {
+func (s *Service) currency(d *accountState, h *StripeSubscription) string {
 	if h != nil {
 		if p, ok := d.tariff.byID[h.Price]; ok {
 			return p.Currency
@@ -161,9 +168,9 @@ func (s *Service) currency(d *desk, h *Held) string {
 	return s.Catalogue.Currency
 }
 
-// inFlight is the answer to a twin.
+// inFlight returns the fault.ChangeInFlight for a concurrent change.
 func inFlight(c *Change) error {
-	f := fault.New(fault.ChangeInFlight, "Another change of plan is being worked on. Wait for it, or undo it.")
+	f := fault.New(fault.ChangeInFlight, "Another change of plan is in progress. Wait for it, or undo it.")
 	f.RetryAfter = 2 * time.Second
 	if c != nil {
 		f.ExistingID = c.ID.String()
@@ -171,9 +178,12 @@ func inFlight(c *Change) error {
 	return f
 }
 
-// answered is the answer that a change's row gives.
+// answered returns the Answer for a change's row.
 func answered(c *Change) *Answer {
-	a := &Answer{Change: c, Status: c.State, Plan: c.ToPlan, Interval: c.ToInterval, AmountDue: c.AmountDue, Currency: c.Currency, EffectiveAt: c.CreatedAt}
+	a := &Answer{
+		Change: c, Status: c.State, Plan: c.ToPlan, Interval: c.ToInterval, AmountDue: c.AmountDue,
+		Currency: c.Currency, EffectiveAt: c.CreatedAt,
+	}
 	if c.EffectiveAt != nil {
 		a.EffectiveAt = *c.EffectiveAt
 	}
@@ -183,11 +193,12 @@ func answered(c *Change) *Answer {
 	return a
 }
 
-// draft is the change that a preview leads to: what Stripe will be asked, to the last parameter.
-func (s *Service) draft(d *desk, p *Preview) (*Change, error) {
+// buildChange returns the change for a preview, with all parameters of the requests to Stripe.
+func (s *Service) buildChange(d *accountState, p *Preview) (*Change, error) {
 	live, now := d.live(), s.now()
 	c := &Change{
-		ID: id.New(), Kind: p.Timing, State: InFlight, ToPlan: p.Plan, ToInterval: p.Interval, KeyedAt: now, Preview: &p.ID,
+		ID: id.New(), Kind: p.Timing, State: InFlight, ToPlan: p.Plan, ToInterval: p.Interval, KeyedAt: now,
+		Preview:  &p.ID,
 		Expected: p.AmountDue, Currency: p.Currency, CreatedAt: now, UpdatedAt: now, version: d.version,
 	}
 	c.Key = "pc:" + c.ID.String()
@@ -213,14 +224,15 @@ func (s *Service) draft(d *desk, p *Preview) (*Change, error) {
 	return c, nil
 }
 
-// from notes what the change begins with.
-func (c *Change) from(live *Held) {
+// from records the subscription's state before the change.
+func (c *Change) from(live *StripeSubscription) {
 	c.FromPlan, c.FromInterval, c.Subscription = live.Plan, live.Interval, live.ID
-	c.order.Subscription, c.order.Release, c.order.Uncancel, c.order.Invoice = live.ID, live.Schedule, live.CancelAtPeriodEnd, live.Invoice
+	c.order.Subscription, c.order.Release, c.order.Uncancel, c.order.Invoice = live.ID, live.Schedule,
+		live.CancelAtPeriodEnd, live.Invoice
 }
 
-// items are the subscription's, as they are.
-func (h *Held) items() []item {
+// items returns the subscription's current items.
+func (h *StripeSubscription) items() []item {
 	all := []item{{ID: h.Item, Price: h.Price, Quantity: h.Quantity}}
 	if h.OverageItem != "" {
 		all = append(all, item{ID: h.OverageItem, Price: h.OveragePrice, Quantity: h.OverageQuantity})
@@ -228,10 +240,11 @@ func (h *Held) items() []item {
 	return all
 }
 
-// items are the subscription's after a change to a plan: the base item is swapped, and that of client orgs above the
-// plan's number goes along. Where the new plan sells none it stays with a quantity of nothing, since an update that
-// waits for its money may take away no item; only another interval, which no two items may differ in, takes it away.
-func (d *desk) items(plan, interval string) ([]item, error) {
+// items returns the subscription's items after a change to a plan. The base item is swapped, and so is the item of
+// client orgs above the plan's limit. If the new plan sells no such item, it stays with quantity 0, because an update
+// that waits for its payment may not remove an item. Only a different interval removes it, because a subscription's
+// items must all have the same interval.
+func (d *accountState) items(plan, interval string) ([]item, error) {
 	p, err := d.tariff.find(base, plan, interval)
 	if err != nil {
 		return nil, err
@@ -256,7 +269,7 @@ func (d *desk) items(plan, interval string) ([]item, error) {
 	return all, nil
 }
 
-// phased are items as a schedule's phase has them: by price, without ids.
+// phased returns items in the form of a schedule's phase: by price, without ids.
 func phased(items []item) []item {
 	var out []item
 	for _, i := range items {
@@ -267,9 +280,9 @@ func phased(items []item) []item {
 	return out
 }
 
-// begin is TX1: under the customer's lock, and only if nothing has moved since d was read, the change is written, with
-// the job that looks after it.
-func (s *Service) begin(ctx context.Context, d *desk, c *Change, call Call) error {
+// recordIntent is TX1: under the customer's row lock, it writes the change and enqueues the job that recovers it. It
+// returns errMoved if anything has changed since d was read.
+func (s *Service) recordIntent(ctx context.Context, d *accountState, c *Change, call Call) error {
 	err := s.App.Tx(ctx, d.org, func(tx *postgres.Tx) error {
 		if call.Check != nil {
 			if err := call.Check(ctx, tx); err != nil {
@@ -282,7 +295,10 @@ func (s *Service) begin(ctx context.Context, d *desk, c *Change, call Call) erro
 		if err := c.insert(ctx, tx, call); err != nil {
 			return err
 		}
-		detail := map[string]any{"from": c.FromPlan, "to": c.ToPlan, "interval": c.ToInterval, "amount_expected": c.Expected, "currency": c.Currency}
+		detail := map[string]any{
+			"from": c.FromPlan, "to": c.ToPlan, "interval": c.ToInterval,
+			"amount_expected": c.Expected, "currency": c.Currency,
+		}
 		s.step(tx, c.ID, "requested", detail)
 		s.Audit(ctx, tx, Act{Action: "plan.change_requested", Target: "plan_change", ID: c.ID.String(), Detail: detail})
 		return s.Remind(ctx, tx, c.ID)
@@ -296,7 +312,8 @@ func (s *Service) begin(ctx context.Context, d *desk, c *Change, call Call) erro
 	return s.At(ctx, "begun")
 }
 
-// lock takes the org's billing for the rest of tx, if its version is still the one given.
+// lock takes the customer's row lock until the end of tx. It returns errMoved if the row's version differs from
+// version.
 func lock(ctx context.Context, tx *postgres.Tx, version int64) error {
 	var now int64
 	err := tx.QueryRow(ctx, `SELECT version FROM billing_customer WHERE org_id = $1 FOR UPDATE`, []any{tx.Org()}, &now)

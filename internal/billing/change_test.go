@@ -28,7 +28,7 @@ func TestTheTrialBecomesASubscription(t *testing.T) {
 	w := begin(t)
 	org := w.org()
 	w.want(org, "trial trialing")
-	a := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	a := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Applied)
 	w.want(org, "solo_pro month active")
 	want := price(t, "solo_pro", "month")
 	if sum, times := w.charged(org); a.AmountDue != want || sum != want || times != 1 {
@@ -41,7 +41,8 @@ func TestTheTrialBecomesASubscription(t *testing.T) {
 	if n := w.planChanged(org); n != 1 {
 		t.Errorf("%d plan.changed after Stripe told us as well, want 1", n)
 	}
-	if a := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Unchanged); a.Change != nil {
+	if a := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
+		billing.Unchanged); a.Change != nil {
 		t.Error("nothing to do made a change")
 	}
 }
@@ -51,18 +52,19 @@ func TestAnUpgradeIsAtOnceAndADowngradeAtTheEnd(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_pro")
 	w.pass(10 * day)
-	up := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	up := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_growth month active")
 	diff := price(t, "agency_growth", "month") - price(t, "solo_pro", "month")
 	if up.AmountDue <= 0 || up.AmountDue >= diff {
 		t.Errorf("charged %d for 21 of 31 days of a difference of %d", up.AmountDue, diff)
 	}
-	down := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	down := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	w.want(org, "agency_growth month active then solo_starter")
 	if want := noon.AddDate(0, 1, 0); !down.EffectiveAt.Equal(want) {
 		t.Errorf("effective at %s, want %s", down.EffectiveAt, want)
 	}
-	if again := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled); again.Change.ID != down.Change.ID {
+	if again := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"},
+		billing.Scheduled); again.Change.ID != down.Change.ID {
 		t.Error("asking again made another change")
 	}
 	w.pass(22 * day)
@@ -80,17 +82,20 @@ func TestWhatIsScheduledIsUndoneAndSuperseded(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("agency_growth")
-	down := w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
-	for range 2 { // twice is as good as once
-		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, billing.Call{}); err != nil || a.Status != billing.Undone {
+	down := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	for range 2 { // idempotent
+		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, billing.Call{}); err != nil ||
+			a.Status != billing.Undone {
 			t.Fatalf("undo: %+v, %v", a, err)
 		}
 	}
 	w.want(org, "agency_growth month active")
-	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
-	w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled) // another takes its place
+	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	// another change replaces it
+	w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	w.want(org, "agency_growth month active then solo_starter")
-	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied) // an upgrade ends what was scheduled
+	// an upgrade supersedes the scheduled change
+	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_scale month active")
 	w.pass(32 * day)
 	w.told()
@@ -101,10 +106,10 @@ func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	down := w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	down := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	before, _ := w.charged(org)
 	w.card(org, stripe.Decline)
-	w.refused(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, fault.PaymentDeclined)
+	w.refused(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, fault.PaymentDeclined)
 	w.want(org, "solo_pro month active then solo_starter")
 	w.card(org, stripe.Works)
 	w.pass(3 * day)
@@ -116,22 +121,23 @@ func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
 	if got := w.state(org); got != "solo_pro month active then solo_starter" || down == nil {
 		t.Error(got)
 	}
-	w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 }
 
 func TestADeclinedFirstPaymentLeavesTheTrial(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.org()
-	if _, err := w.billing.Preview(t.Context(), org, billing.Wish{Plan: "solo_pro", Interval: "year"}, nil); err != nil {
-		t.Fatal(err) // makes the customer
+	if _, err := w.billing.Preview(t.Context(), org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"},
+		nil); err != nil {
+		t.Fatal(err) // creates the customer
 	}
 	w.card(org, stripe.Decline)
-	w.refused(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, fault.PaymentDeclined)
+	w.refused(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, fault.PaymentDeclined)
 	w.told()
 	w.want(org, "trial trialing")
 	w.card(org, stripe.Works)
-	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, billing.Applied)
 	w.want(org, "solo_pro year active")
 	if sum, times := w.charged(org); times != 1 || sum != price(t, "solo_pro", "year") {
 		t.Errorf("charged %d in %d", sum, times)
@@ -147,15 +153,16 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			org := w.on("solo_pro")
 			paid, _ := w.charged(org)
 			w.card(org, stripe.ThreeDS)
-			a := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
+			a := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
 			if a.ClientSecret == "" || a.HostedURL == "" || a.Until == nil {
 				t.Fatalf("no way to confirm: %+v", a)
 			}
-			again := w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
+			again := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"},
+				billing.ActionRequired)
 			if again.Change.ID != a.Change.ID || again.ClientSecret != a.ClientSecret {
 				t.Error("asking again is another change")
 			}
-			w.refused(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
+			w.refused(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
 			w.told()
 			w.want(org, "solo_pro month active action_required")
 			intent, _, _ := strings.Cut(a.ClientSecret, "_secret_")
@@ -179,7 +186,8 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			case "left":
 				w.pass(24 * time.Hour)
 			case "undone":
-				if got, err := w.billing.Undo(t.Context(), org, a.Change.ID, billing.Call{}); err != nil || got.Status != billing.Undone {
+				if got, err := w.billing.Undo(t.Context(), org, a.Change.ID, billing.Call{}); err != nil ||
+					got.Status != billing.Undone {
 					t.Fatalf("%+v, %v", got, err)
 				}
 			}
@@ -189,7 +197,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 				t.Errorf("charged %d for what was never confirmed", sum-paid)
 			}
 			w.card(org, stripe.Works)
-			w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+			w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 		})
 	}
 }
@@ -222,7 +230,8 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	w.pass(2 * day)
 	w.told()
 	w.want(org, "solo_pro month canceled")
-	w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Applied) // and it may begin anew
+	// and the org can subscribe again
+	w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Applied)
 	w.want(org, "solo_starter month active")
 }
 
@@ -233,7 +242,7 @@ func TestAnUpgradeTakesACancellationBack(t *testing.T) {
 	if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
 		t.Fatal(err)
 	}
-	w.change(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_growth month active")
 }
 
@@ -241,14 +250,14 @@ func TestWhatCannotBeChosen(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	w.refused(org, billing.Wish{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
-	w.refused(org, billing.Wish{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
-	w.refused(org, billing.Wish{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
+	w.refused(org, billing.ChangeRequest{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
+	w.refused(org, billing.ChangeRequest{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
+	w.refused(org, billing.ChangeRequest{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
 	client := w.org()
 	if _, err := w.sql.Exec(t.Context(), "UPDATE org SET parent_org_id = $2 WHERE id = $1", client, org); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(client, billing.Wish{Plan: "solo_pro", Interval: "month"}, fault.Conflict) // its agency pays
+	w.refused(client, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, fault.Conflict) // the agency pays
 	if _, err := w.billing.Cancel(t.Context(), w.org(), billing.Call{}); !fault.Is(err, fault.NoSubscription) {
 		t.Error(err)
 	}
@@ -262,23 +271,27 @@ func TestThereIsNoProrationOnAnUnpaidInvoice(t *testing.T) {
 	w.pass(32 * day)
 	w.told()
 	w.want(org, "solo_pro month past_due")
-	w.refused(org, billing.Wish{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
+	w.refused(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
 }
 
-// TestAFailureThatStripeKeepsWithAKeyLastsNoDay lets Stripe answer with a 500 to each request that may be repeated, once.
-// It keeps such an answer with the key for a day; the change is settled in the next minute all the same.
+// TestAFailureThatStripeKeepsWithAKeyLastsNoDay makes Stripe respond with a 500 once to each repeatable request. Stripe
+// stores the response with the key for a day; the change is nevertheless closed within a minute.
 func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []stripe.FaultKind{stripe.Internal, stripe.ActedError} {
 		w := begin(t)
 		org := w.org()
 		w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/customers", Times: 1})
-		w.refused(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, fault.Unavailable)
-		w.change(org, billing.Wish{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+		w.refused(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, fault.Unavailable)
+		w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, billing.Applied)
 
-		for step := range 3 { // the schedule itself, its phases, and its release
-			w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Skip: step, Times: 1})
-			a, err := w.billing.Change(t.Context(), org, billing.Wish{Plan: "solo_starter", Interval: "month"}, billing.Call{})
+		for step := range 3 { // the schedule, its phases, and its release
+			w.box.Break(stripe.Fault{
+				Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Skip: step,
+				Times: 1,
+			})
+			a, err := w.billing.Change(t.Context(), org,
+				billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Call{})
 			w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Times: 1})
 			w.pass(time.Minute)
 			for range 3 {
@@ -289,7 +302,8 @@ func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
 			}
 			w.box.Mend()
 			var scheduled id.ID
-			if w.sql.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'scheduled'", org).Scan(&scheduled) == nil {
+			if w.sql.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'scheduled'",
+				org).Scan(&scheduled) == nil {
 				if _, err := w.billing.Undo(t.Context(), org, scheduled, billing.Call{}); err != nil {
 					t.Fatalf("%s at request %d: undo: %v", kind, step, err)
 				}
@@ -304,14 +318,15 @@ func TestChangesOfOneSecondKeepTheirInvoicesApart(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_starter")
 	w.pass(day)
-	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Applied)
-	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
 	w.box.Break(stripe.Fault{Kind: stripe.ActedError, Method: "POST", Path: "/v1/subscriptions", Times: 1})
-	w.refused(org, billing.Wish{Plan: "white_label_pro", Interval: "month"}, fault.Unavailable)
+	w.refused(org, billing.ChangeRequest{Plan: "white_label_pro", Interval: "month"}, fault.Unavailable)
 	w.pass(time.Minute)
 	w.recover()
 	w.want(org, "white_label_pro month active")
-	if n := w.count("SELECT count(DISTINCT invoice_id) FROM plan_change WHERE org_id = $1 AND state = 'applied'", org); n != 4 {
+	if n := w.count("SELECT count(DISTINCT invoice_id) FROM plan_change WHERE org_id = $1 AND state = 'applied'",
+		org); n != 4 {
 		t.Errorf("4 changes have %d invoices", n)
 	}
 	if sum, _ := w.charged(org); sum != w.count("SELECT sum(amount_due) FROM plan_change WHERE org_id = $1", org) {
@@ -319,7 +334,7 @@ func TestChangesOfOneSecondKeepTheirInvoicesApart(t *testing.T) {
 	}
 }
 
-// tried does the jobs of changes in flight, which may fail.
+// tried runs the jobs of changes in flight, which may fail.
 func (w *world) tried() {
 	w.Helper()
 	rows, err := w.sql.Query(w.Context(), "SELECT org_id, id FROM plan_change WHERE state = 'in_flight'")

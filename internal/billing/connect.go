@@ -14,34 +14,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// The states of a reseller's account. Only an enabled one sells.
+// The states of a reseller's account. Only an enabled account can sell.
 const (
 	NotStarted    = "not_started"
-	Onboarding    = "onboarding"     // its owner has not finished telling Stripe about themselves
-	PendingReview = "pending_review" // it is Stripe's turn
-	Restricted    = "restricted"     // it is the owner's turn, or Stripe has refused it
+	Onboarding    = "onboarding"     // the owner has not submitted all details to Stripe
+	PendingReview = "pending_review" // Stripe reviews the account
+	Restricted    = "restricted"     // the owner has to act, or Stripe has rejected the account
 	Enabled       = "enabled"
-	Disconnected  = "disconnected" // its owner, or Stripe, has taken our access away
+	Disconnected  = "disconnected" // the owner or Stripe has revoked our access
 )
 
-// Facts are what Stripe says of an account.
+// Facts are the properties of an account that Stripe reports.
 type Facts struct {
-	Gone                      bool // it cannot be read any more
+	Gone                      bool // can no longer be read
 	Details, Charges, Payouts bool
-	CardPayments, Transfers   string // statuses of the capabilities; "" where not asked for
+	CardPayments, Transfers   string // statuses of the capabilities; "": not requested
 	Due, PastDue, Pending     []string
 	Deadline                  *time.Time
-	Disabled                  string // why charges or payouts are off; "" where they are not
+	Disabled                  string // why charges or payouts are disabled; "": enabled
 }
 
-// factsOf reads what Stripe answered.
+// factsOf returns the Facts of a Stripe account.
 func factsOf(a *stripe.Account) Facts {
 	f := Facts{Gone: a.Deleted, Details: a.DetailsSubmitted, Charges: a.ChargesEnabled, Payouts: a.PayoutsEnabled}
 	if c := a.Capabilities; c != nil {
 		f.CardPayments, f.Transfers = string(c.CardPayments), string(c.Transfers)
 	}
 	if r := a.Requirements; r != nil {
-		f.Due, f.PastDue, f.Pending, f.Disabled = r.CurrentlyDue, r.PastDue, r.PendingVerification, string(r.DisabledReason)
+		f.Due, f.PastDue, f.Pending, f.Disabled = r.CurrentlyDue, r.PastDue, r.PendingVerification,
+			string(r.DisabledReason)
 		if r.CurrentDeadline != 0 {
 			at := unix(r.CurrentDeadline)
 			f.Deadline = &at
@@ -50,10 +51,10 @@ func factsOf(a *stripe.Account) Facts {
 	return f
 }
 
-// waits are the reasons for which it is Stripe's turn. For every other one it is the owner's, or nobody's.
+// waits are the disabled reasons that Stripe resolves. All other reasons need the owner, or are final.
 var waits = []string{"requirements.pending_verification", "under_review", "listed"}
 
-// State is what follows from f, and from nothing else:
+// State returns the account's state. It depends on f only:
 //
 //	no access                                          disconnected
 //	the owner has not submitted the details            onboarding
@@ -77,7 +78,7 @@ func (f *Facts) State() string {
 	}
 }
 
-// same tells whether two readings would leave the same row.
+// same reports whether f and o would be stored as the same row.
 func (f *Facts) same(o *Facts) bool {
 	if (f.Deadline == nil) != (o.Deadline == nil) || f.Deadline != nil && !f.Deadline.Equal(*o.Deadline) {
 		return false
@@ -87,14 +88,14 @@ func (f *Facts) same(o *Facts) bool {
 		slices.Equal(f.Due, o.Due) && slices.Equal(f.PastDue, o.PastDue) && slices.Equal(f.Pending, o.Pending)
 }
 
-// Connected is an org's account as its row has it.
+// Connected is an org's connected account as stored.
 type Connected struct {
 	Facts
 	Org     id.ID
-	Account string // Stripe's id; "" as long as there is none
+	Account string // Stripe's id; "": none yet
 	State   string
-	Since   time.Time // of the state
-	Version int64     // moves with every reading that differed
+	Since   time.Time // when the state was entered
+	Version int64     // incremented by each reading that differs
 
 	key               string
 	keyedAt, intended time.Time
@@ -107,12 +108,14 @@ const connectedColumns = `org_id, coalesce(stripe_id, ''), state, state_since, v
 func scanConnected(row pgx.CollectableRow) (*Connected, error) {
 	c := &Connected{}
 	err := row.Scan(&c.Org, &c.Account, &c.State, &c.Since, &c.Version, &c.key, &c.keyedAt, &c.intended, &c.attempt,
-		&c.Details, &c.Charges, &c.Payouts, &c.CardPayments, &c.Transfers, &c.Due, &c.PastDue, &c.Pending, &c.Deadline, &c.Disabled)
+		&c.Details, &c.Charges, &c.Payouts, &c.CardPayments, &c.Transfers, &c.Due, &c.PastDue, &c.Pending,
+		&c.Deadline, &c.Disabled)
 	c.Gone = c.State == Disconnected
 	return c, err
 }
 
-// ReadConnect answers the account of tx's org as the row has it: Stripe is not asked. An org without one has not started.
+// ReadConnect returns the stored account of tx's org, without a request to Stripe. For an org without an account the
+// state is NotStarted.
 func ReadConnect(ctx context.Context, tx *postgres.Tx) (*Connected, error) {
 	return readConnected(ctx, tx, "")
 }
@@ -132,39 +135,52 @@ func readConnected(ctx context.Context, tx *postgres.Tx, lock string) (*Connecte
 	return c, nil
 }
 
-// connected is ReadConnect in a transaction of its own.
+// connected is ReadConnect in its own transaction.
 func (s *Service) connected(ctx context.Context, org id.ID) (c *Connected, err error) {
-	err = s.App.View(ctx, org, func(tx *postgres.Tx) error {
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		c, err = ReadConnect(ctx, tx)
 		return err
 	})
 	return c, err
 }
 
-// enter writes a reading of the account into the locked row, whose last state was was. It is the one place where a state
-// is entered: the audit log and the events are told there, once.
-func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Connected, account string, f Facts, why string) error {
+// enter writes a reading of the account into the locked row; was is the row before. It is the only place where a state
+// is entered, so each change of state is audited and announced once.
+func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Connected, account string, f Facts,
+	why string,
+) error {
 	is, now := f.State(), s.now()
 	since := was.Since
 	if is != was.State {
 		since = now
 	}
-	tx.Queue(`UPDATE connect_account SET stripe_id = $2, state = $3, details_submitted = $4, charges_enabled = $5, payouts_enabled = $6, card_payments = $7,
-			transfers = $8, currently_due = $9, past_due = $10, pending_verification = $11, deadline = $12, disabled_reason = $13, state_since = $14,
+	tx.Queue(`UPDATE connect_account SET stripe_id = $2, state = $3, details_submitted = $4, charges_enabled = $5,
+		payouts_enabled = $6, card_payments = $7,
+			transfers = $8, currently_due = $9, past_due = $10, pending_verification = $11, deadline = $12,
+			disabled_reason = $13, state_since = $14,
 			version = version + 1, updated_at = $15
 		WHERE org_id = $1`,
-		tx.Org(), account, is, f.Details, f.Charges, f.Payouts, f.CardPayments, f.Transfers, list(f.Due), list(f.PastDue), list(f.Pending), f.Deadline, f.Disabled, since, now)
+		tx.Org(), account, is, f.Details, f.Charges, f.Payouts, f.CardPayments, f.Transfers, list(f.Due),
+		list(f.PastDue), list(f.Pending), f.Deadline, f.Disabled, since, now)
 	if why == found {
 		s.Metrics.repairs.WithLabelValues("connected_account").Inc()
 	}
 	if is == was.State {
 		return nil
 	}
-	if is == Disconnected { // the wish; whether Stripe lets us is another matter
-		tx.Queue(`UPDATE connect_sale SET fee_wanted = 0, updated_at = $3 WHERE org_id = $1 AND account = $2 AND state = 'active'`, tx.Org(), account, now)
+	if is == Disconnected { // the target rate; Stripe may refuse to apply it
+		tx.Queue(`UPDATE connect_sale SET fee_wanted = 0, updated_at = $3 WHERE org_id = $1 AND account = $2
+			AND state = 'active'`, tx.Org(), account, now)
 	}
-	s.Audit(ctx, tx, Act{Action: "connect.state_changed", Target: "connect_account", ID: account, Detail: map[string]any{"from": was.State, "to": is, "disabled_reason": f.Disabled, "by": why}})
-	told := events.Connect{Status: is, ChargesEnabled: f.Charges, PayoutsEnabled: f.Payouts, Requirements: list(f.asked())}
+	s.Audit(ctx, tx,
+		Act{
+			Action: "connect.state_changed", Target: "connect_account", ID: account,
+			Detail: map[string]any{"from": was.State, "to": is, "disabled_reason": f.Disabled, "by": why},
+		})
+	told := events.Connect{
+		Status: is, ChargesEnabled: f.Charges, PayoutsEnabled: f.Payouts,
+		Requirements: list(f.asked()),
+	}
 	switch is {
 	case Enabled:
 		return events.Announce(ctx, tx, events.ConnectEnabled{Connect: told})
@@ -175,14 +191,14 @@ func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Connected, ac
 	}
 }
 
-// asked is what the owner has to give, each thing once.
+// asked returns the requirements that the owner has to fulfil, sorted and without duplicates.
 func (f *Facts) asked() []string {
 	all := slices.Concat(f.PastDue, f.Due)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// list is all, never nil.
+// list returns all, or an empty slice if all is nil.
 func list(all []string) []string {
 	if all == nil {
 		return []string{}

@@ -14,17 +14,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Link leads an account's owner to Stripe's own pages, once and soon.
+// Link is a link for an account's owner to Stripe's onboarding pages. It can be used once, until Until.
 type Link struct {
 	URL   string
 	Until time.Time
 }
 
-// Onboard answers a link for the org's account, which is made where there is none, and anew where our access to it was
-// taken away. Stripe leads the browser back to back, or to refresh where the link is over. A link is kept nowhere: it is
-// as good as a login.
+// Onboard returns a link for the org's account. It creates the account if there is none, and a new account if our
+// access to the old one was revoked. Stripe redirects the browser to back afterwards, or to refresh if the link has
+// expired. A link is not stored, because it grants access like a login.
 //
-// A client org has no account: fault.Conflict.
+// It returns fault.Conflict for a client org, which cannot have an account.
 func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) (*Link, error) {
 	for range tries {
 		c, err := s.account(ctx, org)
@@ -32,7 +32,8 @@ func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) 
 			return nil, outward(err)
 		}
 		got, err := asked(s.stripe.AccountLinks.New(&stripe.AccountLinkParams{
-			Params: given(ctx, ""), Account: &c.Account, RefreshURL: &refresh, ReturnURL: &back, Type: stripe.String("account_onboarding"),
+			Params: given(ctx, ""), Account: &c.Account, RefreshURL: &refresh, ReturnURL: &back,
+			Type: stripe.String("account_onboarding"),
 		}))
 		switch {
 		case err == nil:
@@ -40,25 +41,28 @@ func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) 
 		case !lostAccess(err):
 			return nil, outward(err)
 		}
-		if _, err := s.RefreshAccount(ctx, org, found); err != nil { // disconnected, and nobody has told us: begin anew
+		if _, err := s.RefreshAccount(ctx, org, found); err != nil { // access revoked without an event: start again
 			return nil, outward(err)
 		}
 	}
 	return nil, unavailable(errMoved)
 }
 
-// lostAccess tells whether Stripe says that our key may not see an account, or that there is none: it does not say which.
+// lostAccess reports whether err is Stripe's response for an account that our key may not access or that does not
+// exist. Stripe does not distinguish the two.
 func lostAccess(err error) bool {
 	var e *stripe.Error
-	return errors.As(err, &e) && (e.Code == stripe.ErrorCodeAccountInvalid || e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing)
+	return errors.As(err, &e) &&
+		(e.Code == stripe.ErrorCodeAccountInvalid ||
+			e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing)
 }
 
-// patience is how long one waits for a twin who has asked Stripe for the same account.
+// patience is how long a call waits for a concurrent call that is creating the same account.
 const patience = 12 * time.Second
 
-// account is the org's account, made where there is none, as a change is made: the intent and its key are committed, then
-// Stripe is asked, then the answer is written. Any number may do so at once: they ask with one key and get one account.
-// Who finds the intent of a process that died goes on with it.
+// account returns the org's account and creates it if there is none. It works like a change: commit the intent and its
+// key, call Stripe, write the response. Concurrent calls use the same key and get one account. A call that finds the
+// intent of a process that died continues it.
 func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
 	until := time.Now().Add(patience)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -72,8 +76,8 @@ func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
 		made, err := s.makeAccount(ctx, c)
 		switch {
 		case errors.Is(err, errMoved):
-			continue // under another key
-		case inUse(err) && time.Now().Before(until): // a twin's request is on its way
+			continue // with a new key
+		case inUse(err) && time.Now().Before(until): // a concurrent request holds the key
 			if err := pause(ctx, wait); err != nil {
 				return nil, err
 			}
@@ -93,29 +97,36 @@ func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
 
 func inUse(err error) bool {
 	var e *stripe.Error
-	return errors.As(err, &e) && (e.Code == stripe.ErrorCodeIdempotencyKeyInUse || e.HTTPStatusCode == http.StatusConflict)
+	return errors.As(err, &e) &&
+		(e.Code == stripe.ErrorCodeIdempotencyKeyInUse || e.HTTPStatusCode == http.StatusConflict)
 }
 
-// intend writes down that the org wants an account, unless it has one that we may still see.
+// intend records the intent to create an account, unless the org has an account that we can access.
 func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		if c, err = ReadConnect(ctx, tx); err != nil || c.Account != "" && c.State != Disconnected || c.key != "" && c.Account == "" {
+		if c, err = ReadConnect(ctx, tx); err != nil || c.Account != "" && c.State != Disconnected ||
+			c.key != "" && c.Account == "" {
 			return err
 		}
 		var client bool
-		if err := tx.QueryRow(ctx, `SELECT parent_org_id IS NOT NULL FROM org WHERE id = $1`, []any{org}, &client); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT parent_org_id IS NOT NULL FROM org WHERE id = $1`, []any{org},
+			&client); err != nil {
 			return fmt.Errorf("read org: %w", err)
 		}
 		if client {
-			return fault.New(fault.Conflict, "A client organization is billed by its agency, and bills nobody.")
+			return fault.New(fault.Conflict, "A client organization is billed by its agency and cannot bill others.")
 		}
 		now := s.now()
-		// A twin may have come first; whoever reads the row then goes on with it.
+		// A concurrent call may have been first; then the row read below is its intent.
 		_, err := tx.Exec(ctx, `
-			INSERT INTO connect_account (org_id, stripe_key, keyed_at, intended_at, state_since, created_at, updated_at) VALUES ($1, $2, $3, $3, $3, $3, $3)
-			ON CONFLICT (org_id) DO UPDATE SET stripe_id = NULL, state = 'not_started', stripe_key = $4, attempt = connect_account.attempt + 1, keyed_at = $3,
-				intended_at = $3, state_since = $3, updated_at = $3, version = connect_account.version + 1, details_submitted = false, charges_enabled = false,
-				payouts_enabled = false, card_payments = '', transfers = '', currently_due = '{}', past_due = '{}', pending_verification = '{}', deadline = NULL, disabled_reason = ''
+			INSERT INTO connect_account (org_id, stripe_key, keyed_at, intended_at, state_since, created_at,
+			updated_at) VALUES ($1, $2, $3, $3, $3, $3, $3)
+			ON CONFLICT (org_id) DO UPDATE SET stripe_id = NULL, state = 'not_started', stripe_key = $4, attempt =
+			connect_account.attempt + 1, keyed_at = $3,
+				intended_at = $3, state_since = $3, updated_at = $3, version = connect_account.version + 1,
+				details_submitted = false, charges_enabled = false,
+				payouts_enabled = false, card_payments = '', transfers = '', currently_due = '{}', past_due =
+				'{}', pending_verification = '{}', deadline = NULL, disabled_reason = ''
 			WHERE connect_account.state = 'disconnected' AND connect_account.stripe_id = $5`,
 			org, accountKey(org, 1), now, accountKey(org, c.attempt+1), c.Account)
 		if err != nil {
@@ -130,7 +141,7 @@ func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err erro
 	return c, err
 }
 
-// accountKey is the Idempotency-Key of an org's nth account.
+// accountKey returns the idempotency key of an org's nth account.
 func accountKey(org id.ID, n int) string {
 	if n == 1 {
 		return "acct:" + org.String()
@@ -138,9 +149,9 @@ func accountKey(org id.ID, n int) string {
 	return fmt.Sprintf("acct:%s:%d", org, n)
 }
 
-// makeAccount asks Stripe for the account that was intended. Its parameters never vary, or Stripe would refuse the key. A
-// key that must not be used any more, or whose answer is a kept 500, tells nothing: then the accounts themselves are
-// looked through for the org's; if it is not there, a new key is taken, which is errMoved.
+// makeAccount requests the intended account from Stripe. Its parameters never vary, because Stripe rejects a key with
+// other parameters. If the key has expired, or its stored response is a 500, the outcome is unknown: then makeAccount
+// searches the existing accounts for the org's. If there is none, it stores a new key and returns errMoved.
 func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
 	if s.Now().Sub(c.keyedAt) < keyLife {
 		p := &stripe.AccountParams{Params: given(ctx, c.key), Type: stripe.String(string(stripe.AccountTypeStandard))}
@@ -159,7 +170,8 @@ func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Accoun
 		return made, err
 	}
 	err := s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
-		tx.Queue(`UPDATE connect_account SET stripe_key = $3, attempt = attempt + 1, keyed_at = $4 WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`,
+		tx.Queue(`UPDATE connect_account SET stripe_key = $3, attempt = attempt + 1, keyed_at = $4
+			WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`,
 			c.Org, c.key, accountKey(c.Org, c.attempt+1), s.now())
 		return nil
 	})
@@ -169,22 +181,23 @@ func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Accoun
 	return nil, errMoved
 }
 
-// findAccount looks for the org's among the accounts that were made since it was intended; nil where it is not there.
+// findAccount returns the org's account among those created since the intent, or nil.
 func (s *Service) findAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
-	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.intended.Add(-overlap).Unix()}}
+	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.intended.Add(-overlap).
+		Unix()}}
 	p.Context, p.Limit = ctx, stripe.Int64(100)
 	it := s.stripe.Accounts.List(p)
 	var own *stripe.Account
 	for it.Next() {
 		if a := it.Account(); a.Metadata["org_id"] == c.Org.String() && !a.Deleted {
-			own = a // the first that was made
+			own = a // the listing is newest first: keep the oldest
 		}
 	}
 	_, err := asked(struct{}{}, it.Err())
 	return own, err
 }
 
-// adopt writes the account that Stripe has made, with what it is like, unless a twin has.
+// adopt stores the account that Stripe created and its state, unless a concurrent call has done so.
 func (s *Service) adopt(ctx context.Context, org id.ID, made *stripe.Account) (c *Connected, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if c, err = readConnected(ctx, tx, " FOR UPDATE"); err != nil || c.Account != "" {

@@ -15,30 +15,34 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Split is who got what of one invoice that a client paid, in minor units of the currency in which Stripe settles with the
-// account: Gross = Net + ApplicationFee + StripeFee. What was given back since is beside it.
+// Split is the distribution of one invoice paid by a client, in minor units of the currency in which Stripe settles
+// with the account: Gross = Net + ApplicationFee + StripeFee. Later refunds are recorded separately.
 type Split struct {
-	Invoice        string // Stripe's ids
+	Invoice        string // Stripe's id, as Account, Charge and Fee
 	Sale           id.ID
 	Account        string
-	Charge, Fee    string // Fee: "" where the platform took nothing
+	Charge, Fee    string // Fee: "" if the platform took no fee
 	Currency       string // ISO 4217
 	Gross          int64
 	StripeFee      int64
-	ApplicationFee int64 // the platform's
-	Net            int64 // the reseller's
-	FeeBPS         int64 // the percentage as it was configured when the invoice was made, in hundredths
+	ApplicationFee int64 // of the platform
+	Net            int64 // of the reseller
+	FeeBPS         int64 // configured percentage when the invoice was created, in hundredths
 	Refunded       int64 // of Gross
 	FeeRefunded    int64 // of ApplicationFee
 	PaidAt         time.Time
 }
 
-const splitColumns = `invoice_id, sale_id, account, charge_id, fee_id, currency, gross, stripe_fee, application_fee, net, fee_bps, refunded, fee_refunded, paid_at`
+const splitColumns = `invoice_id, sale_id, account, charge_id, fee_id, currency, gross, stripe_fee, ` +
+	`application_fee, net, fee_bps, refunded, fee_refunded, paid_at`
 
-// Splits lists the invoices that clients of tx's org have paid, latest first, from below one on: that is its moment and its
-// id, both zero for the first page.
+// Splits returns the paid invoices of the clients of tx's org, latest first. The cursor is the time and the id of the
+// last invoice of the previous page, both zero for the first page.
 func Splits(ctx context.Context, tx *postgres.Tx, at time.Time, below string, limit int) ([]Split, error) {
-	rows, err := tx.Query(ctx, `SELECT `+splitColumns+` FROM connect_fee WHERE org_id = $1 AND ($3 = '' OR (paid_at, invoice_id) < ($2, $3)) ORDER BY paid_at DESC, invoice_id DESC LIMIT $4`,
+	rows, err := tx.Query(ctx,
+		`SELECT `+splitColumns+
+			` FROM connect_fee WHERE org_id = $1 AND ($3 = '' OR (paid_at, invoice_id) < ($2, $3))
+				ORDER BY paid_at DESC, invoice_id DESC LIMIT $4`,
 		tx.Org(), at, below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read fees: %w", err)
@@ -50,13 +54,14 @@ func Splits(ctx context.Context, tx *postgres.Tx, at time.Time, below string, li
 	return all, nil
 }
 
-// CountSplits is how many Splits lists in all.
+// CountSplits returns the total number of rows that Splits lists.
 func CountSplits(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT count(*) FROM connect_fee WHERE org_id = $1`, []any{tx.Org()}, &n)
 	return n, err
 }
 
-// hint is what an event's object says of the payment that it is about. It names; it is not believed.
+// hint identifies the payment that an event's object refers to. It is used only to look up the payment, because the
+// event's data is not trusted.
 type hint struct {
 	Object, ID, Charge, Invoice, Subscription string
 	Account                                   string
@@ -68,12 +73,15 @@ func hintOf(payload []byte) hint {
 			Object map[string]json.RawMessage `json:"object"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(payload, &e) // what cannot be read names nothing
+	_ = json.Unmarshal(payload, &e) // an unreadable payload yields an empty hint
 	text := func(key string) (s string) {
 		_ = json.Unmarshal(e.Data.Object[key], &s)
 		return s
 	}
-	h := hint{Object: text("object"), ID: text("id"), Charge: text("charge"), Invoice: text("invoice"), Subscription: text("subscription"), Account: text("account")}
+	h := hint{
+		Object: text("object"), ID: text("id"), Charge: text("charge"), Invoice: text("invoice"),
+		Subscription: text("subscription"), Account: text("account"),
+	}
 	switch h.Object {
 	case "charge":
 		h.Charge = h.ID
@@ -83,7 +91,8 @@ func hintOf(payload []byte) hint {
 	return h
 }
 
-// split reads a payment anew and what became of it; nil for one that is none of our sales, or of no invoice.
+// split reads a payment and its refunds from Stripe. It returns nil for a payment that belongs to none of our sales or
+// has no invoice.
 func (s *Service) split(ctx context.Context, org id.ID, account, charge string) (*Split, error) {
 	p := &stripe.ChargeParams{Params: given(ctx, "")}
 	p.SetStripeAccount(account)
@@ -98,8 +107,10 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 		return nil, nil //nolint:nilnil // nothing of ours is no error
 	}
 	var sale id.ID
-	err = s.App.View(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT id FROM connect_sale WHERE org_id = $1 AND account = $2 AND subscription_id = $3`, []any{org, account, ch.Invoice.Subscription.ID}, &sale)
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT id FROM connect_sale WHERE org_id = $1 AND account = $2 AND subscription_id = $3`,
+			[]any{org, account, ch.Invoice.Subscription.ID}, &sale)
 	})
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // the reseller's own business
@@ -109,14 +120,15 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	}
 	b := ch.BalanceTransaction
 	x := &Split{
-		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upper(b.Currency), Gross: b.Amount, Net: b.Net, PaidAt: unix(ch.Created),
+		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upper(b.Currency),
+		Gross: b.Amount, Net: b.Net, PaidAt: unix(ch.Created),
 	}
 	for _, d := range b.FeeDetails {
 		if d.Type == "application_fee" {
 			x.ApplicationFee += d.Amount
 		}
 	}
-	x.StripeFee = b.Fee - x.ApplicationFee // Stripe's taxes included
+	x.StripeFee = b.Fee - x.ApplicationFee // includes Stripe's taxes
 	if d := ch.Invoice.SubscriptionDetails; d != nil {
 		x.FeeBPS, _ = strconv.ParseInt(d.Metadata[feeMark], 10, 64) // absent: no fee was configured
 	}
@@ -133,12 +145,13 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 		if err != nil {
 			return nil, err
 		}
-		x.FeeRefunded = share(x.ApplicationFee, fee.AmountRefunded, fee.Amount) // in the settlement's currency
+		x.FeeRefunded = share(x.ApplicationFee, fee.AmountRefunded, fee.Amount) // in the settlement currency
 	}
 	return x, nil
 }
 
-// share is amount * part / whole, to the nearest; all of them are at least 0, and part at most whole.
+// share returns amount * part / whole, rounded to the nearest integer. All arguments must be at least 0, and part at
+// most whole.
 func share(amount, part, whole int64) int64 {
 	if whole <= 0 {
 		return 0
@@ -151,24 +164,31 @@ func share(amount, part, whole int64) int64 {
 	return int64(quotient)
 }
 
-// keepSplit writes a payment as it was read. A later reading takes the place of an earlier one, whichever came first: what
-// was given back only grows.
+// keepSplit stores a payment. A new reading replaces the stored one; the refunded amounts keep the larger value,
+// because refunds only grow and readings may arrive out of order.
 func keepSplit(tx *postgres.Tx, x *Split, now time.Time) {
-	tx.Queue(`INSERT INTO connect_fee (org_id, `+splitColumns+`, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-		ON CONFLICT (org_id, invoice_id) DO UPDATE SET charge_id = excluded.charge_id, fee_id = excluded.fee_id, currency = excluded.currency, gross = excluded.gross,
-			stripe_fee = excluded.stripe_fee, application_fee = excluded.application_fee, net = excluded.net, paid_at = excluded.paid_at, updated_at = excluded.updated_at,
-			refunded = greatest(connect_fee.refunded, excluded.refunded), fee_refunded = greatest(connect_fee.fee_refunded, excluded.fee_refunded)`,
-		tx.Org(), x.Invoice, x.Sale, x.Account, x.Charge, x.Fee, x.Currency, x.Gross, x.StripeFee, x.ApplicationFee, x.Net, x.FeeBPS, x.Refunded, x.FeeRefunded, x.PaidAt, now)
+	tx.Queue(`INSERT INTO connect_fee (org_id, `+splitColumns+
+		`, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		ON CONFLICT (org_id, invoice_id) DO UPDATE SET charge_id = excluded.charge_id, fee_id = excluded.fee_id,
+		currency = excluded.currency, gross = excluded.gross,
+			stripe_fee = excluded.stripe_fee, application_fee = excluded.application_fee, net = excluded.net,
+			paid_at = excluded.paid_at, updated_at = excluded.updated_at,
+			refunded = greatest(connect_fee.refunded, excluded.refunded), fee_refunded =
+			greatest(connect_fee.fee_refunded, excluded.fee_refunded)`,
+		tx.Org(), x.Invoice, x.Sale, x.Account, x.Charge, x.Fee, x.Currency, x.Gross, x.StripeFee, x.ApplicationFee,
+		x.Net, x.FeeBPS, x.Refunded, x.FeeRefunded, x.PaidAt, now)
 }
 
-// workPayment does what an event about a payment, an invoice or a fee asks for: the payment is read anew.
-func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h hint, mark func(outcome string) func(context.Context, *postgres.Tx) error) error {
+// workPayment processes an event about a payment, an invoice or a fee: it reads the payment from Stripe and stores it.
+func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h hint,
+	mark func(outcome string) func(context.Context, *postgres.Tx) error,
+) error {
 	var x *Split
 	outcome := "ignored"
 	if h.Charge != "" && (h.Object != "charge" || h.Invoice != "") {
 		var err error
 		switch x, err = s.split(ctx, org, account, h.Charge); {
-		case lostAccess(err): // taken away meanwhile: what was paid cannot be read any more
+		case lostAccess(err): // access was revoked: the payment can no longer be read
 			outcome = "refused"
 		case err != nil:
 			return err
@@ -184,10 +204,12 @@ func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h 
 	})
 }
 
-// workSale does what an event about a subscription asks for: one of ours that has ended is noted.
-func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hint, mark func(outcome string) func(context.Context, *postgres.Tx) error) error {
+// workSale processes an event about a subscription: it records that one of our sales has ended.
+func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hint,
+	mark func(outcome string) func(context.Context, *postgres.Tx) error,
+) error {
 	var sale []*Sale
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		sale, err = sales(ctx, tx, `account = $2 AND subscription_id = $3 AND state = 'active'`, account, h.ID)
 		return err
 	})
@@ -203,12 +225,14 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 		case err != nil && !lostAccess(err):
 			return err
 		case err == nil:
-			ended = got.Status == stripe.SubscriptionStatusCanceled || got.Status == stripe.SubscriptionStatusIncompleteExpired
+			ended = got.Status == stripe.SubscriptionStatusCanceled ||
+				got.Status == stripe.SubscriptionStatusIncompleteExpired
 		}
 	}
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if ended {
-			tx.Queue(`UPDATE connect_sale SET state = 'ended', updated_at = $3 WHERE org_id = $1 AND id = $2 AND state = 'active'`, org, sale[0].ID, s.now())
+			tx.Queue(`UPDATE connect_sale SET state = 'ended', updated_at = $3 WHERE org_id = $1 AND id = $2
+				AND state = 'active'`, org, sale[0].ID, s.now())
 			s.Audit(ctx, tx, Act{Action: "connect.sale_ended", Target: "connect_sale", ID: sale[0].ID.String()})
 		}
 		return mark("applied")(ctx, tx)

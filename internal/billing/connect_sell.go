@@ -17,21 +17,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// ErrCannotSell is the refusal to sell anything through an account that is not enabled: fault.ConnectNotEnabled.
-var ErrCannotSell = fault.New(fault.ConnectNotEnabled, "The payment account is not enabled, so nothing can be sold. GET /white-label/connect says what is missing.")
+// ErrCannotSell reports that the account is not enabled and therefore cannot sell: fault.ConnectNotEnabled.
+var ErrCannotSell = fault.New(fault.ConnectNotEnabled,
+	"The payment account is not enabled, so it cannot sell. GET /white-label/connect shows what is missing.")
 
-// Offer is what a reseller bills a client for, again and again.
+// Offer describes a recurring charge of a reseller to a client.
 type Offer struct {
-	Client   id.ID  // a client org of the reseller's
-	Email    string // where the invoices go; they are paid on Stripe's page, by whatever the client chooses
-	Name     string // on the invoice
+	Client   id.ID  // a client org of the reseller
+	Email    string // for the invoices, which are paid on Stripe's page
+	Name     string // shown on the invoice
 	Amount   int64  // of each period, in minor units
-	Currency string // ISO 4217
+	Currency string // per period, in minor units
 	Interval string // month or year
-	Days     int    // within which an invoice is to be paid; 0: 14
+	Days     int    // until an invoice is due; 0: 14
 }
 
-// How far a sale is, beside InFlight and Failed.
+// The states of a sale, besides InFlight and Failed.
 const (
 	Active = "active"
 	Ended  = "ended"
@@ -47,8 +48,8 @@ type Sale struct {
 	Amount              int64
 	Currency, Interval  string
 	Days                int
-	Subscription        string // Stripe's id; "" as long as unknown
-	FeeBPS, FeeWanted   int64  // the platform's percentage in hundredths: as Stripe has it, and as it is to be
+	Subscription        string // Stripe's id; "" until known
+	FeeBPS, FeeWanted   int64  // the platform's percentage in hundredths: at Stripe, and the target
 	FeeRefusedAt        *time.Time
 	Failure             string
 	CreatedAt, UpdateAt time.Time
@@ -57,9 +58,10 @@ type Sale struct {
 const saleColumns = `id, client_org_id, account, state, keyed_at, email, name, amount, currency, "interval", days_until_due, subscription_id,
 	fee_bps, fee_wanted, fee_refused_at, failure, created_at, updated_at`
 
-// sales reads sales of tx's org by a condition.
+// sales returns the sales of tx's org that match the condition.
 func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Sale, error) {
-	rows, err := tx.Query(ctx, "SELECT "+saleColumns+" FROM connect_sale WHERE org_id = $1 AND "+where, append([]any{tx.Org()}, args...)...)
+	rows, err := tx.Query(ctx, "SELECT "+saleColumns+" FROM connect_sale WHERE org_id = $1 AND "+where,
+		append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read sales: %w", err)
 	}
@@ -70,23 +72,28 @@ func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*
 	return all, nil
 }
 
-// Sell begins to bill a client of the reseller's: a direct charge on the reseller's account, with the platform's fee. The
-// account's row is locked while it is looked whether it may sell, so that what has been told of it before counts. Then
-// Stripe is asked, under keys that are made of the sale's id, and then the answer is written; a sale that a process left
-// on the way is gone on with by the sync, if the account may sell by then.
+// Sell starts billing a client of the reseller: a direct charge on the reseller's account, with the platform's fee.
+// Sell holds the account's row lock while it checks that the account may sell, so every earlier change of its state
+// counts. Then it calls Stripe with keys derived from the sale's id, and writes the outcome. The sync continues a sale
+// that a process left in flight, if the account may still sell.
 //
 // Errors: ErrCannotSell, fault.FeatureNotInPlan, fault.NotFound for a client that is not the reseller's,
-// fault.ProviderRefused for an offer that Stripe does not take, fault.Unavailable while Stripe is away.
+// fault.ProviderRefused for an offer that Stripe rejects, fault.Unavailable while Stripe is unavailable.
 func (s *Service) Sell(ctx context.Context, org id.ID, o Offer) (*Sale, error) {
-	if o.Amount <= 0 || o.Interval != "month" && o.Interval != "year" || !strings.Contains(o.Email, "@") || o.Name == "" || len(o.Currency) != 3 || o.Days < 0 {
-		return nil, fault.New(fault.ValidationFailed, "An offer has a name, an amount above 0, a currency, an interval of a month or a year, and an address for its invoices.")
+	if o.Amount <= 0 || o.Interval != "month" && o.Interval != "year" || !strings.Contains(o.Email, "@") ||
+		o.Name == "" || len(o.Currency) != 3 || o.Days < 0 {
+		return nil,
+			fault.New(fault.ValidationFailed,
+				"An offer has a name, an amount above 0, a currency, an interval of a month or a year, and an "+
+					"address for its invoices.")
 	}
 	if o.Days == 0 {
 		o.Days = 14
 	}
 	now := s.now()
 	sale := &Sale{
-		ID: id.New(), Client: o.Client, State: InFlight, KeyedAt: now, Email: o.Email, Name: o.Name, Amount: o.Amount, Currency: strings.ToUpper(o.Currency), Interval: o.Interval,
+		ID: id.New(), Client: o.Client, State: InFlight, KeyedAt: now, Email: o.Email, Name: o.Name, Amount: o.Amount,
+		Currency: strings.ToUpper(o.Currency), Interval: o.Interval,
 		Days: o.Days, CreatedAt: now, UpdateAt: now,
 	}
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
@@ -95,19 +102,26 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer) (*Sale, error) {
 			return err
 		}
 		var known bool
-		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND id = $2 AND detached_at IS NULL)`, []any{org, o.Client}, &known); err != nil {
+		if err := tx.QueryRow(ctx,
+			`SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND id = $2 AND detached_at IS NULL)`,
+			[]any{org, o.Client}, &known); err != nil {
 			return fmt.Errorf("read client: %w", err)
 		}
 		if !known {
 			return fault.New(fault.NotFound, "There is no such client organization.")
 		}
 		sale.Account, sale.FeeBPS, sale.FeeWanted = account, rate, rate
-		tx.Queue(`INSERT INTO connect_sale (org_id, `+saleColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-			org, sale.ID, sale.Client, sale.Account, sale.State, sale.KeyedAt, sale.Email, sale.Name, sale.Amount, sale.Currency, sale.Interval, sale.Days,
-			sale.Subscription, sale.FeeBPS, sale.FeeWanted, sale.FeeRefusedAt, sale.Failure, sale.CreatedAt, sale.UpdateAt)
-		s.Audit(ctx, tx, Act{Action: "connect.sale_begun", Target: "connect_sale", ID: sale.ID.String(), Detail: map[string]any{
-			"client_org_id": sale.Client, "amount": sale.Amount, "currency": sale.Currency, "interval": sale.Interval, "application_fee_percent": plans.Percent(rate),
-		}})
+		tx.Queue(`INSERT INTO connect_sale (org_id, `+saleColumns+
+			`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+			org, sale.ID, sale.Client, sale.Account, sale.State, sale.KeyedAt, sale.Email, sale.Name, sale.Amount,
+			sale.Currency, sale.Interval, sale.Days,
+			sale.Subscription, sale.FeeBPS, sale.FeeWanted, sale.FeeRefusedAt, sale.Failure, sale.CreatedAt,
+			sale.UpdateAt)
+		s.Audit(ctx, tx,
+			Act{Action: "connect.sale_begun", Target: "connect_sale", ID: sale.ID.String(), Detail: map[string]any{
+				"client_org_id": sale.Client, "amount": sale.Amount, "currency": sale.Currency,
+				"interval": sale.Interval, "application_fee_percent": plans.Percent(rate),
+			}})
 		return nil
 	})
 	if err != nil {
@@ -119,8 +133,8 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer) (*Sale, error) {
 	return sale, s.carrySale(ctx, org, sale)
 }
 
-// maySell answers the platform's percentage and the account, with the account's row locked until the end of tx; else why
-// nothing may be sold.
+// maySell returns the platform's percentage and the account. It holds the account's row lock until the end of tx. It
+// returns an error if the org may not sell.
 func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, account string, err error) {
 	c, err := readConnected(ctx, tx, " FOR UPDATE")
 	if err != nil {
@@ -139,7 +153,7 @@ func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, acco
 	return s.Catalogue.ConnectFee(&r), c.Account, nil
 }
 
-// carrySale asks Stripe for a sale that was begun and writes what came of it. An outcome that is not known is left in
+// carrySale creates a recorded sale at Stripe and writes the outcome. If the outcome is unknown, the sale stays in
 // flight.
 func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 	sub, err := s.bill(ctx, sale)
@@ -153,7 +167,7 @@ func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 		return errors.Join(ErrCannotSell, s.closeSale(ctx, org, sale, Failed, "", "no_access"))
 	case sortOf(err) == refused, sortOf(err) == missing, sortOf(err) == declined:
 		s.Log.WarnContext(ctx, "stripe refused a sale of a reseller", "sale", sale.ID.String(), "error", redacted(err))
-		f := fault.New(fault.ProviderRefused, "The payment processor does not take this offer.").Because(redacted(err))
+		f := fault.New(fault.ProviderRefused, "The payment processor rejected this offer.").Because(redacted(err))
 		if closed := s.closeSale(ctx, org, sale, Failed, "", "refused"); closed != nil {
 			return closed
 		}
@@ -163,7 +177,8 @@ func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 	}
 }
 
-// bill makes the client's customer, price and subscription on the reseller's account. What it asks for never varies.
+// bill creates the client's customer, price and subscription on the reseller's account. Its parameters never vary, so a
+// retry with the same keys is idempotent.
 func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) {
 	key := "sale:" + sale.ID.String()
 	cp := &stripe.CustomerParams{Params: given(ctx, key+":customer"), Email: &sale.Email}
@@ -174,8 +189,10 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 		return "", err
 	}
 	pp := &stripe.PriceParams{
-		Params: given(ctx, key+":price"), Currency: stripe.String(strings.ToLower(sale.Currency)), UnitAmount: &sale.Amount,
-		ProductData: &stripe.PriceProductDataParams{Name: &sale.Name}, Recurring: &stripe.PriceRecurringParams{Interval: &sale.Interval},
+		Params: given(ctx, key+":price"), Currency: stripe.String(strings.ToLower(sale.Currency)),
+		UnitAmount:  &sale.Amount,
+		ProductData: &stripe.PriceProductDataParams{Name: &sale.Name},
+		Recurring:   &stripe.PriceRecurringParams{Interval: &sale.Interval},
 	}
 	pp.SetStripeAccount(sale.Account)
 	price, err := asked(s.stripe.Prices.New(pp))
@@ -184,7 +201,8 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 	}
 	sp := &stripe.SubscriptionParams{
 		Params: given(ctx, key), Customer: &customer.ID, Items: []*stripe.SubscriptionItemsParams{{Price: &price.ID}},
-		CollectionMethod: stripe.String(string(stripe.SubscriptionCollectionMethodSendInvoice)), DaysUntilDue: stripe.Int64(int64(sale.Days)),
+		CollectionMethod: stripe.String(string(stripe.SubscriptionCollectionMethodSendInvoice)),
+		DaysUntilDue:     stripe.Int64(int64(sale.Days)),
 	}
 	sp.SetStripeAccount(sale.Account)
 	sp.AddMetadata("sale_id", sale.ID.String())
@@ -196,33 +214,40 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 	return made.ID, nil
 }
 
-// charging sets the platform's percentage, as a decimal and not as the library's float, and beside it as metadata: Stripe
-// keeps those with each invoice as they were when it was made.
+// charging sets the platform's percentage, as a decimal rather than the library's float, and records it in the
+// metadata, which Stripe copies to each invoice at its creation.
 func charging(p *stripe.SubscriptionParams, bps int64) {
 	p.AddExtra("application_fee_percent", plans.Percent(bps))
 	p.AddMetadata(feeMark, strconv.FormatInt(bps, 10))
 }
 
-// feeMark is the metadata that tells an invoice's percentage.
+// feeMark is the metadata key of an invoice's percentage.
 const feeMark = "fee_bps"
 
 func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, sub, failure string) error {
 	sale.State, sale.Subscription, sale.Failure = state, sub, failure
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE connect_sale SET state = $3, subscription_id = $4, failure = $5, updated_at = $6 WHERE org_id = $1 AND id = $2 AND state = 'in_flight'`,
+		n, err := tx.Exec(ctx,
+			`UPDATE connect_sale SET state = $3, subscription_id = $4, failure = $5, updated_at = $6
+				WHERE org_id = $1 AND id = $2 AND state = 'in_flight'`,
 			org, sale.ID, state, sub, failure, s.now())
 		if err != nil {
 			return fmt.Errorf("write sale: %w", err)
 		}
 		if n > 0 {
-			s.Audit(ctx, tx, Act{Action: "connect.sale_" + map[string]string{Active: "made", Failed: "refused"}[state], Target: "connect_sale", ID: sale.ID.String(), Detail: map[string]any{"subscription": sub, "failure": failure}})
+			s.Audit(ctx, tx,
+				Act{
+					Action: "connect.sale_" + map[string]string{Active: "made", Failed: "refused"}[state],
+					Target: "connect_sale", ID: sale.ID.String(),
+					Detail: map[string]any{"subscription": sub, "failure": failure},
+				})
 		}
 		return nil
 	})
 }
 
-// resume goes on with a sale that a process left in flight. If the account may not sell any more, or the keys are too old,
-// Stripe is not asked to sell: then the sale is what its subscription says, and failed where there is none.
+// resume continues a sale that a process left in flight. If the account may no longer sell, or the keys have expired,
+// it does not create the sale: the sale becomes active if its subscription exists at Stripe, and failed otherwise.
 func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	var may bool
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
@@ -239,7 +264,10 @@ func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	if may {
 		return s.carrySale(ctx, org, sale)
 	}
-	p := &stripe.SubscriptionListParams{Status: stripe.String("all"), CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: sale.KeyedAt.Add(-overlap).Unix()}}
+	p := &stripe.SubscriptionListParams{
+		Status:       stripe.String("all"),
+		CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: sale.KeyedAt.Add(-overlap).Unix()},
+	}
 	p.Context, p.Limit, p.StripeAccount = ctx, stripe.Int64(100), &sale.Account
 	for it := s.stripe.Subscriptions.List(p); ; {
 		if !it.Next() {

@@ -17,13 +17,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// reseller is an org with a client, whose account is enabled.
+// reseller returns an org with an enabled account, and a client org of it.
 func (w *world) reseller() (org, client id.ID) {
 	w.Helper()
 	org, client = w.on("white_label_pro"), id.New()
 	for _, sql := range []string{
 		"INSERT INTO org (parent_org_id, id, name) VALUES ($1, $2, 'Client')",
-		"INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at) VALUES ($1, $2, 'Client', $1, now(), now())",
+		"INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at) VALUES ($1, $2, 'Client', " +
+			"$1, now(), now())",
 	} {
 		if _, err := w.sql.Exec(w.Context(), sql, org, client); err != nil {
 			w.Fatal(err)
@@ -37,17 +38,21 @@ func (w *world) reseller() (org, client id.ID) {
 }
 
 func offer(client id.ID, amount int64, currency string) billing.Offer {
-	return billing.Offer{Client: client, Email: "books@client.example", Name: "CRM", Amount: amount, Currency: currency, Interval: "month"}
+	return billing.Offer{
+		Client: client, Email: "books@client.example", Name: "CRM", Amount: amount,
+		Currency: currency, Interval: "month",
+	}
 }
 
-// priced is a service whose catalogue takes another percentage of resellers.
+// priced returns a service with a catalogue that has another percentage for resellers.
 func (w *world) priced(percent string) *billing.Service {
 	w.Helper()
 	b, err := os.ReadFile("plans/catalogue.yaml")
 	if err != nil {
 		w.Fatal(err)
 	}
-	c, err := plans.Parse([]byte(strings.Replace(string(b), `connect_fee_pct: "2.00"`, fmt.Sprintf("connect_fee_pct: %q", percent), 1)))
+	c, err := plans.Parse([]byte(strings.Replace(string(b), `connect_fee_pct: "2.00"`,
+		fmt.Sprintf("connect_fee_pct: %q", percent), 1)))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -65,10 +70,11 @@ func (w *world) of(account, path string) map[string]any {
 	return w.ask(req)
 }
 
-// does asks a connected account for something, as its owner would in its dashboard, or the platform.
+// does sends a request for a connected account, as its owner in the dashboard or the platform would.
 func (w *world) does(account, path, form string) map[string]any {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://stripe.test"+path, strings.NewReader(form))
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://stripe.test"+path,
+		strings.NewReader(form))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -77,7 +83,7 @@ func (w *world) does(account, path, form string) map[string]any {
 	return w.ask(req)
 }
 
-// payAll has the clients of an account pay what is open.
+// payAll pays all open invoices of an account's clients.
 func (w *world) payAll(account string) {
 	w.Helper()
 	list, _ := w.of(account, "/v1/invoices?status=open&limit=100")["data"].([]any)
@@ -90,7 +96,7 @@ func (w *world) payAll(account string) {
 
 func (w *world) splits(org id.ID) (all []billing.Split) {
 	w.Helper()
-	err := w.App.View(w.Context(), org, func(tx *postgres.Tx) (err error) {
+	err := w.App.ReadTx(w.Context(), org, func(tx *postgres.Tx) (err error) {
 		all, err = billing.Splits(w.Context(), tx, time.Time{}, "", 1000)
 		return err
 	})
@@ -100,7 +106,7 @@ func (w *world) splits(org id.ID) (all []billing.Split) {
 	return all
 }
 
-// TestNobodySellsUnlessEnabled goes through the six states, each reached as it is in life, and tries to sell in each.
+// TestNobodySellsUnlessEnabled brings an account into each of the six states and tries to sell in each.
 func TestNobodySellsUnlessEnabled(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -131,25 +137,32 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 		w.wantConnect(org, c.state)
 		before := w.count("SELECT count(*) FROM connect_sale")
 		err := sells(org)
-		if c.state == billing.Enabled && err != nil || c.state != billing.Enabled && !fault.Is(err, fault.ConnectNotEnabled) {
+		if c.state == billing.Enabled && err != nil ||
+			c.state != billing.Enabled && !fault.Is(err, fault.ConnectNotEnabled) {
 			t.Errorf("%s: %v", c.state, err)
 		}
 		if made := w.count("SELECT count(*) FROM connect_sale") - before; (made == 1) != (c.state == billing.Enabled) {
 			t.Errorf("%s: %d sales were written", c.state, made)
 		}
 	}
-	// Enabled, and the plan no longer holds it; and a client that is somebody else's.
+	// Enabled, but the plan no longer includes selling; and a client of another reseller.
 	other, theirs := w.reseller()
 	if _, err := w.billing.Sell(t.Context(), other, offer(client, 4900, "usd")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("somebody else's client: %v", err)
 	}
-	if _, err := w.sql.Exec(t.Context(), "UPDATE subscription SET plan = 'agency_scale' WHERE org_id = $1", other); err != nil {
+	if _, err := w.sql.Exec(t.Context(), "UPDATE subscription SET plan = 'agency_scale' WHERE org_id = $1",
+		other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.billing.Sell(t.Context(), other, offer(theirs, 4900, "usd")); !fault.Is(err, fault.FeatureNotInPlan) {
+	if _, err := w.billing.Sell(t.Context(), other, offer(theirs, 4900, "usd")); !fault.Is(err,
+		fault.FeatureNotInPlan) {
 		t.Errorf("a plan without it: %v", err)
 	}
-	for _, bad := range []billing.Offer{{}, offer(client, 0, "usd"), offer(client, -5, "usd"), offer(client, 5, "dollars")} {
+	for _, bad := range []billing.Offer{
+		{},
+		offer(client, 0, "usd"), offer(client, -5, "usd"),
+		offer(client, 5, "dollars"),
+	} {
 		if _, err := w.billing.Sell(t.Context(), org, bad); !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -157,7 +170,7 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 }
 
 // TestAnAccountThatStripeHasStoppedSellsNothingThoughNobodyHasToldUs: between Stripe's decision and its event, Stripe
-// refuses, and nothing is left of the sale but that it failed.
+// refuses the sale, and the sale is recorded as failed.
 func TestAnAccountThatStripeHasStoppedSellsNothingThoughNobodyHasToldUs(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -177,10 +190,10 @@ func TestAnAccountThatStripeHasStoppedSellsNothingThoughNobodyHasToldUs(t *testi
 	}
 }
 
-// TestEachInvoicesMoneyAddsUp sells for random amounts in several currencies at random percentages, lets months go by in
-// which the percentage changes, pays, refunds parts with and without the fee, and loses a part of the events. After a
-// sync each invoice's gross is the reseller's net, the platform's fee and Stripe's fee; the percentage is the one that was
-// configured when the invoice was made; and the sums are what Stripe's own ledgers say.
+// TestEachInvoicesMoneyAddsUp sells for random amounts in several currencies at random percentages, changes the
+// percentage over several months, pays, refunds parts with and without the fee, and loses some of the events. After a
+// sync, each invoice's gross is the sum of the reseller's net, the platform's fee and Stripe's fee; the percentage is
+// the one configured when the invoice was created; and the sums equal those in Stripe's own ledgers.
 func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -195,7 +208,7 @@ func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 	}
 	sync := func() {
 		t.Helper()
-		if _, err := w.billing.Missed(t.Context()); err != nil {
+		if _, err := w.billing.FetchMissedEvents(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if rep, err := w.billing.Sales(t.Context()); err != nil || rep.Failed != 0 {
@@ -211,15 +224,16 @@ func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 		}
 		for _, currency := range []string{"usd", "jpy", "eur"} {
 			for range 2 {
-				if _, err := w.billing.Sell(t.Context(), org, offer(client, 60+r.Int64N(1<<r.IntN(24)), currency)); err != nil {
+				if _, err := w.billing.Sell(t.Context(), org,
+					offer(client, 60+r.Int64N(1<<r.IntN(24)), currency)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		if month == 0 {
-			sync() // so that the next look knows where it begins
+			sync() // so that the next fetch has a start position
 		} else {
-			w.pass(31*day + 2*time.Hour) // the renewals of all that was sold, at the percentage of now
+			w.pass(31*day + 2*time.Hour) // all sales renew, at the current percentage
 		}
 		list, _ := w.of(account, "/v1/invoices?status=open&limit=100")["data"].([]any)
 		for _, inv := range list {
@@ -289,8 +303,8 @@ func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 	}
 }
 
-// TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked: the wish is written with the state, Stripe refuses it, which is
-// shown; and if the access comes back, it is the plan's percentage again.
+// TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked: the target of 0 is written with the state, Stripe refuses
+// it, and the sale records that; if access is restored, the target is the plan's percentage again.
 func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -303,7 +317,9 @@ func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		var got string
-		if err := w.sql.QueryRow(t.Context(), "SELECT fee_bps || ' ' || fee_wanted || ' ' || (fee_refused_at IS NOT NULL) FROM connect_sale WHERE id = $1", sale.ID).Scan(&got); err != nil || got != want {
+		if err := w.sql.QueryRow(t.Context(),
+			"SELECT fee_bps || ' ' || fee_wanted || ' ' || (fee_refused_at IS NOT NULL) FROM connect_sale WHERE id "+
+				"= $1", sale.ID).Scan(&got); err != nil || got != want {
 			t.Errorf("the fee is %s, want %s, %v", got, want, err)
 		}
 	}
@@ -333,8 +349,8 @@ func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	}
 }
 
-// TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp lets the process die at each step of a sale; the sync finishes it where the
-// account may still sell, and where it may not, takes what Stripe has and sells nothing more.
+// TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp kills the process at each step of a sale. The sync completes the sale
+// if the account may still sell; otherwise it adopts what exists at Stripe and creates nothing.
 func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -365,7 +381,8 @@ func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 			}
 		}
 		var state string
-		if err := w.sql.QueryRow(t.Context(), "SELECT state FROM connect_sale WHERE org_id = $1", org).Scan(&state); err != nil || state != c.want {
+		if err := w.sql.QueryRow(t.Context(), "SELECT state FROM connect_sale WHERE org_id = $1", org).
+			Scan(&state); err != nil || state != c.want {
 			t.Errorf("%s, then %s: %s, want %s, %v", c.dies, c.then, state, c.want, err)
 		}
 		list, _ := w.of(w.account(org), "/v1/subscriptions?status=all")["data"].([]any)
@@ -375,7 +392,7 @@ func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 	}
 }
 
-// TestAResellersOwnBusinessIsNoneOfOurs: what the account sells by itself, and what ends, reaches no ledger of ours.
+// TestAResellersOwnBusinessIsNoneOfOurs: the account's own sales, and sales that have ended, are not recorded.
 func TestAResellersOwnBusinessIsNoneOfOurs(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -386,14 +403,17 @@ func TestAResellersOwnBusinessIsNoneOfOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	cus := w.does(account, "/v1/customers", "email=own@example.com")["id"].(string)
-	price := w.does(account, "/v1/prices", "currency=usd&unit_amount=700&product_data[name]=x&recurring[interval]=month")["id"].(string)
+	price := w.does(account, "/v1/prices",
+		"currency=usd&unit_amount=700&product_data[name]=x&recurring[interval]=month")["id"].(string)
 	w.does(account, "/v1/subscriptions", "customer="+cus+"&items[0][price]="+price)
 	w.payAll(account)
 	w.told()
-	if all := w.splits(org); len(all) != 1 || all[0].Sale != sale.ID || all[0].Gross != 4900 || all[0].ApplicationFee != 98 || all[0].FeeBPS != 200 {
+	if all := w.splits(org); len(all) != 1 || all[0].Sale != sale.ID || all[0].Gross != 4900 ||
+		all[0].ApplicationFee != 98 || all[0].FeeBPS != 200 {
 		t.Errorf("%+v", all)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://stripe.test/v1/subscriptions/"+sale.Subscription, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete,
+		"http://stripe.test/v1/subscriptions/"+sale.Subscription, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

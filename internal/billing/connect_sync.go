@@ -13,10 +13,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// RefreshAccount reads the org's account anew and applies what differs, with also in the same transaction. It answers
-// whether anything did. Two that overtake each other between the reading and the writing are told by the row's version,
-// and the later reads again.
-func (s *Service) RefreshAccount(ctx context.Context, org id.ID, why string, also ...func(context.Context, *postgres.Tx) error) (changed bool, err error) {
+// RefreshAccount reads the org's account from Stripe and applies the differences, with also in the same transaction. It
+// reports whether anything changed. The row's version detects a concurrent refresh between the read and the write; the
+// later one reads again.
+func (s *Service) RefreshAccount(ctx context.Context, org id.ID, why string,
+	also ...func(context.Context, *postgres.Tx) error,
+) (changed bool, err error) {
 	for range tries {
 		c, err := s.connected(ctx, org)
 		if err != nil {
@@ -36,13 +38,13 @@ func (s *Service) RefreshAccount(ctx context.Context, org id.ID, why string, als
 	return false, errMoved
 }
 
-// Returned is RefreshAccount for a browser that comes back from Stripe's pages, which proves nothing.
+// Returned is RefreshAccount for a browser that returns from Stripe's pages. The redirect itself proves nothing.
 func (s *Service) Returned(ctx context.Context, org id.ID) error {
 	_, err := s.RefreshAccount(ctx, org, told)
 	return outward(err)
 }
 
-// readAccount asks Stripe for one account. One that we may not see is an answer, not an error.
+// readAccount reads one account from Stripe. An account that we cannot access is returned as Gone, not as an error.
 func (s *Service) readAccount(ctx context.Context, account string) (Facts, error) {
 	got, err := asked(s.stripe.Accounts.GetByID(account, &stripe.AccountParams{Params: given(ctx, "")}))
 	switch {
@@ -54,8 +56,10 @@ func (s *Service) readAccount(ctx context.Context, account string) (Facts, error
 	return factsOf(got), nil
 }
 
-// applyAccount writes f, if nothing was applied since c was read; else errMoved.
-func (s *Service) applyAccount(ctx context.Context, c *Connected, f Facts, why string, also ...func(context.Context, *postgres.Tx) error) (changed bool, err error) {
+// applyAccount writes f. It returns errMoved if anything was applied since c was read.
+func (s *Service) applyAccount(ctx context.Context, c *Connected, f Facts, why string,
+	also ...func(context.Context, *postgres.Tx) error,
+) (changed bool, err error) {
 	if len(also) == 0 && c.same(&f) {
 		return false, nil
 	}
@@ -77,28 +81,34 @@ func (s *Service) applyAccount(ctx context.Context, c *Connected, f Facts, why s
 	return changed, err
 }
 
-// workConnected does what an event of an org's account asks for.
-func (s *Service) workConnected(ctx context.Context, org id.ID, e *Event, mark func(outcome string) func(context.Context, *postgres.Tx) error) error {
+// workConnected processes an event of the org's account.
+func (s *Service) workConnected(ctx context.Context, org id.ID, e *Event,
+	mark func(outcome string) func(context.Context, *postgres.Tx) error,
+) error {
 	c, err := s.connected(ctx, org)
 	if err != nil {
 		return err
 	}
-	if c.Account != e.Account { // of an account that was the org's
+	if c.Account != e.Account { // an event of a former account of the org
 		return s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) })
 	}
 	switch stripe.EventType(e.Type) {
-	case stripe.EventTypeAccountUpdated, stripe.EventTypeAccountApplicationAuthorized, stripe.EventTypeAccountApplicationDeauthorized,
-		stripe.EventTypeAccountExternalAccountCreated, stripe.EventTypeAccountExternalAccountDeleted, stripe.EventTypeAccountExternalAccountUpdated,
+	case stripe.EventTypeAccountUpdated, stripe.EventTypeAccountApplicationAuthorized,
+		stripe.EventTypeAccountApplicationDeauthorized,
+		stripe.EventTypeAccountExternalAccountCreated, stripe.EventTypeAccountExternalAccountDeleted,
+		stripe.EventTypeAccountExternalAccountUpdated,
 		stripe.EventTypeCapabilityUpdated:
 		changed, err := s.RefreshAccount(ctx, org, told, mark("applied"))
 		if err != nil || !changed {
 			return err
 		}
-		if err := s.Rates(ctx, org); err != nil { // the sync does it, too
-			s.Log.WarnContext(ctx, "the fees of a reseller's sales could not be changed", "org", org.String(), "error", redacted(err))
+		if err := s.Rates(ctx, org); err != nil { // the sync retries it
+			s.Log.WarnContext(ctx, "update of a reseller's fees failed", "org", org.String(),
+				"error", redacted(err))
 		}
 		return nil
-	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated, stripe.EventTypeChargeRefunded:
+	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated,
+		stripe.EventTypeChargeRefunded:
 		return s.workPayment(ctx, org, c.Account, hintOf(e.Payload), mark)
 	case stripe.EventTypeCustomerSubscriptionDeleted, stripe.EventTypeCustomerSubscriptionUpdated:
 		return s.workSale(ctx, org, c.Account, hintOf(e.Payload), mark)
@@ -107,13 +117,13 @@ func (s *Service) workConnected(ctx context.Context, org id.ID, e *Event, mark f
 	}
 }
 
-// whoseAccount is the org of a connected account, the zero one where it is nobody's. It is asked each time: an org may
-// have another account tomorrow.
+// whoseAccount returns the org of a connected account, or the zero id if no org has it. The result is not cached,
+// because an org's account may change.
 func (s *Service) whoseAccount(ctx context.Context, account string) (org id.ID, err error) {
 	if account == "" {
 		return org, nil
 	}
-	err = s.System.View(ctx, org, func(tx *postgres.Tx) error {
+	err = s.System.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT org_id FROM connect_account WHERE stripe_id = $1`, []any{account}, &org)
 	})
 	if err != nil && !postgres.None(err) {
@@ -122,12 +132,12 @@ func (s *Service) whoseAccount(ctx context.Context, account string) (org id.ID, 
 	return org, nil
 }
 
-// abandoned is how old an intent is whose process is taken for dead.
+// abandoned is the age after which the process of an intent is considered dead.
 const abandoned = time.Minute
 
-// Accounts compares all connected accounts with Stripe's, and goes on with those that a process left half made. Stripe
-// lists a hundred at a time, so that ten thousand cost a hundred requests; one that is not listed is asked for by itself,
-// a disconnected one only in a whole sync. One that fails stops no other.
+// Accounts compares all connected accounts with Stripe and completes those that a process left unfinished. Stripe lists
+// 100 accounts per request, so 10,000 accounts cost 100 requests. An account that is not listed is read individually; a
+// disconnected account only in a full sync. An account that fails does not stop the others.
 func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 	var r Report
 	known, begun, err := s.allConnected(ctx)
@@ -148,7 +158,7 @@ func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 		case err != nil:
 			r.Failed++
 			s.Metrics.repairs.WithLabelValues("failed").Inc()
-			s.Log.ErrorContext(ctx, "a connected account cannot be synced", "org", org.String(), "error", redacted(err))
+			s.Log.ErrorContext(ctx, "sync of a connected account failed", "org", org.String(), "error", redacted(err))
 		case changed:
 			r.Repaired++
 		default:
@@ -167,7 +177,7 @@ func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 	if err := s.listed(ctx, pace, known, &r); err != nil {
 		return r, err
 	}
-	for _, c := range known { // those that differ, or were not listed
+	for _, c := range known { // those that differ or were not listed
 		if c.State == Disconnected && !whole {
 			continue
 		}
@@ -178,7 +188,7 @@ func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 	return r, nil
 }
 
-// listed takes the accounts out of known that Stripe lists as they are known.
+// listed removes from known the accounts that Stripe lists unchanged.
 func (s *Service) listed(ctx context.Context, pace *pace, known map[string]*Connected, r *Report) error {
 	p := &stripe.AccountListParams{}
 	p.Context, p.Limit, p.Single = ctx, stripe.Int64(100), true
@@ -212,11 +222,13 @@ func (s *Service) listed(ctx context.Context, pace *pace, known map[string]*Conn
 	return nil
 }
 
-// allConnected are all accounts that we know by id, and the orgs whose account was begun some time ago and is not there.
+// allConnected returns all accounts with a known id, and the orgs with an abandoned intent.
 func (s *Service) allConnected(ctx context.Context) (known map[string]*Connected, begun []id.ID, err error) {
 	known = map[string]*Connected{}
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT `+connectedColumns+` FROM connect_account WHERE stripe_id IS NOT NULL OR keyed_at < $1`, s.now().Add(-abandoned))
+	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT `+connectedColumns+` FROM connect_account WHERE stripe_id IS NOT NULL OR keyed_at < $1`, s.now().
+				Add(-abandoned))
 		if err != nil {
 			return err
 		}
@@ -236,13 +248,14 @@ func (s *Service) allConnected(ctx context.Context) (known map[string]*Connected
 	return known, begun, nil
 }
 
-// concernsUs tells whether an event of a connected account is one that workConnected does anything about.
+// concernsUs reports whether the sync has to fetch an event of a connected account, because workConnected handles it.
 func concernsUs(e *stripe.Event) bool {
 	switch e.Type {
-	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated, stripe.EventTypeChargeRefunded,
+	case stripe.EventTypeInvoicePaid, stripe.EventTypeChargeSucceeded, stripe.EventTypeChargeUpdated,
+		stripe.EventTypeChargeRefunded,
 		stripe.EventTypeCustomerSubscriptionDeleted, stripe.EventTypeCustomerSubscriptionUpdated:
 		return true
 	default:
-		return false // the account itself is read by Accounts
+		return false // Accounts reads the account itself
 	}
 }

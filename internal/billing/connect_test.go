@@ -17,8 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt is the state machine, which is a function: an account is in the
-// state that the last reading says, whatever state it was in.
+// TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt: the state depends only on the last reading, not on the previous
+// state.
 func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
 	t.Parallel()
 	deadline := noon.Add(14 * day)
@@ -37,28 +37,61 @@ func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
 	}{
 		"access taken away":                  {billing.Facts{Gone: true}, billing.Disconnected},
 		"access taken away from an able one": {with(func(f *billing.Facts) { f.Gone = true }), billing.Disconnected},
-		"just made":                          {billing.Facts{CardPayments: "inactive", Due: due, Disabled: "requirements.past_due"}, billing.Onboarding},
-		"charges before the details":         {with(func(f *billing.Facts) { f.Details = false }), billing.Onboarding},
-		"all in order":                       {able, billing.Enabled},
-		"transfers were never asked for":     {with(func(f *billing.Facts) { f.Transfers = "" }), billing.Enabled},
-		"transfers are not requested":        {with(func(f *billing.Facts) { f.Transfers = "unrequested" }), billing.Enabled},
-		"due by a deadline":                  {with(func(f *billing.Facts) { f.Due, f.Deadline = due, &deadline }), billing.Enabled},
-		"charges, and payouts off":           {with(func(f *billing.Facts) { f.Payouts, f.PastDue = false, due }), billing.Restricted},
-		"payouts, and charges off":           {with(func(f *billing.Facts) { f.Charges, f.Due = false, due }), billing.Restricted},
-		"no card payments":                   {with(func(f *billing.Facts) { f.CardPayments, f.Due = "inactive", due }), billing.Restricted},
-		"card payments looked at":            {with(func(f *billing.Facts) { f.CardPayments = "pending" }), billing.PendingReview},
-		"transfers looked at":                {with(func(f *billing.Facts) { f.Transfers = "pending" }), billing.PendingReview},
-		"past due":                           {off(func(f *billing.Facts) { f.PastDue, f.Disabled = due, "requirements.past_due" }), billing.Restricted},
-		"due, without a reason":              {off(func(f *billing.Facts) { f.Due = due }), billing.Restricted},
-		"verified, while something is due":   {off(func(f *billing.Facts) { f.Pending, f.Due = due, due }), billing.Restricted},
-		"verified":                           {off(func(f *billing.Facts) { f.Pending, f.Disabled = due, "requirements.pending_verification" }), billing.PendingReview},
-		"verified, without a reason":         {off(func(f *billing.Facts) { f.Pending = due }), billing.PendingReview},
-		"under review":                       {off(func(f *billing.Facts) { f.Disabled = "under_review" }), billing.PendingReview},
-		"on a list that Stripe goes through": {off(func(f *billing.Facts) { f.Disabled = "listed" }), billing.PendingReview},
-		"rejected":                           {off(func(f *billing.Facts) { f.Disabled = "rejected.fraud" }), billing.Restricted},
-		"paused by the platform":             {off(func(f *billing.Facts) { f.Disabled = "platform_paused" }), billing.Restricted},
-		"a reason that nobody has heard of":  {off(func(f *billing.Facts) { f.Disabled = "tomorrow.s_word" }), billing.Restricted},
-		"submitted a moment ago":             {off(func(*billing.Facts) {}), billing.PendingReview},
+		"just made": {billing.Facts{
+			CardPayments: "inactive", Due: due,
+			Disabled: "requirements.past_due",
+		}, billing.Onboarding},
+		"charges before the details":     {with(func(f *billing.Facts) { f.Details = false }), billing.Onboarding},
+		"all in order":                   {able, billing.Enabled},
+		"transfers were never asked for": {with(func(f *billing.Facts) { f.Transfers = "" }), billing.Enabled},
+		"transfers are not requested": {with(func(f *billing.Facts) {
+			f.Transfers = "unrequested"
+		}), billing.Enabled},
+		"due by a deadline": {with(func(f *billing.Facts) {
+			f.Due, f.Deadline = due, &deadline
+		}), billing.Enabled},
+		"charges, and payouts off": {with(func(f *billing.Facts) {
+			f.Payouts, f.PastDue = false, due
+		}), billing.Restricted},
+		"payouts, and charges off": {with(func(f *billing.Facts) {
+			f.Charges, f.Due = false, due
+		}), billing.Restricted},
+		"no card payments": {with(func(f *billing.Facts) {
+			f.CardPayments, f.Due = "inactive", due
+		}), billing.Restricted},
+		"card payments looked at": {with(func(f *billing.Facts) {
+			f.CardPayments = "pending"
+		}), billing.PendingReview},
+		"transfers looked at": {with(func(f *billing.Facts) {
+			f.Transfers = "pending"
+		}), billing.PendingReview},
+		"past due": {off(func(f *billing.Facts) {
+			f.PastDue, f.Disabled = due, "requirements.past_due"
+		}), billing.Restricted},
+		"due, without a reason": {off(func(f *billing.Facts) { f.Due = due }), billing.Restricted},
+		"verified, while something is due": {off(func(f *billing.Facts) {
+			f.Pending, f.Due = due, due
+		}), billing.Restricted},
+		"verified": {off(func(f *billing.Facts) {
+			f.Pending, f.Disabled = due, "requirements.pending_verification"
+		}), billing.PendingReview},
+		"verified, without a reason": {off(func(f *billing.Facts) { f.Pending = due }), billing.PendingReview},
+		"under review": {off(func(f *billing.Facts) {
+			f.Disabled = "under_review"
+		}), billing.PendingReview},
+		"on a list that Stripe goes through": {off(func(f *billing.Facts) {
+			f.Disabled = "listed"
+		}), billing.PendingReview},
+		"rejected": {off(func(f *billing.Facts) {
+			f.Disabled = "rejected.fraud"
+		}), billing.Restricted},
+		"paused by the platform": {off(func(f *billing.Facts) {
+			f.Disabled = "platform_paused"
+		}), billing.Restricted},
+		"a reason that nobody has heard of": {off(func(f *billing.Facts) {
+			f.Disabled = "tomorrow.s_word"
+		}), billing.Restricted},
+		"submitted a moment ago": {off(func(*billing.Facts) {}), billing.PendingReview},
 	} {
 		if got := c.f.State(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -66,7 +99,7 @@ func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
 	}
 }
 
-// onboard asks for a link and answers it.
+// onboard requests a link and returns it.
 func (w *world) onboard(org id.ID) *billing.Link {
 	w.Helper()
 	l, err := w.billing.Onboard(w.Context(), org, "https://app.test/refresh", "https://app.test/return")
@@ -76,16 +109,17 @@ func (w *world) onboard(org id.ID) *billing.Link {
 	return l
 }
 
-// account is an org's at Stripe.
+// account returns the Stripe id of an org's account.
 func (w *world) account(org id.ID) (account string) {
 	w.Helper()
-	if err := w.sql.QueryRow(w.Context(), "SELECT coalesce(stripe_id, '') FROM connect_account WHERE org_id = $1", org).Scan(&account); err != nil {
+	if err := w.sql.QueryRow(w.Context(), "SELECT coalesce(stripe_id, '') FROM connect_account WHERE org_id = $1",
+		org).Scan(&account); err != nil {
 		w.Fatal(err)
 	}
 	return account
 }
 
-// stands moves an org's account at Stripe.
+// stands sets the state of an org's account at Stripe.
 func (w *world) stands(org id.ID, state string) {
 	w.Helper()
 	if err := w.box.SetAccount(w.Context(), w.account(org), state); err != nil {
@@ -96,7 +130,7 @@ func (w *world) stands(org id.ID, state string) {
 func (w *world) connectState(org id.ID) string {
 	w.Helper()
 	var c *billing.Connected
-	err := w.App.View(w.Context(), org, func(tx *postgres.Tx) (err error) {
+	err := w.App.ReadTx(w.Context(), org, func(tx *postgres.Tx) (err error) {
 		c, err = billing.ReadConnect(w.Context(), tx)
 		return err
 	})
@@ -113,7 +147,7 @@ func (w *world) wantConnect(org id.ID, state string) {
 	}
 }
 
-// accounts is how many connected accounts of an org Stripe has ever made.
+// accounts returns how many connected accounts of an org Stripe has ever created.
 func (w *world) accounts(org id.ID) (n int) {
 	w.Helper()
 	list, _ := w.get("/v1/accounts?limit=100")["data"].([]any)
@@ -125,10 +159,11 @@ func (w *world) accounts(org id.ID) (n int) {
 	return n
 }
 
-// connectTold is how often an org was told of each event of its account.
+// connectTold returns how often each event of an org's account was announced.
 func (w *world) connectTold(org id.ID) string {
 	w.Helper()
-	return fmt.Sprintf("%d enabled, %d restricted", w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'connect.enabled'", org),
+	return fmt.Sprintf("%d enabled, %d restricted",
+		w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'connect.enabled'", org),
 		w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'connect.restricted'", org))
 }
 
@@ -141,7 +176,9 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	if first.URL == second.URL || !first.Until.After(w.now()) || w.accounts(org) != 1 {
 		t.Errorf("links %+v and %+v, %d accounts", first, second, w.accounts(org))
 	}
-	if n := w.count("SELECT count(*) FROM connect_account c, stripe_event e WHERE c::text || e::text LIKE '%onboarding/%'"); n != 0 {
+	if n := w.count(
+		"SELECT count(*) FROM connect_account c, stripe_event e WHERE c::text || e::text LIKE '%onboarding/%'"); n !=
+		0 {
 		t.Error("a link was kept")
 	}
 	w.told()
@@ -163,7 +200,7 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 			t.Errorf("%s at Stripe: %s, told %s; want %s, %s", c.at, got, told, c.want, c.told)
 		}
 	}
-	// What happened in a night comes shuffled, twice, and with holes: what counts is how it ended.
+	// A night's events arrive shuffled, duplicated and with losses: only the final state counts.
 	for seed, last := range []string{stripe.Restricted, stripe.Review, stripe.Enabled, stripe.Onboarding} {
 		for _, at := range []string{stripe.Enabled, stripe.Restricted, stripe.Review, last} {
 			w.stands(org, at)
@@ -171,7 +208,10 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 		all := w.outbox()
 		w.deliver(append(shuffled(uint64(seed), all), all[0])...)
 		w.work()
-		want := map[string]string{stripe.Restricted: billing.Restricted, stripe.Review: billing.PendingReview, stripe.Enabled: billing.Enabled, stripe.Onboarding: billing.Onboarding}[last]
+		want := map[string]string{
+			stripe.Restricted: billing.Restricted, stripe.Review: billing.PendingReview,
+			stripe.Enabled: billing.Enabled, stripe.Onboarding: billing.Onboarding,
+		}[last]
 		w.wantConnect(org, want)
 	}
 	old := w.account(org)
@@ -182,7 +222,7 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	w.deliver(gone...)
 	w.work()
 	w.wantConnect(org, billing.Disconnected)
-	// It is left by beginning anew, with another account; what is still told of the old one is nobody's business.
+	// Onboarding again creates another account; events of the old one are ignored.
 	w.onboard(org)
 	w.wantConnect(org, billing.Onboarding)
 	if w.account(org) == old {
@@ -198,17 +238,21 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	if n := w.count("SELECT count(*) FROM stripe_event WHERE worked_at IS NULL"); n != 0 {
 		t.Errorf("%d events were never worked", n)
 	}
-	if acts := w.acts(); !slices.Contains(acts, "connect.account_created") || !slices.Contains(acts, "connect.state_changed") || !slices.Contains(acts, "connect.begun_anew") {
+	if acts := w.acts(); !slices.Contains(acts, "connect.account_created") ||
+		!slices.Contains(acts, "connect.state_changed") || !slices.Contains(acts, "connect.begun_anew") {
 		t.Errorf("%v", acts)
 	}
 }
 
-// TestFiftyClicksAtOnceMakeOneAccount lets as many processes as that begin, the quickest of them held up at Stripe.
+// TestFiftyClicksAtOnceMakeOneAccount starts 50 concurrent requests, the first of them delayed at Stripe.
 func TestFiftyClicksAtOnceMakeOneAccount(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("white_label_pro")
-	w.box.Break(stripe.Fault{Kind: stripe.Slow, Method: http.MethodPost, Path: "/v1/accounts", Times: 1, Delay: 300 * time.Millisecond})
+	w.box.Break(stripe.Fault{
+		Kind: stripe.Slow, Method: http.MethodPost, Path: "/v1/accounts", Times: 1,
+		Delay: 300 * time.Millisecond,
+	})
 	var all sync.WaitGroup
 	urls := make([]string, 50)
 	for i := range urls {
@@ -224,7 +268,8 @@ func TestFiftyClicksAtOnceMakeOneAccount(t *testing.T) {
 	}
 	all.Wait()
 	slices.Sort(urls)
-	if got := len(slices.Compact(urls)); got != 50 || w.accounts(org) != 1 || w.count("SELECT count(*) FROM connect_account") != 1 {
+	if got := len(slices.Compact(urls)); got != 50 || w.accounts(org) != 1 ||
+		w.count("SELECT count(*) FROM connect_account") != 1 {
 		t.Errorf("%d links, %d accounts", got, w.accounts(org))
 	}
 	created := 0
@@ -238,8 +283,8 @@ func TestFiftyClicksAtOnceMakeOneAccount(t *testing.T) {
 	}
 }
 
-// TestAnAccountThatWasHalfMadeIsFoundAgain lets the process die at each step, and Stripe fail in each way; the next click,
-// or the sync, goes on with what there is.
+// TestAnAccountThatWasHalfMadeIsFoundAgain kills the process at each step and makes Stripe fail in each way; the next
+// request, or the sync, continues with what exists.
 func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	for _, bySync := range []bool{false, true} {
@@ -266,7 +311,7 @@ func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
 				w.box.Break(stripe.Fault{Kind: c.fails, Method: http.MethodPost, Path: "/v1/accounts", Times: 2})
 			}
 			_, err := w.billing.Onboard(t.Context(), org, "https://app.test/refresh", "https://app.test/return")
-			if err == nil && c.fails != stripe.ActedError { // which is looked for at once
+			if err == nil && c.fails != stripe.ActedError { // the account is searched for at once
 				t.Fatalf("%s: nothing happened", name)
 			}
 			w.box.Mend()
@@ -287,17 +332,19 @@ func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestALostEventOfAnAccountIsRepairedByTheNextSync: nobody is told, and the sync that comes every 15 minutes sees it. It
-// asks for all accounts at once, and for one by itself only where that says nothing.
+// TestALostEventOfAnAccountIsRepairedByTheNextSync: without an event, the sync, which runs every 15 minutes, finds the
+// change. It lists all accounts, and reads an account individually only if the listing does not suffice.
 func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	want := map[id.ID]string{}
-	for i := range 105 { // more than a page
+	for i := range 105 { // more than one page
 		org := w.org()
 		account := w.post("/v1/accounts", "type=standard&metadata[org_id]="+org.String())["id"].(string)
-		if _, err := w.sql.Exec(t.Context(), `INSERT INTO connect_account (org_id, stripe_id, stripe_key, keyed_at, intended_at, state, state_since, created_at, updated_at)
+		if _, err := w.sql.Exec(t.Context(),
+			`INSERT INTO connect_account (org_id, stripe_id, stripe_key, keyed_at, intended_at, state,
+				state_since, created_at, updated_at)
 			VALUES ($1, $2, $2, now(), now(), 'onboarding', now(), now(), now())`, org, account); err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +374,8 @@ func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
 	if n := w.count("SELECT count(*) FROM event WHERE type IN ('connect.enabled', 'connect.restricted')"); n != 6 {
 		t.Errorf("%d events were told, want 6", n)
 	}
-	if r, err := w.billing.Accounts(t.Context(), false); err != nil || r.Requests > 3 || r.Repaired != 0 || r.Failed != 0 || r.Same != 102 {
+	if r, err := w.billing.Accounts(t.Context(), false); err != nil || r.Requests > 3 || r.Repaired != 0 ||
+		r.Failed != 0 || r.Same != 102 {
 		t.Errorf("a second sync: %+v, %v", r, err)
 	}
 }
@@ -343,14 +391,19 @@ func TestEventsOfOthersAccountsAreKeptAndIgnored(t *testing.T) {
 	}
 	w.told()
 	w.wantConnect(org, billing.Onboarding)
-	if n := w.count("SELECT count(*) FROM stripe_event WHERE account = $1 AND org_id = $2 AND outcome = 'ignored' AND worked_at IS NOT NULL", stranger, id.ID{}); n < 2 {
+	if n := w.count("SELECT count(*) FROM stripe_event WHERE account = $1 AND org_id = $2 AND outcome = 'ignored' "+
+		"AND worked_at IS NOT NULL", stranger, id.ID{}); n < 2 {
 		t.Errorf("%d events are kept of the stranger", n)
 	}
-	// One that names a customer of ours, and one that names no account, are nobody's either.
+	// An event that names a customer of ours, and one without an account, belong to no org either.
 	for n, account := range []string{stranger, ""} {
 		e := map[string]any{
-			"id": fmt.Sprintf("evt_forged%d", n), "object": "event", "api_version": "2023-10-16", "created": w.now().Unix(), "type": "customer.subscription.deleted",
-			"data": map[string]any{"object": map[string]any{"id": "sub_1", "object": "subscription", "customer": w.customer(org)}},
+			"id": fmt.Sprintf("evt_forged%d", n), "object": "event", "api_version": "2023-10-16",
+			"created": w.now().Unix(), "type": "customer.subscription.deleted",
+			"data": map[string]any{"object": map[string]any{
+				"id": "sub_1", "object": "subscription",
+				"customer": w.customer(org),
+			}},
 		}
 		if account != "" {
 			e["account"] = account
@@ -359,7 +412,8 @@ func TestEventsOfOthersAccountsAreKeptAndIgnored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.billing.Intake(t.Context(), body, stripe.Sign(w.secret, w.now(), body), true); !fault.Is(err, fault.InvalidSignature) {
+		if err := w.billing.Intake(t.Context(), body, stripe.Sign(w.secret, w.now(), body), true); !fault.Is(err,
+			fault.InvalidSignature) {
 			t.Errorf("the platform's secret opens the endpoint: %v", err)
 		}
 		if err := w.billing.Intake(t.Context(), body, stripe.Sign(w.connect, w.now(), body), true); err != nil {
@@ -368,7 +422,9 @@ func TestEventsOfOthersAccountsAreKeptAndIgnored(t *testing.T) {
 	}
 	w.work()
 	w.want(org, "white_label_pro month active")
-	if n := w.count("SELECT count(*) FROM stripe_event WHERE id LIKE 'evt_forged%' AND org_id = $1 AND outcome = 'ignored'", id.ID{}); n != 2 {
+	if n := w.count(
+		"SELECT count(*) FROM stripe_event WHERE id LIKE 'evt_forged%' AND org_id = $1 AND outcome = 'ignored'",
+		id.ID{}); n != 2 {
 		t.Errorf("%d are ignored", n)
 	}
 }
@@ -377,16 +433,18 @@ func TestAClientOrgHasNoAccount(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	agency, client := w.on("white_label_pro"), id.New()
-	if _, err := w.sql.Exec(t.Context(), "INSERT INTO org (id, name, parent_org_id) VALUES ($1, 'Client', $2)", client, agency); err != nil {
+	if _, err := w.sql.Exec(t.Context(), "INSERT INTO org (id, name, parent_org_id) VALUES ($1, 'Client', $2)",
+		client, agency); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.billing.Onboard(t.Context(), client, "https://app.test/refresh", "https://app.test/return"); !fault.Is(err, fault.Conflict) {
+	if _, err := w.billing.Onboard(t.Context(), client, "https://app.test/refresh",
+		"https://app.test/return"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("%v", err)
 	}
 	w.wantConnect(client, billing.NotStarted)
 }
 
-// TestWhileStripeIsAwayNothingIsDecided: a state stays what it was, and a click is told to come again.
+// TestWhileStripeIsAwayNothingIsDecided: the state is unchanged, and a request gets a fault with Retry-After.
 func TestWhileStripeIsAwayNothingIsDecided(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -400,7 +458,8 @@ func TestWhileStripeIsAwayNothingIsDecided(t *testing.T) {
 	if err := w.billing.Work(t.Context(), org, w.hooks[0]); !billing.Away(err) {
 		t.Errorf("%v", err)
 	}
-	if _, err := w.billing.Onboard(t.Context(), org, "https://app.test/refresh", "https://app.test/return"); !fault.Is(err, fault.Unavailable) {
+	if _, err := w.billing.Onboard(t.Context(), org, "https://app.test/refresh",
+		"https://app.test/return"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("%v", err)
 	}
 	w.wantConnect(org, billing.Enabled)

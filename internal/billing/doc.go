@@ -1,62 +1,73 @@
-// Package billing changes plans through Stripe, and keeps what we know of Stripe true.
+// Package billing changes plans through Stripe and keeps a mirror of Stripe's state.
 //
 // # How a change flows
 //
-//	Change  -> TX1: the change, its Idempotency-Key and its parameters are written, and a job that will look after it
+//	Change  -> TX1: write the change, its Idempotency-Key and its parameters; enqueue the job that recovers it
 //	        -> Stripe: one swap of the subscription's item (or a subscription, a schedule, a cancellation)
-//	        -> TX2: what Stripe now holds is mirrored, the rights follow, plan.changed is announced, the change is closed
+//	        -> TX2: mirror Stripe's state, update the rights, announce plan.changed, close the change
 //
-// No transaction is open while Stripe is asked. A process that dies between the two leaves a change in flight; the job
-// written in TX1 asks Stripe the same thing under the same key, which Stripe answers without acting twice, and closes
-// it. A key older than 23 hours is never used again, because Stripe forgets keys after 24: from then on the change is
-// only compared with what Stripe holds.
+// No transaction is open during a request to Stripe. If the process dies between the two transactions, the change stays
+// in flight. The job enqueued in TX1 then repeats the request with the same key, which Stripe answers without executing
+// it twice, and closes the change. A key older than 23 hours is never used again, because Stripe forgets keys after 24
+// hours. From then on the change is only compared with Stripe's state.
 //
-// # What may be relied on
+// # Guarantees
 //
-// Stripe owns every amount: a preview is Stripe's own, it is compared once more before the change, and the change
-// carries the preview's proration date. Rights follow the subscription's items, and Stripe swaps those of an upgrade
-// when its invoice is paid (pending_if_incomplete), so that nothing is granted before the money. A change that is
-// declined is taken back at once: its invoice is voided, and nothing of it can be charged later.
+// Stripe computes every amount. A preview is Stripe's own; it is compared once more before the change, and the change
+// uses the preview's proration date. Rights follow the subscription's items. Stripe swaps the items of an upgrade when
+// its invoice is paid (pending_if_incomplete), so nothing is granted before the payment. A declined change is taken
+// back at once: its invoice is voided, so nothing of it can be charged later.
 //
-// An org has one live subscription, one change that waits and one that is scheduled; unique indexes hold that.
+// An org has at most one live subscription, one waiting change and one scheduled change. Unique indexes enforce this.
 //
 // # Events
 //
-// An event says that something happened, never what is: Intake stores it, Work reads the subscription anew and applies
-// it. Two readers of one subscription may be overtaken by each other between the read and the write, and no transaction
-// may be open during the read; so each takes the customer's version before it reads, and writes only if it still stands.
-// Order, doubles and losses of events therefore do not matter, and Sync, which asks without having been told, leads to
-// the same state.
+// An event is only a notification that something changed; its data is not used. Intake stores the event, and Work reads
+// the subscription from Stripe and applies it. No transaction may be open during the read, so concurrent readers of one
+// subscription may write in the wrong order. Each reader therefore reads the customer's version before the read, and
+// writes only if the version is unchanged. As a result, the order, duplication and loss of events do not matter, and
+// Sync, which reads without an event, leads to the same state.
 //
 // # Connected accounts
 //
-// A reseller bills its clients through an account of its own at Stripe. It is of type standard: the reseller is the
-// merchant, has a dashboard and an agreement of its own with Stripe, gives Stripe what Stripe asks for, and bears
-// refunds, disputes and a negative balance; we may charge a fee and bear nothing. An express or custom account would make
-// those losses ours. No country, capabilities or address are given with it: its owner says at Stripe where it is, and what
-// is given once can never be changed, nor differ between two tries under one key.
+// A reseller bills its clients through its own Stripe account. The account has type standard: the reseller is the
+// merchant, has its own dashboard and agreement with Stripe, provides the information that Stripe requires, and is
+// liable for refunds, disputes and a negative balance. We may charge a fee and have no liability. With an express or
+// custom account, those losses would be ours. We set no country, capabilities or address at creation: the owner enters
+// them at Stripe, and they could neither be changed later nor differ between two attempts with one key.
 //
-// The account is made like a change: intent and key, Stripe, answer; at most one per org at a time. Its state is a pure
-// function of what Stripe says of it (Facts.State), read anew for every event, on the browser's return, and by the sync
-// every 15 minutes. Whoever asks what state it is in is answered from the row.
+// The account is created like a change: intent and key, request to Stripe, response. An org has at most one account at
+// a time. The account's state is a pure function of Stripe's data (Facts.State). It is read again for every event, on
+// the browser's return, and by the sync every 15 minutes. Look-ups of the state read the row.
 //
-// A sale is a subscription of a client on that account, invoiced by Stripe, with the platform's percentage on it. Whether
-// the account may sell is looked at under its row's lock, in the transaction that writes the sale down. The percentage is
-// the plan's (connect_fee_pct); the sync carries another one to the running subscriptions. It stands in their metadata as
-// well, which Stripe keeps with each invoice as they were, so that every invoice tells its own. After a disconnect it is to
-// be 0, and Stripe refuses: a subscription of an account that has taken our access away is not ours to change, and goes on
-// charging the fee until its owner ends it. Whoever means to let a reseller go lowers the percentage first.
+// A sale is a client's subscription on that account, invoiced by Stripe, with the platform's percentage. The check that
+// the account may sell holds its row lock, in the transaction that records the sale. The percentage is the plan's
+// (connect_fee_pct); the sync applies a changed percentage to the active subscriptions. The percentage is also in their
+// metadata, which Stripe copies to each invoice, so every invoice records its own. After a disconnect the target is 0,
+// but Stripe refuses the change: we cannot change a subscription of an account that has revoked our access, so it
+// charges the fee until its owner ends it. To let a reseller go, lower the percentage first.
 //
-// connect_fee is who got what of each invoice, by Stripe's own reckoning: the payment's balance transaction. Each event of
-// a payment, of its refunds and of the fee has the row written anew; the events that never came are fetched, of each
-// selling account, every 15 minutes.
+// connect_fee records the distribution of each invoice as Stripe computed it, in the payment's balance transaction.
+// Each event of a payment, of its refunds and of the fee updates the row. The sync fetches missed events of each
+// selling account every 15 minutes.
 //
 // # Layout
 //
-// change.go is the story, begin.go TX1, drive.go what Stripe is asked, apply.go TX2. mirror.go is the subscription as
-// read, preview.go the price of a change. intake.go and work.go are the events' way in; sync.go walks everything,
-// overage.go keeps the quantity of client orgs, publish.go makes Stripe's prices from the catalogue. stripe.go is the one
-// way out to Stripe and the meaning of its errors. connect.go is the state of a connected account, connect_account.go its
-// making, connect_sync.go its keeping true, connect_sell.go what is sold through it, connect_rate.go the percentage, and
-// connect_fee.go the ledger.
+//	change.go           the flow of a change, and TX1 (recordIntent)
+//	execute.go          the requests to Stripe
+//	interpret.go        the outcome of those requests
+//	apply.go            TX2
+//	mirror.go           the subscription as read
+//	preview.go          the price of a change
+//	intake.go, work.go  incoming events
+//	sync.go             the sync of all customers
+//	overage.go          the quantity of client orgs
+//	publish.go          creates Stripe's prices from the catalogue
+//	stripe.go           the client of Stripe and the classification of its errors
+//	connect.go          the state of a connected account
+//	connect_account.go  its creation
+//	connect_sync.go     its sync
+//	connect_sell.go     the sales through it
+//	connect_rate.go     the percentage
+//	connect_fee.go      the distribution of each invoice
 package billing

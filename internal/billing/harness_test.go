@@ -23,29 +23,29 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// world is a database and a Stripe of the test's own, with a clock that stands until it is moved.
+// world is a test's own database and Stripe sandbox, with a clock that the test advances.
 type world struct {
 	testing.TB
 	*testkit.Database
 	box     *stripe.Sandbox
 	billing *billing.Service
 	sql     *pgx.Conn // superuser
-	secret  string    // of what happens to the platform
-	connect string    // of what happens to connected accounts
+	secret  string    // of the platform's webhook
+	connect string    // of the connected accounts' webhook
 
 	mu     sync.Mutex
 	at     time.Time
 	crash  func(point string) error // nil: no crash
-	hooks  []string                 // ids of events whose job was asked for
+	hooks  []string                 // ids of events with an enqueued job
 	audits []billing.Act
 }
 
 var errCrash = errors.New("the process died")
 
-// noon is when every world begins: a month of 31 days that is neither the first nor the last of its quarter.
+// noon is the start time of every world: in a month of 31 days that is neither the first nor the last of its quarter.
 var noon = time.Date(2026, 8, 3, 12, 0, 0, 0, time.UTC)
 
-// hookURL is where the sandbox sends what happens; tests carry it themselves.
+// hookURL and connectURL are the sandbox's webhook URLs; the tests deliver the events themselves.
 const (
 	hookURL    = "http://funnelwork.test/billing/stripe/webhook"
 	connectURL = "http://funnelwork.test/billing/stripe/connect-webhook"
@@ -71,12 +71,16 @@ func begin(t testing.TB) *world {
 	return w
 }
 
-// service is a further process's billing.
+// service returns the billing service of another process.
 func (w *world) service(change func(*billing.Options)) *billing.Service {
 	o := billing.Options{
-		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: w.connect, Log: testkit.Log(w.TB),
-		Account: billing.Account{Key: "sk_test_world", URL: "http://stripe.test", HTTP: &http.Client{Transport: w.box.Transport()}, Log: testkit.Log(w.TB)},
-		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
+		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: w.connect,
+		Log: testkit.Log(w.TB),
+		Account: billing.Account{
+			Key: "sk_test_world", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: w.box.Transport()}, Log: testkit.Log(w.TB),
+		},
+		Remind: func(context.Context, *postgres.Tx, id.ID) error { return nil },
 		Arrived: func(_ context.Context, _ *postgres.Tx, event string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -110,7 +114,7 @@ func (w *world) now() time.Time {
 	return w.at
 }
 
-// pass lets time go by, here and at Stripe, with all that is due on the way.
+// pass advances the clock, here and at Stripe, and runs everything that becomes due.
 func (w *world) pass(d time.Duration) {
 	w.Helper()
 	w.mu.Lock()
@@ -121,7 +125,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// dies lets the process die at a point, once.
+// dies makes the process die at a point, once.
 func (w *world) dies(at string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +138,7 @@ func (w *world) dies(at string) {
 	}
 }
 
-// org makes an org on the trial.
+// org creates an org on the trial.
 func (w *world) org() id.ID {
 	w.Helper()
 	org := id.New()
@@ -144,16 +148,16 @@ func (w *world) org() id.ID {
 	return org
 }
 
-// on makes an org that has paid for a month of a plan.
+// on creates an org that has paid for a month of a plan.
 func (w *world) on(plan string) id.ID {
 	w.Helper()
 	org := w.org()
-	w.change(org, billing.Wish{Plan: plan, Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: plan, Interval: "month"}, billing.Applied)
 	return org
 }
 
-// change asks for a plan and wants it to come to a status.
-func (w *world) change(org id.ID, wish billing.Wish, status string) *billing.Answer {
+// change requests a plan and checks the resulting status.
+func (w *world) change(org id.ID, wish billing.ChangeRequest, status string) *billing.Answer {
 	w.Helper()
 	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
 	if err != nil {
@@ -165,8 +169,8 @@ func (w *world) change(org id.ID, wish billing.Wish, status string) *billing.Ans
 	return a
 }
 
-// refused asks for a plan and wants a fault.
-func (w *world) refused(org id.ID, wish billing.Wish, code fault.Code) {
+// refused requests a plan and checks the fault.
+func (w *world) refused(org id.ID, wish billing.ChangeRequest, code fault.Code) {
 	w.Helper()
 	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
 	if !fault.Is(err, code) {
@@ -174,11 +178,11 @@ func (w *world) refused(org id.ID, wish billing.Wish, code fault.Code) {
 	}
 }
 
-// state is an org's subscription in words: plan, interval, status, and what is to come.
+// state describes an org's subscription: plan, interval, status, and pending changes.
 func (w *world) state(org id.ID) string {
 	w.Helper()
 	var s *billing.Subscription
-	err := w.App.View(w.Context(), org, func(tx *postgres.Tx) (err error) {
+	err := w.App.ReadTx(w.Context(), org, func(tx *postgres.Tx) (err error) {
 		s, err = billing.Read(w.Context(), tx)
 		return err
 	})
@@ -205,7 +209,7 @@ func (w *world) want(org id.ID, state string) {
 	}
 }
 
-// count answers a number by SQL.
+// count returns the number that a query selects.
 func (w *world) count(sql string, args ...any) (n int64) {
 	w.Helper()
 	if err := w.sql.QueryRow(w.Context(), sql, args...).Scan(&n); err != nil {
@@ -214,16 +218,17 @@ func (w *world) count(sql string, args ...any) (n int64) {
 	return n
 }
 
-// customer is the org's at Stripe.
+// customer returns the org's customer id at Stripe.
 func (w *world) customer(org id.ID) (cus string) {
 	w.Helper()
-	if err := w.sql.QueryRow(w.Context(), "SELECT stripe_id FROM billing_customer WHERE org_id = $1", org).Scan(&cus); err != nil {
+	if err := w.sql.QueryRow(w.Context(), "SELECT stripe_id FROM billing_customer WHERE org_id = $1", org).
+		Scan(&cus); err != nil {
 		w.Fatal(err)
 	}
 	return cus
 }
 
-// charged is what an org has paid in all, and in how many charges.
+// charged returns the total that an org has paid, and the number of charges.
 func (w *world) charged(org id.ID) (sum int64, times int) {
 	w.Helper()
 	all, err := w.box.Ledger(w.Context(), "", w.customer(org))
@@ -238,7 +243,7 @@ func (w *world) charged(org id.ID) (sum int64, times int) {
 	return sum, times
 }
 
-// card makes the org's card do something else.
+// card changes the behaviour of the org's card.
 func (w *world) card(org id.ID, c stripe.Conduct) {
 	w.Helper()
 	if err := w.box.SetCard(w.Context(), w.customer(org), c); err != nil {
@@ -246,7 +251,7 @@ func (w *world) card(org id.ID, c stripe.Conduct) {
 	}
 }
 
-// recover does what the jobs of changes do that were left in flight.
+// recover runs the jobs of changes left in flight.
 func (w *world) recover() {
 	w.Helper()
 	rows, err := w.sql.Query(w.Context(), "SELECT org_id, id FROM plan_change WHERE state = 'in_flight'")
@@ -264,7 +269,7 @@ func (w *world) recover() {
 	}
 }
 
-// outbox takes what Stripe has to tell.
+// outbox takes Stripe's undelivered events.
 func (w *world) outbox() (all []stripe.Outgoing) {
 	w.Helper()
 	for {
@@ -284,7 +289,7 @@ func (w *world) outbox() (all []stripe.Outgoing) {
 	}
 }
 
-// deliver hands events to the intake.
+// deliver passes events to the intake.
 func (w *world) deliver(all ...stripe.Outgoing) {
 	w.Helper()
 	for _, o := range all {
@@ -298,7 +303,7 @@ func (w *world) deliver(all ...stripe.Outgoing) {
 	}
 }
 
-// work does the jobs of the events that have arrived.
+// work runs the jobs of the events that have arrived.
 func (w *world) work() {
 	w.Helper()
 	w.mu.Lock()
@@ -307,7 +312,8 @@ func (w *world) work() {
 	w.mu.Unlock()
 	for _, event := range todo {
 		var org id.ID
-		if err := w.sql.QueryRow(w.Context(), "SELECT org_id FROM stripe_event WHERE id = $1", event).Scan(&org); err != nil {
+		if err := w.sql.QueryRow(w.Context(), "SELECT org_id FROM stripe_event WHERE id = $1", event).
+			Scan(&org); err != nil {
 			w.Fatal(err)
 		}
 		if err := w.billing.Work(w.Context(), org, event); err != nil {
@@ -316,14 +322,14 @@ func (w *world) work() {
 	}
 }
 
-// told carries all that Stripe has to tell, in order.
+// told delivers and processes all of Stripe's events, in order.
 func (w *world) told() {
 	w.Helper()
 	w.deliver(w.outbox()...)
 	w.work()
 }
 
-// acts are the audited actions.
+// acts returns the audited actions.
 func (w *world) acts() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -333,19 +339,19 @@ func (w *world) acts() (out []string) {
 	return slices.Clone(out)
 }
 
-// planChanged is how often an org was told of another plan.
+// planChanged returns how often plan.changed was announced for an org.
 func (w *world) planChanged(org id.ID) int64 {
 	w.Helper()
 	return w.count("SELECT count(*) FROM event WHERE org_id = $1 AND type = 'plan.changed'", org)
 }
 
-// day is a day.
 const day = 24 * time.Hour
 
-// post asks Stripe for something that the product never does.
+// post sends a request to Stripe that the product never makes.
 func (w *world) post(path, form string) (body map[string]any) {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://stripe.test"+path, strings.NewReader(form))
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://stripe.test"+path,
+		strings.NewReader(form))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -353,7 +359,7 @@ func (w *world) post(path, form string) (body map[string]any) {
 	return w.ask(req)
 }
 
-// get reads an object of Stripe.
+// get reads an object from Stripe.
 func (w *world) get(path string) (body map[string]any) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "http://stripe.test"+path, nil)
@@ -377,14 +383,14 @@ func (w *world) ask(req *http.Request) (body map[string]any) {
 	return body
 }
 
-// credit is what Stripe owes the org.
+// credit returns the org's credit balance at Stripe.
 func (w *world) credit(org id.ID) int64 {
 	w.Helper()
 	balance, _ := w.get("/v1/customers/" + w.customer(org))["balance"].(float64)
 	return -int64(balance)
 }
 
-// elsewhere is another database with the same Stripe, which knows of an org no more than who its customer is.
+// elsewhere returns another database with the same Stripe, which knows only the customer of an org.
 func (w *world) elsewhere(org id.ID) *world {
 	w.Helper()
 	o := w.twin()
@@ -392,7 +398,7 @@ func (w *world) elsewhere(org id.ID) *world {
 	return o
 }
 
-// twin is another database with the same Stripe, and without an org.
+// twin returns another database with the same Stripe, without an org.
 func (w *world) twin() *world {
 	w.Helper()
 	o := &world{TB: w.TB, Database: testkit.DB(w.TB), at: w.now(), box: w.box, secret: w.secret, connect: w.connect}
@@ -404,7 +410,7 @@ func (w *world) twin() *world {
 	return o
 }
 
-// meets lets w know who an org's customer is, and nothing more.
+// meets creates an org with its customer id in w, and nothing else.
 func (w *world) meets(org id.ID, customer string) {
 	w.Helper()
 	for _, sql := range []string{
@@ -417,7 +423,7 @@ func (w *world) meets(org id.ID, customer string) {
 	}
 }
 
-// shuffled is a fifth less of the events in another order, some of them twice.
+// shuffled returns four fifths of the events in another order, some of them twice.
 func shuffled(seed uint64, events []stripe.Outgoing) (out []stripe.Outgoing) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	for _, e := range events {

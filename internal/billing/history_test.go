@@ -19,39 +19,39 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// histories is how many random histories are lived; the long form is -histories=10000.
+// histories is the number of random histories; the long run uses -histories=10000.
 var histories = flag.Int("histories", 40/min(slower, 5), "random histories to live")
 
-// history is one org's life, made up at random.
+// history is the random history of one org.
 type history struct {
 	*world
-	other *world // that hears of the same life by what is left of its events
+	other *world // gets only some of the same events
 	seed  uint64
 	r     *rand.Rand
 	org   id.ID
-	last  billing.Wish
-	open  *billing.Answer // what waits for the customer
+	last  billing.ChangeRequest
+	open  *billing.Answer // awaits the customer
 	held  []stripe.Outgoing
 	all   []stripe.Outgoing
-	had   map[string]bool // plans and intervals that Stripe has ever had the org on
-	paid  string          // what the org was last seen to hold, as Stripe held it; "" without
-	told  []string        // what happened, for whoever has to find out why
+	had   map[string]bool // plans and intervals that the org has ever had at Stripe
+	paid  string          // the paid plan last seen at Stripe; "": none
+	told  []string        // log of the steps, for debugging
 }
 
-// TestRandomHistoriesKeepTheirPromises lets orgs change, repeat, be declined, confirm, cancel, jump in time and lose
-// events, while the process dies and Stripe fails at every point, and holds after every step: one live subscription,
-// no plan that was not paid for, none lost before its paid period ends; and at the end, when all has been recovered and
-// one sync has run: what we hold is what Stripe holds, each invoice of a change was charged once and belongs to one
-// change, and a second database that got a fifth less of the events, in another order and some of them twice, holds
-// after one sync the same.
+// TestRandomHistoriesKeepTheirPromises lets orgs change plans, repeat requests, be declined, confirm, cancel, jump in
+// time and lose events, while the process dies and Stripe fails at every point. After every step it checks: at most one
+// live subscription, no plan without payment, no plan lost before its paid period ends. At the end, after recovery and
+// one sync, it checks: our state equals Stripe's, each invoice of a change was charged once and belongs to one change,
+// and a second database that received four fifths of the events, shuffled and partly duplicated, has the same state
+// after one sync.
 func TestRandomHistoriesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	const (
 		workers = 4
-		age     = 25 // histories of one world: it walks all its orgs whenever time goes by
+		age     = 25 // histories per world; time steps visit all orgs of a world
 	)
 	lives := *histories
-	if testing.Short() { // under the race detector
+	if testing.Short() { // with the race detector
 		lives /= 4
 	}
 	var compared atomic.Int64
@@ -66,7 +66,10 @@ func TestRandomHistoriesKeepTheirPromises(t *testing.T) {
 						other := w.twin()
 						for i := first; i < min(first+age, share); i++ {
 							seed := rand.NewPCG(uint64(n), uint64(i))
-							h := &history{world: w, other: other, seed: uint64(i), r: rand.New(seed), org: w.org(), had: map[string]bool{"trial": true}}
+							h := &history{
+								world: w, other: other, seed: uint64(i), r: rand.New(seed), org: w.org(),
+								had: map[string]bool{"trial": true},
+							}
 							h.live()
 							if h.same() {
 								compared.Add(1)
@@ -112,8 +115,8 @@ func (h *history) live() {
 	h.settled()
 }
 
-// same holds the second database against the first. It answers false where there is nothing to compare: a database that
-// has never seen a subscription does not hear of one that is over.
+// same compares the second database with the first. It returns false if there is nothing to compare: a database that
+// has never seen a subscription gets no event about one that has ended.
 func (h *history) same() bool {
 	h.Helper()
 	h.all = append(h.all, h.outbox()...)
@@ -140,13 +143,13 @@ func (h *history) note(format string, args ...any) {
 	h.told = append(h.told, fmt.Sprintf(format, args...))
 }
 
-// step does one thing that may happen to an org.
+// step runs one random action of an org.
 func (h *history) step() {
 	h.Helper()
 	h.mishap()
 	switch h.r.IntN(12) {
 	case 0, 1, 2:
-		h.last = billing.Wish{Plan: keys[h.r.IntN(len(keys))], Interval: intervals[h.r.IntN(2)]}
+		h.last = billing.ChangeRequest{Plan: keys[h.r.IntN(len(keys))], Interval: intervals[h.r.IntN(2)]}
 		if h.r.IntN(3) == 0 {
 			h.last.When = []string{billing.Now, billing.PeriodEnd}[h.r.IntN(2)]
 		}
@@ -186,7 +189,7 @@ func (h *history) step() {
 	}
 }
 
-// mishap sometimes prepares what will go wrong.
+// mishap sometimes arranges a failure.
 func (h *history) mishap() {
 	switch h.r.IntN(5) {
 	case 0:
@@ -194,8 +197,14 @@ func (h *history) mishap() {
 		h.dies(point)
 		h.note("will die when %s", point)
 	case 1:
-		kind := []stripe.FaultKind{stripe.RateLimited, stripe.LockTimeout, stripe.InUse, stripe.Internal, stripe.ActedError, stripe.CutBefore, stripe.CutAfter}[h.r.IntN(7)]
-		h.box.Break(stripe.Fault{Kind: kind, Method: http.MethodPost, Path: "/v1/subscription", Skip: h.r.IntN(2), Times: 1 + h.r.IntN(2)})
+		kind := []stripe.FaultKind{
+			stripe.RateLimited, stripe.LockTimeout, stripe.InUse, stripe.Internal,
+			stripe.ActedError, stripe.CutBefore, stripe.CutAfter,
+		}[h.r.IntN(7)]
+		h.box.Break(stripe.Fault{
+			Kind: kind, Method: http.MethodPost, Path: "/v1/subscription", Skip: h.r.IntN(2),
+			Times: 1 + h.r.IntN(2),
+		})
 		h.note("stripe will %s", kind)
 	}
 }
@@ -223,7 +232,7 @@ func (h *history) ask() {
 	h.came(wish.Plan+" by the "+wish.Interval+" "+wish.When, err)
 }
 
-// came notes an error, which must be one that a caller may see, or the end of the process.
+// came records an error, which must be a fault that a caller may see, or the death of the process.
 func (h *history) came(what string, err error) {
 	h.Helper()
 	h.note("%s: %v", what, err)
@@ -236,7 +245,7 @@ func (h *history) came(what string, err error) {
 	h.Errorf("%s: %v", what, err)
 }
 
-// events takes what Stripe has to tell and loses, doubles and shuffles it.
+// events takes Stripe's events and loses, duplicates and shuffles them.
 func (h *history) events() {
 	h.Helper()
 	fresh := h.outbox()
@@ -265,7 +274,8 @@ func (h *history) events() {
 	h.mu.Unlock()
 	for _, event := range todo {
 		var org id.ID
-		if err := h.sql.QueryRow(h.Context(), "SELECT org_id FROM stripe_event WHERE id = $1", event).Scan(&org); err != nil {
+		if err := h.sql.QueryRow(h.Context(), "SELECT org_id FROM stripe_event WHERE id = $1", event).
+			Scan(&org); err != nil {
 			h.Fatal(err)
 		}
 		if err := h.billing.Work(h.Context(), org, event); errors.Is(err, billing.ErrLater) {
@@ -278,18 +288,19 @@ func (h *history) events() {
 	}
 }
 
-// recoverSome does the jobs of changes in flight, which may fail once more.
+// recoverSome runs the jobs of changes in flight, which may fail again.
 func (h *history) recoverSome() {
 	h.Helper()
 	var change id.ID
-	if err := h.sql.QueryRow(h.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'in_flight'", h.org).Scan(&change); err != nil {
+	if err := h.sql.QueryRow(h.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'in_flight'",
+		h.org).Scan(&change); err != nil {
 		return
 	}
 	err := h.billing.Recover(h.Context(), h.org, change)
 	h.came("recover", err)
 }
 
-// subscriptions are the customer's at Stripe.
+// subscriptions returns the customer's subscriptions at Stripe.
 func (h *history) subscriptions() (all []map[string]any) {
 	h.Helper()
 	if !h.known() {
@@ -303,7 +314,7 @@ func (h *history) subscriptions() (all []map[string]any) {
 	return all
 }
 
-// planOf is a subscription's plan and interval, by its first item.
+// planOf returns a subscription's plan and interval, from its first item.
 func (h *history) planOf(s map[string]any) string {
 	items, _ := s["items"].(map[string]any)
 	data, _ := items["data"].([]any)
@@ -318,7 +329,7 @@ func (h *history) planOf(s map[string]any) string {
 	return "?"
 }
 
-// sold reads a lookup key: "funnelwork_solo_pro_base_month" is "solo_pro month".
+// sold parses a lookup key: "funnelwork_solo_pro_base_month" is "solo_pro month".
 func (h *history) sold(key string) (string, error) {
 	for _, plan := range keys {
 		for _, interval := range intervals {
@@ -330,7 +341,7 @@ func (h *history) sold(key string) (string, error) {
 	return "", errors.New("no base price")
 }
 
-// promises are what holds after every step.
+// promises checks the invariants that hold after every step.
 func (h *history) promises() {
 	h.Helper()
 	live, theirs := 0, ""
@@ -346,7 +357,9 @@ func (h *history) promises() {
 		h.Errorf("%d live subscriptions", live)
 	}
 	var plan, interval, status string
-	if err := h.sql.QueryRow(h.Context(), "SELECT plan, coalesce(interval, ''), status FROM subscription WHERE org_id = $1", h.org).Scan(&plan, &interval, &status); err != nil {
+	if err := h.sql.QueryRow(h.Context(),
+		"SELECT plan, coalesce(interval, ''), status FROM subscription WHERE org_id = $1", h.org).
+		Scan(&plan, &interval, &status); err != nil {
 		h.Fatal(err)
 	}
 	switch ours := strings.Join([]string{plan, interval, status}, " "); {
@@ -365,7 +378,7 @@ func (h *history) promises() {
 	}
 }
 
-// settled is what holds when all is told, recovered and synced.
+// settled checks the invariants that hold after delivery, recovery and sync.
 func (h *history) settled() {
 	h.Helper()
 	if n := h.count("SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'in_flight'", h.org); n != 0 {
@@ -382,7 +395,9 @@ func (h *history) settled() {
 		}
 	}
 	var ours string
-	if err := h.sql.QueryRow(h.Context(), "SELECT concat_ws(' ', plan, interval, status) FROM subscription WHERE org_id = $1", h.org).Scan(&ours); err != nil {
+	if err := h.sql.QueryRow(h.Context(),
+		"SELECT concat_ws(' ', plan, interval, status) FROM subscription WHERE org_id = $1", h.org).
+		Scan(&ours); err != nil {
 		h.Fatal(err)
 	}
 	if ours != theirs {
@@ -408,11 +423,14 @@ func (h *history) settled() {
 		if inv["billing_reason"] == "subscription_cycle" {
 			continue
 		}
-		if n := h.count("SELECT count(*) FROM plan_change WHERE org_id = $1 AND invoice_id = $2 AND state = 'applied' AND amount_due = $3", h.org, m.Invoice, m.Amount); n != 1 {
+		if n := h.count("SELECT count(*) FROM plan_change WHERE org_id = $1 AND invoice_id = $2 AND state = "+
+			"'applied' AND amount_due = $3", h.org, m.Invoice, m.Amount); n != 1 {
 			h.Errorf("%d changes have the invoice %s of %d (%v)", n, m.Invoice, m.Amount, inv["billing_reason"])
 		}
 	}
-	if n := h.count("SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'applied' AND amount_due > amount_expected", h.org); n != 0 {
+	if n := h.count(
+		"SELECT count(*) FROM plan_change WHERE org_id = $1 AND state = 'applied' AND amount_due > amount_expected",
+		h.org); n != 0 {
 		h.Errorf("%d changes cost more than was shown", n)
 	}
 }

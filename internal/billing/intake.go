@@ -17,20 +17,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// What is believed of an event that comes in.
+// Limits on incoming events.
 const (
-	// EventBytes is how large one may be.
+	// EventBytes is the maximum size of an event.
 	EventBytes = 256 << 10
-	past       = 300 * time.Second // how old a signature may be
-	future     = 60 * time.Second  // and how far ahead of our clock
-	courtesy   = 30 * time.Second  // for which an event leaves a change to who asked for it
+	past       = 300 * time.Second // maximum age of a signature
+	future     = 60 * time.Second  // maximum lead of a signature over our clock
+	courtesy   = 30 * time.Second  // how long an event leaves a change to the request that made it
 )
 
-// Intake takes an event as Stripe sent it: raw body and Stripe-Signature. A nil error is the acknowledgement: the event
-// is stored, with a job that works it, or was stored before. Nobody else is asked.
+// Intake stores an event as Stripe sent it: the raw body and the Stripe-Signature. connect selects the endpoint of
+// connected accounts. A nil error acknowledges the event: it is stored with a job that processes it, or it was stored
+// before. Intake makes no request to Stripe.
 //
-// Errors: fault.InvalidSignature for a forged, old or future one, fault.BadRequest for one of another API version or
-// that is none. Of Connect's endpoint is connect.
+// Errors: fault.InvalidSignature if the signature is forged, too old or in the future; fault.BadRequest if the body is
+// not an event or has another API version.
 func (s *Service) Intake(ctx context.Context, body []byte, signature string, connect bool) error {
 	key := s.Secret
 	if connect {
@@ -44,30 +45,32 @@ func (s *Service) Intake(ctx context.Context, body []byte, signature string, con
 	return s.store(ctx, e, body, connect, "webhook")
 }
 
-// verify is the library's check, with a bound on the future that it does not have, by the real clock.
+// verify is the library's check, with an additional limit on signatures in the future. It uses the real clock.
 func (s *Service) verify(body []byte, signature, key string) (*stripe.Event, error) {
-	forged := fault.New(fault.InvalidSignature, "The signature does not fit the body.")
+	forged := fault.New(fault.InvalidSignature, "The signature does not match the body.")
 	at, ok := stamped(signature)
 	if key == "" || !ok {
 		return nil, forged
 	}
 	if age := s.Wall().Sub(at); age > past || age < -future {
-		return nil, fault.New(fault.InvalidSignature, "The signature's time is too far from now.")
+		return nil, fault.New(fault.InvalidSignature, "The signature's timestamp is too far from the current time.")
 	}
 	if err := webhook.ValidatePayloadIgnoringTolerance(body, signature, key); err != nil {
 		return nil, forged.Because(err)
 	}
 	e := &stripe.Event{}
 	if err := json.Unmarshal(body, e); err != nil || !strings.HasPrefix(e.ID, "evt_") || e.Type == "" || e.Data == nil {
-		return nil, fault.New(fault.BadRequest, "This is no event.")
+		return nil, fault.New(fault.BadRequest, "The body is not an event.")
 	}
 	if e.APIVersion != stripe.APIVersion {
-		return nil, fault.Newf(fault.BadRequest, "Events are taken in API version %s; set that on the endpoint.", stripe.APIVersion)
+		return nil,
+			fault.Newf(fault.BadRequest, "Events are taken in API version %s; set that on the endpoint.",
+				stripe.APIVersion)
 	}
 	return e, nil
 }
 
-// stamped reads the t of a Stripe-Signature.
+// stamped returns the timestamp t of a Stripe-Signature.
 func stamped(signature string) (time.Time, bool) {
 	for part := range strings.SplitSeq(signature, ",") {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(part), "t="); ok {
@@ -78,15 +81,15 @@ func stamped(signature string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// store writes an event and its job. An event that is known already is left as it is.
+// store writes an event and enqueues its job. A known event is left unchanged.
 func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, connect bool, source string) error {
 	customer, object := concerns(e)
 	var org id.ID
 	var err error
 	switch {
-	case connect: // whatever it says of its customer, it is the account's
+	case connect: // the account decides, regardless of the customer
 		org, err = s.whoseAccount(ctx, e.Account)
-	case strings.HasPrefix(string(e.Type), "application_fee."): // ours, of what one of them was paid
+	case strings.HasPrefix(string(e.Type), "application_fee."): // the platform's own event about a connected account
 		account, _ := e.Data.Object["account"].(string)
 		org, err = s.whoseAccount(ctx, account)
 	case customer != "" && e.Account == "":
@@ -96,8 +99,9 @@ func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, conne
 		return err
 	}
 	result := "stored"
-	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error { // one round trip: what came before is refused by its id
-		tx.Queue(`INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at, source, payload)
+	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error { // one round trip; a unique index rejects duplicates
+		tx.Queue(`INSERT INTO stripe_event (org_id, id, connect, account, type, customer, object_id, created_at,
+			source, payload)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			org, e.ID, connect, e.Account, string(e.Type), customer, object, unix(e.Created), source, string(body))
 		return s.Arrived(ctx, tx, e.ID)
@@ -116,13 +120,13 @@ func (s *Service) store(ctx context.Context, e *stripe.Event, body []byte, conne
 	return nil
 }
 
-// whose is the org of a customer, the zero one where it is nobody's yet. A customer stays its org's, so that an answer is
-// remembered.
+// whose returns the org of a customer, or the zero id if the customer has no org yet. A customer never changes its org,
+// so a hit is cached.
 func (s *Service) whose(ctx context.Context, customer string) (org id.ID, err error) {
 	if known, ok := s.owners.get(customer); ok {
 		return known, nil
 	}
-	err = s.System.View(ctx, org, func(tx *postgres.Tx) error {
+	err = s.System.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT org_id FROM billing_customer WHERE stripe_id = $1`, []any{customer}, &org)
 	})
 	switch {
@@ -135,7 +139,7 @@ func (s *Service) whose(ctx context.Context, customer string) (org id.ID, err er
 	return org, nil
 }
 
-// owners are customers with their orgs. It is bounded: when it is full it begins anew.
+// owners caches the org of each customer. It is bounded: when it is full, it is cleared.
 type owners struct {
 	mu  sync.Mutex
 	org map[string]id.ID
@@ -159,7 +163,7 @@ func (o *owners) put(customer string, org id.ID) {
 	o.org[customer] = org
 }
 
-// concerns answers the customer that an event is about, "" for none, and its object.
+// concerns returns the customer of an event ("" if none) and the id of its object.
 func concerns(e *stripe.Event) (customer, object string) {
 	text := func(key string) string {
 		switch v := e.Data.Object[key].(type) {

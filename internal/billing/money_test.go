@@ -10,12 +10,16 @@ import (
 	"testing"
 )
 
-// TestNoMoneyIsAFloat walks the code that handles amounts: its own files name no float and no library that computes with
-// them. Amounts are whole numbers of the smallest unit.
+// TestNoMoneyIsAFloat checks that the code that handles amounts uses no floats and no float libraries. Amounts are
+// integers in minor units.
 func TestNoMoneyIsAFloat(t *testing.T) {
 	t.Parallel()
 	walked := 0
-	for _, dir := range []string{".", "plans", "../sandbox/stripe", "../../jobs/billingsettle", "../../jobs/stripeevent", "../../jobs/prorationsync", "../../jobs/overagesync", "../../jobs/plansettle", "../../jobs/plansweep", "../../jobs/quotaannounce"} {
+	for _, dir := range []string{
+		".", "plans", "../sandbox/stripe", "../../jobs/billingsettle",
+		"../../jobs/stripeevent", "../../jobs/prorationsync", "../../jobs/overagesync", "../../jobs/plansettle",
+		"../../jobs/plansweep", "../../jobs/quotaannounce",
+	} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -58,7 +62,10 @@ func TestNoMoneyIsAFloat(t *testing.T) {
 	if walked < 40 {
 		t.Errorf("only %d files were looked at", walked)
 	}
-	for _, bad := range []string{"var x float64", "var x = float32(1)", "var x = 1.5", "import \"math/big\"\nvar x big.Float", "import \"math\"\nvar x = math.Round(1)"} {
+	for _, bad := range []string{
+		"var x float64", "var x = float32(1)", "var x = 1.5",
+		"import \"math/big\"\nvar x big.Float", "import \"math\"\nvar x = math.Round(1)",
+	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+bad, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -69,8 +76,8 @@ func TestNoMoneyIsAFloat(t *testing.T) {
 	}
 }
 
-// floats are the places where a file names one. A count that a metric takes as a float is written .Set(float64(n)) or
-// .Add(float64(n)) and is none of money.
+// floats returns the places where a file uses a float. A count passed to a metric as .Set(float64(n)) or
+// .Add(float64(n)) is permitted.
 func floats(file *ast.File) (found []string) {
 	metric := map[*ast.Ident]bool{}
 	for _, spec := range file.Imports {
@@ -81,7 +88,8 @@ func floats(file *ast.File) (found []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Set" || s.Sel.Name == "Add") && len(n.Args) == 1 {
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Set" || s.Sel.Name == "Add") &&
+				len(n.Args) == 1 {
 				if c, ok := n.Args[0].(*ast.CallExpr); ok {
 					if f, ok := c.Fun.(*ast.Ident); ok && f.Name == "float64" {
 						metric[f] = true
@@ -100,7 +108,7 @@ func floats(file *ast.File) (found []string) {
 				found = append(found, n.Sel.Name)
 			}
 		case *ast.BasicLit:
-			if n.Kind == token.FLOAT && n.Value != "0.0" { // which bounds a schema
+			if n.Kind == token.FLOAT && n.Value != "0.0" { // a bound in a schema
 				found = append(found, n.Value)
 			}
 		}

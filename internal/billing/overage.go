@@ -13,11 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Overdrawn are the orgs whose client orgs above the plan's number are not what Stripe charges for.
+// Overdrawn returns the orgs for which the number of client orgs above the plan's limit differs from the quantity that
+// Stripe charges.
 func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
-			SELECT h.org_id FROM stripe_subscription h LEFT JOIN quota q ON q.org_id = h.org_id AND q.feature = $1 AND q.overage
+			SELECT h.org_id FROM stripe_subscription h LEFT JOIN quota q ON q.org_id = h.org_id AND q.feature = $1
+			AND q.overage
 			WHERE h.live AND h.overage_quantity <> coalesce(greatest(0, q.used - q.cap), 0)`, plans.Clients)
 		if err != nil {
 			return err
@@ -31,9 +33,9 @@ func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 	return orgs, nil
 }
 
-// Overage makes Stripe's quantity of client orgs above the plan's number what it is now: max(0, used - limit). key is
-// the Idempotency-Key of this try; the quantity is absolute, so that a second try under another key sets the same.
-// Stripe prorates what is added or taken away, and invoices it with the period.
+// Overage sets Stripe's quantity of client orgs above the plan's limit to max(0, used - limit). key is the idempotency
+// key of this attempt. The quantity is absolute, so a second attempt with another key sets the same value. Stripe
+// prorates the difference and invoices it with the period.
 func (s *Service) Overage(ctx context.Context, org id.ID, key string) error {
 	for range tries {
 		err := s.overage(ctx, org, key)
@@ -50,11 +52,11 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 		return err
 	}
 	live := d.live()
-	if live == nil || d.waiting() != nil { // a change in flight moves the items itself; the next look comes soon
+	if live == nil || d.waiting() != nil { // a change in flight updates the items itself; retried by the next run
 		return nil
 	}
 	var want int64
-	err = s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		want, err = plans.Overage(ctx, tx)
 		return err
 	})
@@ -72,16 +74,21 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	case sells:
 		change.Price = stripe.String(p.ID)
 	default:
-		return nil // the plan sells none: who has more than its number keeps it and pays nothing
+		return nil // the plan sells no overage: existing client orgs stay, free of charge
 	}
 	_, err = asked(s.stripe.Subscriptions.Update(live.ID, &stripe.SubscriptionParams{
-		Params: given(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)), Items: []*stripe.SubscriptionItemsParams{change}, ProrationBehavior: stripe.String("create_prorations"),
+		Params: given(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)),
+		Items:  []*stripe.SubscriptionItemsParams{change}, ProrationBehavior: stripe.String("create_prorations"),
 	}))
 	if err != nil {
 		return err
 	}
 	_, err = s.Refresh(ctx, org, ours, func(ctx context.Context, tx *postgres.Tx) error {
-		s.Audit(ctx, tx, Act{Action: "billing.overage_synced", Target: "subscription", ID: live.ID, Detail: map[string]any{"from": live.OverageQuantity, "to": want}})
+		s.Audit(ctx, tx,
+			Act{
+				Action: "billing.overage_synced", Target: "subscription", ID: live.ID,
+				Detail: map[string]any{"from": live.OverageQuantity, "to": want},
+			})
 		return nil
 	})
 	return err

@@ -7,10 +7,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// clients sets how many client orgs an agency uses, by the counter that the limit goes by.
+// clients sets the number of an agency's client orgs, in the counter that the limit uses.
 func (w *world) clients(org id.ID, n int64) {
 	w.Helper()
-	if _, err := w.sql.Exec(w.Context(), "UPDATE quota SET used = $2 WHERE org_id = $1 AND feature = 'client_orgs'", org, n); err != nil {
+	if _, err := w.sql.Exec(w.Context(), "UPDATE quota SET used = $2 WHERE org_id = $1 AND feature = 'client_orgs'",
+		org, n); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -32,7 +33,7 @@ func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 			t.Fatalf("%v are off, %v", off, err)
 		}
 		for _, one := range off {
-			for range 2 { // once more under the same key is once
+			for range 2 { // a repetition with the same key has no effect
 				if err := w.billing.Overage(t.Context(), one, "ov:"+string(rune('a'+i))); err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +47,7 @@ func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 		}
 	}
 	w.pass(3 * day)
-	w.change(org, billing.Wish{Plan: "white_label_pro", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "white_label_pro", Interval: "month"}, billing.Applied)
 	w.want(org, "white_label_pro month active")
 	off, err := w.billing.Overdrawn(t.Context())
 	if err != nil {
@@ -60,6 +61,6 @@ func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 	if got := w.overage(org); got != 0 {
 		t.Errorf("%d charged above a number that was not reached", got)
 	}
-	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "year", When: billing.Now}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year", When: billing.Now}, billing.Applied)
 	w.want(org, "solo_pro year active")
 }

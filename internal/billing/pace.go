@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pace spends a budget of requests, evenly: one each interval, none saved up. It is safe for concurrent use.
+// pace limits the request rate: one request per interval, without bursts. It is safe for concurrent use.
 type pace struct {
 	every time.Duration
 	now   func() time.Time
@@ -18,7 +18,7 @@ type pace struct {
 	next time.Time
 }
 
-// Budget is how many requests a second a sync may make of Stripe.
+// Budget is the maximum number of requests per second that a sync makes to Stripe.
 const Budget = 20
 
 func newPace(now func() time.Time, sleep func(context.Context, time.Duration) error) *pace {
@@ -28,7 +28,7 @@ func newPace(now func() time.Time, sleep func(context.Context, time.Duration) er
 	return &pace{every: time.Second / Budget, now: now, sleep: sleep}
 }
 
-// turn waits for the next request's turn.
+// turn waits until the next request may be made.
 func (p *pace) turn(ctx context.Context) error {
 	p.mu.Lock()
 	now := p.now()
@@ -41,7 +41,7 @@ func (p *pace) turn(ctx context.Context) error {
 	return p.sleep(ctx, at.Sub(now))
 }
 
-// hold puts everybody's next turn off.
+// hold delays all further requests by d.
 func (p *pace) hold(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,10 +50,11 @@ func (p *pace) hold(d time.Duration) {
 	}
 }
 
-// tooMany is how often one request is put off by a 429 before it counts as failed.
+// tooMany is the number of 429 responses after which a request fails.
 const tooMany = 8
 
-// do runs one request in its turn, and again after a 429, as long after as Stripe says, or ever longer.
+// do runs one request within the rate limit. After a 429 it retries with the delay that Stripe specifies, or with
+// backoff.
 func (p *pace) do(ctx context.Context, request func() error) error {
 	for n := range tooMany {
 		if err := p.turn(ctx); err != nil {
@@ -69,10 +70,10 @@ func (p *pace) do(ctx context.Context, request func() error) error {
 		}
 		p.hold(wait)
 	}
-	return fmt.Errorf("refused %d times for too many requests", tooMany)
+	return fmt.Errorf("rejected %d times with too many requests", tooMany)
 }
 
-// pause waits for d, or for the end of ctx.
+// pause waits for d or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -14,19 +14,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// previewLife is how long a price stands that was shown.
+// previewLife is how long a preview's price is valid.
 const previewLife = 10 * time.Minute
 
-// Preview is what a change would cost, by Stripe's own reckoning.
+// Preview is the cost of a change, as computed by Stripe.
 type Preview struct {
 	ID             id.ID
 	Plan, Interval string
 	Timing         string // Start, Now or PeriodEnd
-	AmountDue      int64  // at once; 0 for a credit and for what takes effect later
-	Total          int64  // sum of the lines, less than nothing for a credit
+	AmountDue      int64  // due at once; 0 for a credit and for a later change
+	Total          int64  // sum of the lines; negative for a credit
 	Currency       string
 	Lines          []Line
-	ProrationDate  time.Time // the moment that it is reckoned for
+	ProrationDate  time.Time // the time that the proration is computed for
 	CreatedAt      time.Time
 	ExpiresAt      time.Time
 
@@ -34,7 +34,7 @@ type Preview struct {
 	pay  string // payment_behavior of a first subscription
 }
 
-// Line is one line of the invoice to be.
+// Line is one line of the upcoming invoice.
 type Line struct {
 	Description string    `json:"description"`
 	Amount      int64     `json:"amount"`
@@ -43,13 +43,15 @@ type Line struct {
 	PeriodEnd   time.Time `json:"period_end"`
 }
 
-// Preview answers what a wish would cost and keeps the answer for as long as it stands. It changes nothing else.
-// keep runs in the transaction that writes it; it may be nil.
-func (s *Service) Preview(ctx context.Context, org id.ID, w Wish, keep func(context.Context, *postgres.Tx, *Preview) error) (*Preview, error) {
+// Preview returns the cost of a change and stores it until it expires. It changes nothing else. keep runs in the
+// transaction that stores the preview; it may be nil.
+func (s *Service) Preview(ctx context.Context, org id.ID, w ChangeRequest,
+	keep func(context.Context, *postgres.Tx, *Preview) error,
+) (*Preview, error) {
 	if err := s.allowed(w); err != nil {
 		return nil, err
 	}
-	if _, err := s.enrol(ctx, org); err != nil {
+	if _, err := s.ensureCustomer(ctx, org); err != nil {
 		return nil, outward(err)
 	}
 	d, err := s.fresh(ctx, org)
@@ -63,15 +65,19 @@ func (s *Service) Preview(ctx context.Context, org id.ID, w Wish, keep func(cont
 	return p, s.save(ctx, org, p, keep)
 }
 
-func (s *Service) save(ctx context.Context, org id.ID, p *Preview, keep func(context.Context, *postgres.Tx, *Preview) error) error {
+func (s *Service) save(ctx context.Context, org id.ID, p *Preview,
+	keep func(context.Context, *postgres.Tx, *Preview) error,
+) error {
 	lines, err := json.Marshal(p.Lines)
 	if err != nil {
 		return fmt.Errorf("encode preview: %w", err)
 	}
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO billing_preview (org_id, id, plan, "interval", timing, base, amount_due, total, currency, lines, proration_date, created_at, expires_at)
+		tx.Queue(`INSERT INTO billing_preview (org_id, id, plan, "interval", timing, base, amount_due, total,
+			currency, lines, proration_date, created_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-			org, p.ID, p.Plan, p.Interval, p.Timing, p.base, p.AmountDue, p.Total, p.Currency, string(lines), p.ProrationDate, p.CreatedAt, p.ExpiresAt)
+			org, p.ID, p.Plan, p.Interval, p.Timing, p.base, p.AmountDue, p.Total, p.Currency, string(lines),
+			p.ProrationDate, p.CreatedAt, p.ExpiresAt)
 		if keep == nil {
 			return nil
 		}
@@ -79,9 +85,9 @@ func (s *Service) save(ctx context.Context, org id.ID, p *Preview, keep func(con
 	})
 }
 
-// agreed is the preview that a change goes by: the one that was shown, if what it was made from still stands, has not
-// expired and would cost the same today; or, where none was, one that is made now.
-func (s *Service) agreed(ctx context.Context, d *desk, w Wish) (*Preview, error) {
+// agreed returns the preview on which a change is based. If the request names a preview, agreed returns it if its base
+// is unchanged, it has not expired and Stripe still computes the same cost. Otherwise it creates a new preview.
+func (s *Service) agreed(ctx context.Context, d *accountState, w ChangeRequest) (*Preview, error) {
 	timing := s.timing(d.live(), w)
 	if timing == Now && overdue(d.live()) {
 		return nil, pastDue()
@@ -97,7 +103,8 @@ func (s *Service) agreed(ctx context.Context, d *desk, w Wish) (*Preview, error)
 	if err != nil {
 		return nil, err
 	}
-	if shown == nil || shown.Plan != w.Plan || shown.Interval != w.Interval || shown.Timing != timing || !s.Now().Before(shown.ExpiresAt) || shown.base != d.live().base() {
+	if shown == nil || shown.Plan != w.Plan || shown.Interval != w.Interval || shown.Timing != timing ||
+		!s.Now().Before(shown.ExpiresAt) || shown.base != d.live().base() {
 		return nil, stale()
 	}
 	again, err := s.reckon(ctx, d, w, shown.ProrationDate)
@@ -111,12 +118,15 @@ func (s *Service) agreed(ctx context.Context, d *desk, w Wish) (*Preview, error)
 	return shown, nil
 }
 
-// shown reads a preview; nil where the org has none of that id.
+// shown reads a preview; nil if the org has no preview with that id.
 func (s *Service) shown(ctx context.Context, org, preview id.ID) (*Preview, error) {
 	p := &Preview{ID: preview}
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT plan, "interval", timing, base, amount_due, total, currency, proration_date, expires_at FROM billing_preview WHERE org_id = $1 AND id = $2`,
-			[]any{org, preview}, &p.Plan, &p.Interval, &p.Timing, &p.base, &p.AmountDue, &p.Total, &p.Currency, &p.ProrationDate, &p.ExpiresAt)
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT plan, "interval", timing, base, amount_due, total, currency, proration_date, expires_at
+				FROM billing_preview WHERE org_id = $1 AND id = $2`,
+			[]any{org, preview}, &p.Plan, &p.Interval, &p.Timing, &p.base, &p.AmountDue, &p.Total, &p.Currency,
+			&p.ProrationDate, &p.ExpiresAt)
 	})
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // no such preview is no error: to the caller it is as stale as any other
@@ -127,10 +137,13 @@ func (s *Service) shown(ctx context.Context, org, preview id.ID) (*Preview, erro
 	return p, nil
 }
 
-// reckon asks Stripe what a wish costs, at a moment of the period or, where that is zero, now.
-func (s *Service) reckon(ctx context.Context, d *desk, w Wish, at time.Time) (*Preview, error) {
+// reckon gets the cost of a change from Stripe, prorated at a given time, or now if at is zero.
+func (s *Service) reckon(ctx context.Context, d *accountState, w ChangeRequest, at time.Time) (*Preview, error) {
 	live, now := d.live(), s.now()
-	p := &Preview{ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timing(live, w), base: live.base(), CreatedAt: now, ExpiresAt: now.Add(previewLife), Lines: []Line{}}
+	p := &Preview{
+		ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timing(live, w), base: live.base(),
+		CreatedAt: now, ExpiresAt: now.Add(previewLife), Lines: []Line{},
+	}
 	items, err := d.items(w.Plan, w.Interval)
 	if err != nil {
 		return nil, err
@@ -147,7 +160,8 @@ func (s *Service) reckon(ctx context.Context, d *desk, w Wish, at time.Time) (*P
 		return p, nil
 	case Start:
 		for _, i := range items {
-			ask.SubscriptionItems = append(ask.SubscriptionItems, &stripe.SubscriptionItemsParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
+			ask.SubscriptionItems = append(ask.SubscriptionItems,
+				&stripe.SubscriptionItemsParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
 		}
 		p.ProrationDate = now.Truncate(time.Second)
 		if !at.IsZero() {
@@ -162,7 +176,8 @@ func (s *Service) reckon(ctx context.Context, d *desk, w Wish, at time.Time) (*P
 		}
 		p.ProrationDate = at
 		ask.Subscription, ask.SubscriptionItems = &live.ID, updates(items)
-		ask.SubscriptionProrationBehavior, ask.SubscriptionProrationDate = stripe.String("always_invoice"), stripe.Int64(at.Unix())
+		ask.SubscriptionProrationBehavior, ask.SubscriptionProrationDate = stripe.String("always_invoice"),
+			stripe.Int64(at.Unix())
 	}
 	inv, err := asked(s.stripe.Invoices.Upcoming(ask))
 	if p.Timing == Now && live.CancelAtPeriodEnd && billsNothing(err) {
@@ -175,15 +190,15 @@ func (s *Service) reckon(ctx context.Context, d *desk, w Wish, at time.Time) (*P
 	return p, nil
 }
 
-// billsNothing reports whether Stripe refused a preview because neither the change nor a renewal would bill anything: the
-// plan stays as it is and ends with its period. See https://docs.stripe.com/error-codes#invoice-upcoming-none.
+// billsNothing reports whether Stripe rejected a preview because neither the change nor a renewal would bill anything:
+// the subscription is canceled at the end of its period. See https://docs.stripe.com/error-codes#invoice-upcoming-none.
 func billsNothing(err error) bool {
 	var e *stripe.Error
 	return errors.As(err, &e) && e.Code == stripe.ErrorCodeInvoiceUpcomingNone
 }
 
-// within is at, moved into the subscription's period where the clocks differ.
-func within(at time.Time, h *Held) time.Time {
+// within returns at, clamped to the subscription's period in case the clocks differ.
+func within(at time.Time, h *StripeSubscription) time.Time {
 	if at.Before(h.PeriodStart) {
 		return h.PeriodStart
 	}
@@ -193,8 +208,8 @@ func within(at time.Time, h *Held) time.Time {
 	return at
 }
 
-// read takes the lines that would be charged at once. Stripe may list those of the next period behind them.
-func (p *Preview) read(inv *stripe.Invoice, live *Held, w Wish) {
+// read takes the lines that would be charged at once. Stripe may list the lines of the next period after them.
+func (p *Preview) read(inv *stripe.Invoice, live *StripeSubscription, w ChangeRequest) {
 	p.AmountDue, p.Total = inv.AmountDue, inv.Total
 	if inv.Currency != "" {
 		p.Currency = strings.ToUpper(string(inv.Currency))
@@ -220,7 +235,7 @@ func (p *Preview) read(inv *stripe.Invoice, live *Held, w Wish) {
 	}
 }
 
-// means is how a first subscription is paid: at once, where the customer has left a payment method.
+// means returns the payment_behavior of a first subscription: immediate payment if the customer has a payment method.
 func (s *Service) means(ctx context.Context, customer string) (string, error) {
 	got, err := asked(s.stripe.Customers.Get(customer, &stripe.CustomerParams{Params: given(ctx, "")}))
 	if err != nil {
@@ -232,7 +247,9 @@ func (s *Service) means(ctx context.Context, customer string) (string, error) {
 	return "default_incomplete", nil
 }
 
-// overdue tells whether an invoice of the subscription is unpaid. Stripe would credit the time that was never paid for.
-func overdue(h *Held) bool {
-	return h != nil && (h.Status == string(stripe.SubscriptionStatusPastDue) || h.Status == string(stripe.SubscriptionStatusUnpaid))
+// overdue reports whether an invoice of the subscription is unpaid. A change would then credit time that was never paid
+// for.
+func overdue(h *StripeSubscription) bool {
+	return h != nil &&
+		(h.Status == string(stripe.SubscriptionStatusPastDue) || h.Status == string(stripe.SubscriptionStatusUnpaid))
 }

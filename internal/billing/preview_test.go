@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// changes is how many random changes of plan are tried in all; the long form is -changes=10000.
+// changes is the number of random changes of plan; the long run uses -changes=10000.
 var changes = flag.Int("changes", 400/slower, "random changes of plan to try")
 
 var (
@@ -20,7 +20,7 @@ var (
 	intervals = []string{"month", "year"}
 )
 
-func (w *world) preview(org id.ID, wish billing.Wish) *billing.Preview {
+func (w *world) preview(org id.ID, wish billing.ChangeRequest) *billing.Preview {
 	w.Helper()
 	p, err := w.billing.Preview(w.Context(), org, wish, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestExactlyThePreviewedAmountIsCharged(t *testing.T) {
 	t.Parallel()
 	const (
 		workers = 4
-		age     = 100 // changes of one world: it walks all its orgs whenever time goes by
+		age     = 100 // changes per world; time steps visit all orgs of a world
 	)
 	for n := range workers {
 		t.Run("", func(t *testing.T) {
@@ -46,22 +46,27 @@ func TestExactlyThePreviewedAmountIsCharged(t *testing.T) {
 	}
 }
 
-// chargedAsPreviewed makes random changes in a world of its own.
+// chargedAsPreviewed makes random changes in a new world.
 func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
 	w := begin(t)
 	for tried := 0; tried < changes; {
 		org := w.org()
 		for range 1 + r.IntN(8) {
-			wish := billing.Wish{Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)], When: billing.Now}
+			wish := billing.ChangeRequest{
+				Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)],
+				When: billing.Now,
+			}
 			p, at := w.preview(org, wish), w.now()
-			if r.IntN(2) == 0 { // agreed to at some later moment
+			if r.IntN(2) == 0 { // accepted later
 				w.pass(time.Duration(r.IntN(590)) * time.Second)
 			}
-			charged, _ := w.charged(org) // renewals included
+			charged, _ := w.charged(org) // includes renewals
 			wish.Preview = &p.ID
 			a, err := w.billing.Change(t.Context(), org, wish, billing.Call{})
-			if fault.Is(err, fault.PreviewStale) && w.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND period_start > $2", org, at) == 1 {
-				continue // a period began between the two
+			if fault.Is(err, fault.PreviewStale) &&
+				w.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND period_start > $2", org,
+					at) == 1 {
+				continue // a new period began in between
 			}
 			if err != nil {
 				t.Fatalf("%+v: %v", wish, err)
@@ -72,7 +77,8 @@ func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
 			tried++
 			sum, _ := w.charged(org)
 			if sum-charged != p.AmountDue || a.AmountDue != p.AmountDue {
-				t.Fatalf("%s by the %s: previewed %d, said %d, charged %d", wish.Plan, wish.Interval, p.AmountDue, a.AmountDue, sum-charged)
+				t.Fatalf("%s by the %s: previewed %d, said %d, charged %d", wish.Plan, wish.Interval, p.AmountDue,
+					a.AmountDue, sum-charged)
 			}
 			w.pass(time.Duration(r.IntN(9*24*3600)) * time.Second)
 		}
@@ -83,7 +89,7 @@ func TestAPreviewOfThePlanThatOneHasCostsNothingEvenWhereItEndsWithItsPeriod(t *
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	same := billing.Wish{Plan: "solo_pro", Interval: "month", When: billing.Now}
+	same := billing.ChangeRequest{Plan: "solo_pro", Interval: "month", When: billing.Now}
 	for _, cancelled := range []bool{false, true} {
 		if cancelled {
 			if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
@@ -105,21 +111,22 @@ func TestAPreviewOfThePlanThatOneHasCostsNothingEvenWhereItEndsWithItsPeriod(t *
 
 func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 	t.Parallel()
-	up := billing.Wish{Plan: "agency_growth", Interval: "month"}
-	for name, spoil := range map[string]func(w *world, org id.ID, wish *billing.Wish){
-		"another plan":     func(_ *world, _ id.ID, wish *billing.Wish) { wish.Plan = "agency_scale" },
-		"another interval": func(_ *world, _ id.ID, wish *billing.Wish) { wish.Interval = "year" },
-		"another time":     func(_ *world, _ id.ID, wish *billing.Wish) { wish.When = billing.PeriodEnd },
-		"too late":         func(w *world, _ id.ID, _ *billing.Wish) { w.pass(10 * time.Minute) },
-		"another base": func(w *world, org id.ID, _ *billing.Wish) {
-			w.change(org, billing.Wish{Plan: "solo_starter", Interval: "month", When: billing.Now}, billing.Applied)
+	up := billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}
+	for name, spoil := range map[string]func(w *world, org id.ID, wish *billing.ChangeRequest){
+		"another plan":     func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.Plan = "agency_scale" },
+		"another interval": func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.Interval = "year" },
+		"another time":     func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.When = billing.PeriodEnd },
+		"too late":         func(w *world, _ id.ID, _ *billing.ChangeRequest) { w.pass(10 * time.Minute) },
+		"another base": func(w *world, org id.ID, _ *billing.ChangeRequest) {
+			w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month", When: billing.Now},
+				billing.Applied)
 		},
-		"somebody else's": func(w *world, _ id.ID, wish *billing.Wish) {
+		"somebody else's": func(w *world, _ id.ID, wish *billing.ChangeRequest) {
 			p := w.preview(w.on("solo_pro"), up)
 			wish.Preview = &p.ID
 		},
-		"none at all": func(_ *world, _ id.ID, wish *billing.Wish) { x := id.New(); wish.Preview = &x },
-		"a credit has come": func(w *world, org id.ID, _ *billing.Wish) {
+		"none at all": func(_ *world, _ id.ID, wish *billing.ChangeRequest) { x := id.New(); wish.Preview = &x },
+		"a credit has come": func(w *world, org id.ID, _ *billing.ChangeRequest) {
 			w.post("/v1/customers/"+w.customer(org)+"/balance_transactions", "amount=-500&currency=usd")
 		},
 	} {
@@ -148,24 +155,26 @@ func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 	org := w.on("solo_pro")
 	paid, _ := w.charged(org)
 	w.pass(11*day + 3*time.Hour + 17*time.Second)
-	w.change(org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Applied)
-	w.change(org, billing.Wish{Plan: "solo_pro", Interval: "month", When: billing.Now}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month", When: billing.Now}, billing.Applied)
 	sum, _ := w.charged(org)
 	if credit := w.credit(org); sum-paid != credit {
 		t.Errorf("paid %d and has a credit of %d for nothing", sum-paid, credit)
 	}
 }
 
-// TestChainedChangesConserveMoney holds the money of a chain of changes within one period against the exact rational
-// price of the time that each plan was had for: half a unit for each of a change's two lines.
+// TestChainedChangesConserveMoney compares the charges of a chain of changes within one period with the exact rational
+// price of each plan's time. The tolerance is half a unit for each of a change's two lines.
 func TestChainedChangesConserveMoney(t *testing.T) {
 	t.Parallel()
 	w, r := begin(t), rand.New(rand.NewPCG(3, 5))
 	for range max(*changes/20, 5) {
 		plan := keys[r.IntN(len(keys))]
 		org := w.on(plan)
-		period, changes := w.count("SELECT extract(epoch FROM period_end - period_start)::bigint FROM stripe_subscription WHERE org_id = $1", org), int64(0)
-		left, exact := period, int64(0) // exact: sum of price x seconds
+		period, changes := w.count(
+			"SELECT extract(epoch FROM period_end - period_start)::bigint FROM stripe_subscription WHERE org_id = $1",
+			org), int64(0)
+		left, exact := period, int64(0) // sum of price x seconds
 		for range 1 + r.IntN(8) {
 			d := int64(r.IntN(int(left / 2)))
 			exact += price(t, plan, "month") * d
@@ -175,7 +184,7 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 			if next == plan {
 				continue
 			}
-			w.change(org, billing.Wish{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
+			w.change(org, billing.ChangeRequest{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
 			plan, changes = next, changes+1
 		}
 		exact += price(t, plan, "month") * left

@@ -15,29 +15,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Published is a price that Publish has looked after.
+// Published is the result of Publish for one price.
 type Published struct {
 	Name     string // lookup key
-	Done     string // made, renewed or kept; in a dry run, what would be done
-	ID       string // Stripe's; "" where it is not made yet
-	Amount   int64  // minor units
+	Done     string // made, renewed or kept; in a dry run, the planned action
+	ID       string // Stripe's id; "" if not created yet
+	Amount   int64  // in minor units
 	Currency string
 }
 
-// wanted is one price that the catalogue asks for.
+// wanted is one price that the catalogue requires.
 type wanted struct {
 	sold
 	product, name string
 	amount        int64
 }
 
-// lookup is the name that Stripe knows a price by, whichever price that is at the time.
+// lookup returns Stripe's lookup key, which stays the same when a price is replaced.
 func (w wanted) lookup() string { return "funnelwork_" + w.Plan + "_" + w.Kind + "_" + w.Interval }
 
-// Publish makes Stripe's products and prices from the catalogue and notes their ids. It may run as often as one likes,
-// also several at once: a price that is there by its lookup key with the right amount is kept; one of another amount is
-// replaced, which leaves those who pay the old one with it. With dry nothing is written anywhere. What passes, such as
-// a key that a killed process left in use or too many requests, is tried again for a few seconds, then it is the error.
+// Publish creates Stripe's products and prices from the catalogue and stores their ids. It is idempotent and safe for
+// concurrent use: a price found by its lookup key with the right amount is kept; a price with another amount is
+// replaced, and existing subscriptions keep the old price. With dry, nothing is written. A temporary error, such as an
+// idempotency key still in use by a killed process or too many requests, is retried for a few seconds and then
+// returned.
 func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err error) {
 	for _, w := range s.catalogue() {
 		one, err := s.insist(ctx, w, dry)
@@ -49,8 +50,8 @@ func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err e
 	return all, nil
 }
 
-// The waits between tries: of one price from publishFirst, each twice the one before, and of all of them up to
-// publishMost. Whoever keeps publishing waits keepMost at most: a process on the sandbox is ready when it is done.
+// The delays between attempts: for one price, they start at publishFirst and double up to publishMost. KeepPublishing
+// waits at most keepMost, because a process on the sandbox becomes ready only when Publish has succeeded.
 const (
 	publishTries = 4
 	publishFirst = 250 * time.Millisecond
@@ -58,15 +59,16 @@ const (
 	keepMost     = 4 * time.Second
 )
 
-// KeepPublishing is Publish until it has succeeded once or ctx ends, whose error it then returns. Each failure is in the log.
-// It is for a process that serves meanwhile: whoever asks for a plan without a price is told to ask again shortly.
+// KeepPublishing calls Publish until it succeeds or ctx is done; then it returns ctx's error. It logs each failure. It
+// is for a process that already serves requests: a request for a plan without a price gets fault.Unavailable meanwhile.
 func (s *Service) KeepPublishing(ctx context.Context) error {
 	for wait := time.Second; ; wait = min(2*wait, keepMost) {
 		_, err := s.Publish(ctx, false)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.Log.WarnContext(ctx, "prices cannot be published: plans without one cannot be bought yet", "error", err, "again_in", wait.String())
+		s.Log.WarnContext(ctx, "publishing prices failed; plans without a price cannot be bought yet", "error", err,
+			"again_in", wait)
 		if err := s.wait(ctx, wait); err != nil {
 			return err
 		}
@@ -80,8 +82,8 @@ func (s *Service) wait(ctx context.Context, d time.Duration) error {
 	return pause(ctx, d)
 }
 
-// insist is publish, again after what passes. It looks anew each time, so what was done without our hearing of it is
-// found.
+// insist is publish with retries of temporary errors. Each attempt reads Stripe's state first, so it detects a price
+// that a lost response created.
 func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published, err error) {
 	renewal := 0
 	for n := range publishTries {
@@ -89,7 +91,7 @@ func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published
 			break
 		}
 		if stored(err) {
-			renewal++ // the key answers this for a day
+			renewal++ // Stripe repeats this response to the key for a day
 		}
 		if waited := s.wait(ctx, min(max(retryAfter(err), publishFirst<<n), publishMost)); waited != nil {
 			break
@@ -98,7 +100,7 @@ func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published
 	return out, err
 }
 
-// catalogue is every price that is to be sold. A year costs what the catalogue says, by its discount.
+// catalogue returns every price for sale. The year's price is the catalogue's, with its discount.
 func (s *Service) catalogue() (all []wanted) {
 	for i := range s.Catalogue.Plans {
 		p := &s.Catalogue.Plans[i]
@@ -145,7 +147,7 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool, renewal int) 
 	return out, s.note(ctx, w, now)
 }
 
-// priced is the price that Stripe knows by the lookup key; nil without one.
+// priced returns the price that Stripe has for the lookup key, or nil.
 func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 	p := &stripe.PriceListParams{LookupKeys: []*string{stripe.String(w.lookup())}, Active: stripe.Bool(true)}
 	p.Context, p.Single = ctx, true
@@ -158,16 +160,17 @@ func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 	return found, err
 }
 
-// makePrice makes the price in the place of the one before, and the product where there is none. The keys say what is
-// asked for, so that two that run at once make one; a renewal above 0 makes others of them.
+// makePrice creates a price that replaces before, and its product if there is none. The idempotency keys are derived
+// from the parameters, so concurrent calls create one price. A renewal above 0 changes the keys.
 func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewal int) (*stripe.Price, error) {
 	product := "funnelwork_" + w.product
 	_, err := asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
 	if err != nil && sortOf(err) == missing {
 		_, err = asked(s.stripe.Products.New(&stripe.ProductParams{
-			Params: given(ctx, key("product", renewed(renewal, product, w.name)...)), ID: &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
+			Params: given(ctx, key("product", renewed(renewal, product, w.name)...)), ID: &product, Name: &w.name,
+			Metadata: map[string]string{"plan": w.Plan},
 		}))
-		if err != nil && sortOf(err) == refused { // made meanwhile
+		if err != nil && sortOf(err) == refused { // created concurrently
 			_, err = asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
 		}
 	}
@@ -175,9 +178,11 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewa
 		return nil, err
 	}
 	return asked(s.stripe.Prices.New(&stripe.PriceParams{
-		Params:    given(ctx, key("price", renewed(renewal, w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)...)),
+		Params: given(ctx,
+			key("price",
+				renewed(renewal, w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)...)),
 		Product:   &product,
-		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // as Stripe writes it
+		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // Stripe uses lower case
 		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),
 		UnitAmount: &w.amount,
 		Recurring:  &stripe.PriceRecurringParams{Interval: stripe.String(w.Interval)},
@@ -185,7 +190,7 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewa
 	}))
 }
 
-// renewed are the parts of a key that takes the place of one whose stored answer is an error.
+// renewed returns the parts of a key that replaces one with an error as its stored response.
 func renewed(renewal int, parts ...string) []string {
 	if renewal > 0 {
 		parts = append(parts, strconv.Itoa(renewal))
@@ -193,7 +198,7 @@ func renewed(renewal int, parts ...string) []string {
 	return parts
 }
 
-// key is an Idempotency-Key that names what is asked.
+// key returns an idempotency key derived from the request's parameters.
 func key(of string, parts ...string) string {
 	h := sha256.New()
 	for _, p := range append([]string{of}, parts...) {
@@ -202,11 +207,13 @@ func key(of string, parts ...string) string {
 	return of + ":" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// note keeps a price as the one that is sold.
+// note stores a price as the one for sale.
 func (s *Service) note(ctx context.Context, w wanted, p *stripe.Price) error {
 	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`UPDATE billing_price SET replaced = true WHERE plan = $1 AND "interval" = $2 AND kind = $3 AND stripe_id <> $4 AND NOT replaced`, w.Plan, w.Interval, w.Kind, p.ID)
-		tx.Queue(`INSERT INTO billing_price (stripe_id, kind, plan, "interval", amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
+		tx.Queue(`UPDATE billing_price SET replaced = true WHERE plan = $1 AND "interval" = $2 AND kind = $3
+			AND stripe_id <> $4 AND NOT replaced`, w.Plan, w.Interval, w.Kind, p.ID)
+		tx.Queue(`INSERT INTO billing_price (stripe_id, kind, plan, "interval", amount, currency)
+			VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (stripe_id) DO UPDATE SET replaced = false, amount = excluded.amount, synced_at = now()`,
 			p.ID, w.Kind, w.Plan, w.Interval, p.UnitAmount, strings.ToUpper(string(p.Currency)))
 		return nil

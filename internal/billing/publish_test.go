@@ -22,14 +22,15 @@ func tally(all []billing.Published) map[string]int {
 
 func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 	t.Parallel()
-	w := begin(t) // has published
+	w := begin(t) // begin has published
 	all, err := w.billing.Publish(t.Context(), false)
 	if err != nil || tally(all)["kept"] != len(all) || len(all) < 10 {
 		t.Fatalf("%v, %v", tally(all), err)
 	}
 	for i := range plans.Standard().Plans {
 		p := &plans.Standard().Plans[i]
-		if n := w.count("SELECT count(*) FROM billing_price WHERE plan = $1 AND kind = 'base' AND NOT replaced", p.Key); p.Selectable() != (n == 2) {
+		if n := w.count("SELECT count(*) FROM billing_price WHERE plan = $1 AND kind = 'base' AND NOT replaced",
+			p.Key); p.Selectable() != (n == 2) {
 			t.Errorf("%s has %d prices", p.Key, n)
 		}
 	}
@@ -37,15 +38,17 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 	org := w.on("solo_pro")
 	next := w.service(func(o *billing.Options) { o.Catalogue = dearer(false) })
 	before := w.count("SELECT count(*) FROM billing_price")
-	if all, err = next.Publish(t.Context(), true); err != nil || tally(all)["renewed"] != 1 || w.count("SELECT count(*) FROM billing_price") != before {
+	if all, err = next.Publish(t.Context(), true); err != nil || tally(all)["renewed"] != 1 ||
+		w.count("SELECT count(*) FROM billing_price") != before {
 		t.Fatalf("dry run: %v, %v", tally(all), err)
 	}
 	for _, want := range []map[string]int{{"renewed": 1, "kept": len(all) - 1}, {"kept": len(all)}} {
-		if all, err = next.Publish(t.Context(), false); err != nil || tally(all)["renewed"] != want["renewed"] || tally(all)["kept"] != want["kept"] {
+		if all, err = next.Publish(t.Context(), false); err != nil || tally(all)["renewed"] != want["renewed"] ||
+			tally(all)["kept"] != want["kept"] {
 			t.Fatalf("%v, %v; want %v", tally(all), err, want)
 		}
 	}
-	w.want(org, "solo_pro month active") // who has the old price keeps it
+	w.want(org, "solo_pro month active") // an existing subscription keeps the old price
 	if _, err := next.Refresh(t.Context(), org, "sync"); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +63,10 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 
 func TestPublishingOutlastsWhatPasses(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []stripe.FaultKind{stripe.InUse, stripe.LockTimeout, stripe.RateLimited, stripe.Internal, stripe.ActedError, stripe.CutBefore, stripe.CutAfter} {
+	for _, kind := range []stripe.FaultKind{
+		stripe.InUse, stripe.LockTimeout, stripe.RateLimited, stripe.Internal,
+		stripe.ActedError, stripe.CutBefore, stripe.CutAfter,
+	} {
 		for _, path := range []string{"/v1/products", "/v1/prices"} {
 			t.Run(string(kind)+" "+path, func(t *testing.T) {
 				t.Parallel()
@@ -70,11 +76,14 @@ func TestPublishingOutlastsWhatPasses(t *testing.T) {
 					o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 				})
 				var struck atomic.Bool
-				w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: path, Times: 3, Struck: func() { struck.Store(true) }})
+				w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: path, Times: 3, Struck: func() {
+					struck.Store(true)
+				}})
 				if _, err := next.Publish(t.Context(), false); err != nil {
 					t.Fatal(err)
 				}
-				if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_more' AND NOT replaced"); n != 2 || !struck.Load() {
+				if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_more' AND NOT replaced"); n !=
+					2 || !struck.Load() {
 					t.Errorf("%d prices, want 2; struck: %t", n, struck.Load())
 				}
 			})
@@ -106,7 +115,8 @@ func TestAnOutageIsPublishingsErrorAndOneThatKeepsPublishingWaitsForItsEnd(t *te
 	if err := next.KeepPublishing(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_pro' AND replaced"); n != 1 || len(waits) < 20 {
+	if n := w.count("SELECT count(*) FROM billing_price WHERE plan = 'solo_pro' AND replaced"); n != 1 ||
+		len(waits) < 20 {
 		t.Errorf("%d prices replaced after %d waits", n, len(waits))
 	}
 	for _, d := range waits {
@@ -115,12 +125,13 @@ func TestAnOutageIsPublishingsErrorAndOneThatKeepsPublishingWaitsForItsEnd(t *te
 		}
 	}
 	w.box.Break(stripe.Fault{Kind: stripe.InUse, Times: -1})
-	if err := next.KeepPublishing(ended); !errors.Is(err, context.Canceled) { // comes back when its process ends
+	if err := next.KeepPublishing(ended); !errors.Is(err, context.Canceled) { // returns when its process ends
 		t.Error(err)
 	}
 }
 
-// dearer is the catalogue with another price of solo_pro; renamed gives it a product that is not made yet, too.
+// dearer returns the catalogue with another price of solo_pro; with renamed, also with a product that does not exist
+// yet.
 func dearer(renamed bool) *plans.Catalogue {
 	c := *plans.Standard()
 	c.Plans = append([]plans.Plan(nil), c.Plans...)

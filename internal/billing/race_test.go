@@ -2,5 +2,5 @@
 
 package billing_test
 
-// slower is by how much fewer random worlds are tried under the race detector, where each takes about ten times as long.
+// slower divides the number of random worlds under the race detector, where each takes about ten times as long.
 const slower = 10

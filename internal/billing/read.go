@@ -11,14 +11,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Subscription is an org's billing as our own rows have it: Stripe is not asked.
+// Subscription is an org's billing as stored, without a request to Stripe.
 type Subscription struct {
 	Rights          *plans.Stored
-	Open, Scheduled *Change // nil without one
-	Moved           int64   // moves with the changes
+	Open, Scheduled *Change // nil if none
+	Moved           int64   // number of timeline steps; grows with each change of state
 }
 
-// Read answers the subscription of tx's org.
+// Read returns the subscription of tx's org.
 func Read(ctx context.Context, tx *postgres.Tx) (*Subscription, error) {
 	rights, err := plans.Read(ctx, tx)
 	if err != nil {
@@ -29,7 +29,7 @@ func Read(ctx context.Context, tx *postgres.Tx) (*Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := desk{open: open}
+	d := accountState{open: open}
 	s.Open, s.Scheduled = d.waiting(), d.scheduled()
 	err = tx.QueryRow(ctx, `SELECT count(*) FROM plan_change_step WHERE org_id = $1`, []any{tx.Org()}, &s.Moved)
 	if err != nil {
@@ -38,24 +38,25 @@ func Read(ctx context.Context, tx *postgres.Tx) (*Subscription, error) {
 	return s, nil
 }
 
-// Known is what became of a request that came before with the same key of the caller's.
+// Known is the outcome of an earlier request with the same idempotency key of the caller.
 type Known struct {
 	Answer      *Answer
 	Fingerprint []byte
 }
 
-// ByKey finds the change that a caller's key has begun; nil without one.
+// ByKey returns the change that a caller's key created, or nil.
 func ByKey(ctx context.Context, tx *postgres.Tx, key string) (*Known, error) {
 	all, err := changes(ctx, tx, "client_key = $2", key)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	k := &Known{Answer: answered(all[0])}
-	err = tx.QueryRow(ctx, `SELECT fingerprint FROM plan_change WHERE org_id = $1 AND id = $2`, []any{tx.Org(), all[0].ID}, &k.Fingerprint)
+	err = tx.QueryRow(ctx, `SELECT fingerprint FROM plan_change WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), all[0].ID}, &k.Fingerprint)
 	return k, err
 }
 
-// Recall is the answer to a request that is known, with what the customer needs where they have to confirm.
+// Recall returns the answer to a repeated request, including the confirmation data if the customer has to confirm.
 func (s *Service) Recall(ctx context.Context, k *Known) (*Answer, error) {
 	if k.Answer.Status != ActionRequired {
 		return k.Answer, nil
@@ -64,10 +65,10 @@ func (s *Service) Recall(ctx context.Context, k *Known) (*Answer, error) {
 	return a, outward(err)
 }
 
-// Portal answers a link to Stripe's own pages, where the customer keeps payment methods and invoices. back is where
-// those lead back to.
+// Portal returns a link to Stripe's billing portal, where the customer manages payment methods and invoices. back is
+// the URL that the portal links back to.
 func (s *Service) Portal(ctx context.Context, org id.ID, back string) (string, error) {
-	d, err := s.enrol(ctx, org)
+	d, err := s.ensureCustomer(ctx, org)
 	if err != nil {
 		return "", outward(err)
 	}

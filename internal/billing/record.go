@@ -13,63 +13,63 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// What a change does.
+// The kinds of changes.
 const (
 	Start     = "start"      // the first subscription
-	Now       = "now"        // a swap at once, with proration
-	PeriodEnd = "period_end" // a swap when the paid period ends
-	Cancel    = "cancel"     // no subscription from the end of the period on
+	Now       = "now"        // an immediate swap, with proration
+	PeriodEnd = "period_end" // a swap at the end of the paid period
+	Cancel    = "cancel"     // cancellation at the end of the period
 )
 
-// How far a change is.
+// The states of a change.
 const (
-	InFlight       = "in_flight"       // Stripe may have been asked
-	ActionRequired = "action_required" // waits for the customer to confirm the payment
+	InFlight       = "in_flight"       // Stripe may have received the request
+	ActionRequired = "action_required" // awaits the customer's payment confirmation
 	Scheduled      = "scheduled"       // takes effect at the end of the period
 	Applied        = "applied"
 	Failed         = "failed"
 	Undone         = "undone"
-	Unchanged      = "unchanged" // of an answer alone: there was nothing to do
+	Unchanged      = "unchanged" // only of an Answer: nothing to change
 )
 
-// Change is one change of plan, as written before Stripe was asked.
+// Change is one change of plan, recorded before the request to Stripe.
 type Change struct {
 	ID                     id.ID
 	Kind, State            string
-	FromPlan, FromInterval string // "" from no subscription
-	ToPlan, ToInterval     string // "" to none
-	Key                    string // Stripe's Idempotency-Key; further requests of the change add to it
+	FromPlan, FromInterval string // "": no subscription before
+	ToPlan, ToInterval     string // "": no subscription after
+	Key                    string // Stripe's idempotency key; the change's further requests append to it
 	KeyedAt                time.Time
 	Preview                *id.ID
-	Expected               int64 // what the preview said
-	AmountDue              int64 // what was charged, or waits to be
+	Expected               int64 // the preview's amount
+	AmountDue              int64 // charged or due
 	Currency               string
-	Subscription, Invoice  string // Stripe's ids; "" as long as unknown
-	Failure                string // why it failed: a code
+	Subscription, Invoice  string // Stripe's ids; "" until known
+	Failure                string // error code
 	EffectiveAt            *time.Time
 	CreatedAt, UpdatedAt   time.Time
 
-	org     id.ID // set by who drives it
+	org     id.ID // set by execute
 	order   order
-	version int64 // the customer's, when the change was begun
+	version int64 // the customer's version when the change was recorded
 }
 
-// order is what Stripe is asked for, and all that is needed to ask again with the same words.
+// order holds the parameters of the requests to Stripe, so that a retry sends identical requests.
 type order struct {
 	Customer     string `json:"customer"`
 	Subscription string `json:"subscription,omitempty"`
 	Items        []item `json:"items,omitempty"`          // of the subscription, after the change
-	ProratedAt   int64  `json:"prorated_at,omitempty"`    // second; the preview's
+	ProratedAt   int64  `json:"prorated_at,omitempty"`    // the preview's, in Unix seconds
 	Pay          string `json:"pay,omitempty"`            // payment_behavior
-	Release      string `json:"release,omitempty"`        // schedule that ends first
-	Uncancel     bool   `json:"uncancel,omitempty"`       // a cancellation that ends with the change
+	Release      string `json:"release,omitempty"`        // schedule to release first
+	Uncancel     bool   `json:"uncancel,omitempty"`       // cancellation to take back
 	PeriodStart  int64  `json:"period_start,omitempty"`   // of the current phase
 	PeriodEnd    int64  `json:"period_end,omitempty"`     //
 	Current      []item `json:"current,omitempty"`        // items of the current phase
-	Invoice      string `json:"latest_invoice,omitempty"` // before the change: the change's own is another
+	Invoice      string `json:"latest_invoice,omitempty"` // before the change, to recognise the change's own
 }
 
-// item is one line of a subscription.
+// item is one item of a subscription.
 type item struct {
 	ID       string `json:"id,omitempty"`
 	Price    string `json:"price"`
@@ -83,17 +83,20 @@ const changeColumns = `id, kind, state, from_plan, from_interval, to_plan, to_in
 func scanChange(row pgx.CollectableRow) (*Change, error) {
 	c := &Change{}
 	var params []byte
-	err := row.Scan(&c.ID, &c.Kind, &c.State, &c.FromPlan, &c.FromInterval, &c.ToPlan, &c.ToInterval, &params, &c.Key, &c.KeyedAt, &c.Preview,
-		&c.Expected, &c.AmountDue, &c.Currency, &c.Subscription, &c.Invoice, &c.Failure, &c.EffectiveAt, &c.CreatedAt, &c.UpdatedAt)
+	err := row.Scan(&c.ID, &c.Kind, &c.State, &c.FromPlan, &c.FromInterval, &c.ToPlan, &c.ToInterval, &params, &c.Key,
+		&c.KeyedAt, &c.Preview,
+		&c.Expected, &c.AmountDue, &c.Currency, &c.Subscription, &c.Invoice, &c.Failure, &c.EffectiveAt, &c.CreatedAt,
+		&c.UpdatedAt)
 	if err == nil {
 		err = json.Unmarshal(params, &c.order)
 	}
 	return c, err
 }
 
-// changes reads changes of tx's org by a condition.
+// changes returns the changes of tx's org that match the condition.
 func changes(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Change, error) {
-	rows, err := tx.Query(ctx, "SELECT "+changeColumns+" FROM plan_change WHERE org_id = $1 AND "+where, append([]any{tx.Org()}, args...)...)
+	rows, err := tx.Query(ctx, "SELECT "+changeColumns+" FROM plan_change WHERE org_id = $1 AND "+where,
+		append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
@@ -104,7 +107,7 @@ func changes(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([
 	return all, nil
 }
 
-// One answers a change of tx's org.
+// One returns a change of tx's org.
 func One(ctx context.Context, tx *postgres.Tx, change id.ID) (*Change, error) {
 	all, err := changes(ctx, tx, "id = $2", change)
 	if err != nil {
@@ -116,7 +119,7 @@ func One(ctx context.Context, tx *postgres.Tx, change id.ID) (*Change, error) {
 	return all[0], nil
 }
 
-// unsettled are the changes of tx's org that something may still happen to, oldest first.
+// unsettled returns the open changes of tx's org, oldest first.
 func unsettled(ctx context.Context, tx *postgres.Tx) ([]*Change, error) {
 	return changes(ctx, tx, "state IN ('in_flight', 'action_required', 'scheduled') ORDER BY id")
 }
@@ -133,23 +136,27 @@ func (c *Change) insert(ctx context.Context, tx *postgres.Tx, call Call) error {
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO plan_change (org_id, `+changeColumns+`, client_key, fingerprint)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
-		tx.Org(), c.ID, c.Kind, c.State, c.FromPlan, c.FromInterval, c.ToPlan, c.ToInterval, string(params), c.Key, c.KeyedAt, c.Preview,
-		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt, c.UpdatedAt, key, call.Fingerprint)
+		tx.Org(), c.ID, c.Kind, c.State, c.FromPlan, c.FromInterval, c.ToPlan, c.ToInterval, string(params), c.Key,
+		c.KeyedAt, c.Preview,
+		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt,
+		c.UpdatedAt, key, call.Fingerprint)
 	return err
 }
 
-// move brings a change into another state. What has failed or was undone gives the caller's key back, so that the
-// same request may be tried again.
+// move sets a change's state. A failed or undone change releases the caller's idempotency key, so that the caller may
+// retry the request with it.
 func (s *Service) move(tx *postgres.Tx, c *Change, state string, detail map[string]any) {
 	c.State, c.UpdatedAt = state, s.now()
-	tx.Queue(`UPDATE plan_change SET state = $3, amount_due = $4, currency = $5, subscription_id = $6, invoice_id = $7, failure = $8, effective_at = $9, updated_at = $10,
+	tx.Queue(`UPDATE plan_change SET state = $3, amount_due = $4, currency = $5, subscription_id = $6, invoice_id
+		= $7, failure = $8, effective_at = $9, updated_at = $10,
 			client_key = CASE WHEN $3 IN ('failed', 'undone') THEN NULL ELSE client_key END
 		WHERE org_id = $1 AND id = $2`,
-		tx.Org(), c.ID, c.State, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.UpdatedAt)
+		tx.Org(), c.ID, c.State, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt,
+		c.UpdatedAt)
 	s.step(tx, c.ID, state, detail)
 }
 
-// step adds to a change's timeline.
+// step appends to a change's timeline.
 func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[string]any) {
 	b := []byte("{}")
 	if len(detail) > 0 {
@@ -157,20 +164,23 @@ func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[s
 			b = enc
 		}
 	}
-	tx.Queue(`INSERT INTO plan_change_step (org_id, change_id, id, event, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+	tx.Queue(`INSERT INTO plan_change_step (org_id, change_id, id, event, detail, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
 		tx.Org(), change, id.New(), event, string(b), s.now())
 }
 
-// Step is one line of a change's timeline.
+// Step is one entry of a change's timeline.
 type Step struct {
 	Event  string
 	Detail map[string]any
 	At     time.Time
 }
 
-// Steps is a change's timeline, oldest first.
+// Steps returns a change's timeline, oldest first.
 func Steps(ctx context.Context, tx *postgres.Tx, change id.ID) ([]Step, error) {
-	rows, err := tx.Query(ctx, `SELECT event, detail, created_at FROM plan_change_step WHERE org_id = $1 AND change_id = $2 ORDER BY id`, tx.Org(), change)
+	rows, err := tx.Query(ctx,
+		`SELECT event, detail, created_at FROM plan_change_step WHERE org_id = $1 AND change_id = $2 ORDER BY id`,
+		tx.Org(), change)
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}

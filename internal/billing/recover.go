@@ -10,11 +10,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Recover brings a change to its end that its process may have left in flight, by asking Stripe the same once more. A
-// change that is closed is left alone. An error means: try again.
+// Recover completes a change that its process may have left in flight, by repeating the request to Stripe. It ignores a
+// closed change. After an error, call it again.
 func (s *Service) Recover(ctx context.Context, org, change id.ID) error {
 	var c *Change
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		c, err = One(ctx, tx, change)
 		return err
 	})
@@ -26,17 +26,19 @@ func (s *Service) Recover(ctx context.Context, org, change id.ID) error {
 	case c.State != InFlight:
 		return nil
 	}
-	_, err = s.carry(ctx, org, c, Call{})
-	if c.State == Failed { // that is an end, too
+	_, err = s.execute(ctx, org, c, Call{})
+	if c.State == Failed { // closed as failed: recovered
 		return nil
 	}
 	return err
 }
 
-// Refresh applies what Stripe holds of an org by now, and answers whether anything was to be done.
-func (s *Service) Refresh(ctx context.Context, org id.ID, why string, also ...func(context.Context, *postgres.Tx) error) (changed bool, err error) {
+// Refresh applies Stripe's current state of an org and reports whether anything changed.
+func (s *Service) Refresh(ctx context.Context, org id.ID, why string,
+	also ...func(context.Context, *postgres.Tx) error,
+) (changed bool, err error) {
 	for range tries {
-		d, err := s.desk(ctx, org)
+		d, err := s.accountState(ctx, org)
 		if err != nil {
 			return false, err
 		}
@@ -64,23 +66,26 @@ func each(ctx context.Context, tx *postgres.Tx, all []func(context.Context, *pos
 	return nil
 }
 
-// Waiting tells whether an org has a change in flight that is younger than a request may take: who has been told of it
-// leaves it to the one who began it.
+// Waiting reports whether an org has a change in flight that is younger than the longest request. An event for the org
+// then leaves the change to the request that made it.
 func (s *Service) Waiting(ctx context.Context, org id.ID) (bool, error) {
 	var waits bool
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM plan_change WHERE org_id = $1 AND state = 'in_flight' AND created_at > $2)`,
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT EXISTS (SELECT FROM plan_change WHERE org_id = $1 AND state = 'in_flight' AND created_at > $2)`,
 			[]any{org, s.now().Add(-courtesy)}, &waits)
 	})
 	return waits, err
 }
 
-// Away tells whether err means that the payment processor cannot be asked now: the same may go well later.
+// Away reports whether err means that the payment processor is unavailable, so that a retry may succeed.
 func Away(err error) bool {
-	return fault.Is(err, fault.Unavailable) || lost(err) || isStripe(err) && (sortOf(err) == away || sortOf(err) == busy)
+	return fault.Is(err, fault.Unavailable) || lost(err) ||
+		isStripe(err) && (sortOf(err) == away || sortOf(err) == busy)
 }
 
-// Patience is how long to wait for the payment processor to come back, since something began to wait for it.
+// Patience returns the backoff until the next attempt to reach the payment processor, which has been awaited since
+// since.
 func Patience(since time.Time) time.Duration {
 	switch waited := time.Since(since); {
 	case waited < 2*time.Minute:

@@ -9,9 +9,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// entitle lets the rights follow the subscription that counts, and announces the effective change of plan where there
-// is one. An org that never had a subscription keeps its trial. mine is the change that brought it; nil for none.
-func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *desk, h *Held, mine *Change) error {
+// entitle updates the rights from the live subscription and announces an effective change of plan. An org that never
+// had a subscription keeps its trial. mine is the change that caused it, or nil.
+func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *accountState, h *StripeSubscription,
+	mine *Change,
+) error {
 	is, err := plans.Read(ctx, tx)
 	if err != nil {
 		return err
@@ -37,7 +39,10 @@ func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *desk, h *Held
 	if len(previous) == 0 {
 		return nil
 	}
-	detail := map[string]any{"from": was.Plan, "to": want.Plan, "interval": want.Interval, "status": string(want.Status)}
+	detail := map[string]any{
+		"from": was.Plan, "to": want.Plan, "interval": want.Interval,
+		"status": string(want.Status),
+	}
 	act := Act{Action: "plan.changed", Target: "subscription", ID: want.Subscription, Detail: detail}
 	if mine != nil {
 		act.Target, act.ID = "plan_change", mine.ID.String()
@@ -45,14 +50,17 @@ func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *desk, h *Held
 	}
 	s.Audit(ctx, tx, act)
 	return events.Announce(ctx, tx, events.PlanChanged{
-		Plan:     events.Plan{Plan: want.Plan, Interval: optional(want.Interval), Status: string(want.Status), EffectiveAt: wire.At(s.now())},
+		Plan: events.Plan{
+			Plan: want.Plan, Interval: optional(want.Interval), Status: string(want.Status),
+			EffectiveAt: wire.At(s.now()),
+		},
 		Previous: previous,
 	})
 }
 
-// grant is what an org has by the subscription that counts; false where nothing is to be changed: a client's rights are
-// its agency's, and who has no subscription and had none keeps what it began with.
-func grant(is plans.State, d *desk, h *Held) (plans.State, bool) {
+// grant returns the plan state that follows from the live subscription. It returns false if nothing changes: for a
+// client org, which has its agency's rights, and for an org that never had a subscription.
+func grant(is plans.State, d *accountState, h *StripeSubscription) (plans.State, bool) {
 	switch {
 	case is.Plan == plans.Client:
 		return is, false
@@ -64,12 +72,13 @@ func grant(is plans.State, d *desk, h *Held) (plans.State, bool) {
 	}
 	start, end := wire.At(h.PeriodStart), wire.At(h.PeriodEnd)
 	return plans.State{
-		Plan: h.Plan, Interval: h.Interval, Status: plans.Status(h.Status), CancelAtPeriodEnd: h.CancelAtPeriodEnd, PeriodStart: &start, PeriodEnd: &end,
+		Plan: h.Plan, Interval: h.Interval, Status: plans.Status(h.Status), CancelAtPeriodEnd: h.CancelAtPeriodEnd,
+		PeriodStart: &start, PeriodEnd: &end,
 		Customer: d.customer, Subscription: h.ID, Item: h.Item, OverageItem: h.OverageItem, Quantity: int(h.Quantity),
 	}, true
 }
 
-// counts tells whether a plan of that status is had in full.
+// counts reports whether a plan with that status is in effect.
 func counts(s plans.Status) bool {
 	return s == plans.Active || s == plans.Trialing || s == plans.PastDue
 }

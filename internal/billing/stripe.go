@@ -15,36 +15,40 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// Account is how Stripe is reached.
+// Account configures the connection to Stripe.
 type Account struct {
 	Key string // secret key
-	URL string // "" for Stripe's own; the sandbox has one of its own
-	// HTTP carries the requests; nil: a client that gives up after 15 s.
+	URL string // "": Stripe's own API; set for the sandbox
+	// HTTP sends the requests; nil means a client with a timeout of 15 s.
 	HTTP *http.Client
 	Log  *slog.Logger
 }
 
-// callTime is what one request to Stripe may take. It is less than a request of ours may take, so that the answer to
-// a lost one is ours.
+// callTime is the timeout of one request to Stripe. It is shorter than the timeout of our own requests, so that we can
+// still respond when Stripe does not.
 const callTime = 15 * time.Second
 
-// open makes the client. It tries each request once more when the line broke, under the same Idempotency-Key.
+// open returns the client. It retries each request once after a network error, with the same idempotency key.
 func (a Account) open() *client.API {
 	h := a.HTTP
 	if h == nil {
 		h = &http.Client{Timeout: callTime}
 	}
-	cfg := &stripe.BackendConfig{HTTPClient: h, MaxNetworkRetries: stripe.Int64(1), LeveledLogger: quiet{a.Log}, EnableTelemetry: stripe.Bool(false)}
+	cfg := &stripe.BackendConfig{
+		HTTPClient: h, MaxNetworkRetries: stripe.Int64(1), LeveledLogger: quiet{a.Log},
+		EnableTelemetry: stripe.Bool(false),
+	}
 	if a.URL != "" {
 		cfg.URL = stripe.String(a.URL)
 	}
 	return client.New(a.Key, &stripe.Backends{
-		API: stripe.GetBackendWithConfig(stripe.APIBackend, cfg), Connect: stripe.GetBackendWithConfig(stripe.ConnectBackend, cfg),
+		API:     stripe.GetBackendWithConfig(stripe.APIBackend, cfg),
+		Connect: stripe.GetBackendWithConfig(stripe.ConnectBackend, cfg),
 		Uploads: stripe.GetBackendWithConfig(stripe.UploadsBackend, cfg),
 	})
 }
 
-// quiet keeps the library's own words, which may quote a request, out of the log, but for their number.
+// quiet drops the library's log messages, because they may quote a request.
 type quiet struct{ log *slog.Logger }
 
 func (quiet) Debugf(string, ...any) {}
@@ -52,18 +56,18 @@ func (quiet) Infof(string, ...any)  {}
 func (quiet) Warnf(string, ...any)  {}
 func (quiet) Errorf(string, ...any) {}
 
-// sort is what an error of Stripe means to the one who asked.
+// sort classifies an error of Stripe by its meaning for the caller.
 type sort int
 
 const (
-	away     sort = iota // Stripe did not answer, or asks for another try under the same key: the outcome is unknown
-	busy                 // 429: not done, later
-	declined             // the card was refused: not done
-	missing              // there is no such object
-	refused              // the request is wrong: not done, and never will be
+	away     sort = iota // no response, or retry with the same key: outcome unknown
+	busy                 // 429: not executed, retry later
+	declined             // the card was declined: not executed
+	missing              // the object does not exist
+	refused              // the request is invalid: never executed
 )
 
-// sortOf reads an error. Only what Stripe says for certain not to have done is anything but away.
+// sortOf classifies err. It returns away unless Stripe certainly did not execute the request.
 func sortOf(err error) sort {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
@@ -72,7 +76,8 @@ func sortOf(err error) sort {
 	switch {
 	case e.HTTPStatusCode == http.StatusTooManyRequests && e.Code != stripe.ErrorCodeLockTimeout:
 		return busy
-	case e.Code == stripe.ErrorCodeLockTimeout, e.Code == stripe.ErrorCodeIdempotencyKeyInUse, e.HTTPStatusCode == http.StatusConflict:
+	case e.Code == stripe.ErrorCodeLockTimeout, e.Code == stripe.ErrorCodeIdempotencyKeyInUse,
+		e.HTTPStatusCode == http.StatusConflict:
 		return away
 	case e.HTTPStatusCode >= http.StatusInternalServerError, e.HTTPStatusCode == 0:
 		return away
@@ -81,26 +86,27 @@ func sortOf(err error) sort {
 	case e.Code == stripe.ErrorCodeResourceMissing, e.HTTPStatusCode == http.StatusNotFound:
 		return missing
 	case e.HTTPStatusCode == http.StatusUnauthorized, e.HTTPStatusCode == http.StatusForbidden:
-		return away // our key is wrong, not the request: an operator mends it
+		return away // our API key is invalid, not the request: an operator has to fix it
 	default:
 		return refused
 	}
 }
 
-// isStripe tells whether Stripe itself answered err.
+// isStripe reports whether err is a response of Stripe.
 func isStripe(err error) bool {
 	var e *stripe.Error
 	return errors.As(err, &e)
 }
 
-// stored tells whether Stripe keeps err as the answer to its Idempotency-Key: asking again answers the same 500 for a
-// day, so that only a look at the object tells what happened.
+// stored reports whether Stripe has stored err as the response to its idempotency key. A retry gets the same 500 for a
+// day, so only reading the object shows the outcome.
 func stored(err error) bool {
 	var e *stripe.Error
 	return errors.As(err, &e) && e.HTTPStatusCode == http.StatusInternalServerError
 }
 
-// passes tells whether the same request may succeed a moment later: Stripe was away, or busy, or the key was in use.
+// passes reports whether a retry of the same request may soon succeed: Stripe was unavailable or busy, or the key was
+// in use.
 func passes(err error) bool {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
@@ -113,7 +119,7 @@ func passes(err error) bool {
 	return what == away || what == busy
 }
 
-// retryAfter is how long Stripe asks to wait; 0 where it does not say.
+// retryAfter returns the delay that Stripe requests, or 0.
 func retryAfter(err error) time.Duration {
 	var e *stripe.Error
 	if !errors.As(err, &e) || e.LastResponse == nil {
@@ -123,18 +129,20 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(max(s, 0)) * time.Second
 }
 
-// outward is err as the caller of the API may see it, where nothing was changed.
+// outward converts err into the fault that the API's caller may see, if nothing was changed.
 func outward(err error) error {
 	if err == nil || fault.Of(err) != nil {
 		return err
 	}
 	var e *stripe.Error
 	if !errors.As(err, &e) && !lost(err) {
-		return err // ours
+		return err // not from Stripe
 	}
 	switch sortOf(err) {
 	case declined:
-		return fault.New(fault.PaymentDeclined, "The payment was declined. Give another payment method by the billing portal and try again.").Because(redacted(err))
+		return fault.New(fault.PaymentDeclined,
+			"The payment was declined. Add another payment method in the billing portal and try again.").
+			Because(redacted(err))
 	case busy, away:
 		return unavailable(err)
 	default:
@@ -142,25 +150,26 @@ func outward(err error) error {
 	}
 }
 
-// unavailable is the answer while Stripe cannot be asked.
+// unavailable returns the fault for a Stripe that cannot be reached.
 func unavailable(err error) error {
-	f := fault.New(fault.Unavailable, "The payment processor cannot be reached. Nothing is lost: ask again shortly.").Because(redacted(err))
+	f := fault.New(fault.Unavailable, "The payment processor cannot be reached. Nothing is lost: retry shortly.").
+		Because(redacted(err))
 	f.RetryAfter = max(retryAfter(err), 5*time.Second)
 	return f
 }
 
-// lost tells whether err is a line that broke, rather than an error of our own rows.
+// lost reports whether err is a failed request to Stripe rather than an error of our database.
 func lost(err error) bool {
 	var w *broken
 	return errors.As(err, &w)
 }
 
-// broken marks an error of a request to Stripe that is none of Stripe's own.
+// broken marks an error of a request to Stripe that is not a response of Stripe.
 type broken struct{ error }
 
 func (b *broken) Unwrap() error { return b.error }
 
-// asked marks what a request to Stripe answered, so that its errors are told from those of our own database.
+// asked marks the errors of a request to Stripe, to distinguish them from errors of our database.
 func asked[T any](v T, err error) (T, error) {
 	if err == nil {
 		return v, nil
@@ -172,16 +181,17 @@ func asked[T any](v T, err error) (T, error) {
 	return v, &broken{err}
 }
 
-// redacted is err without what Stripe may have echoed: its kind, code and request id.
+// redacted returns err without text that Stripe may have echoed: only its status, type, codes and request id.
 func redacted(err error) error {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	return errors.New("stripe: " + strconv.Itoa(e.HTTPStatusCode) + " " + string(e.Type) + " " + string(e.Code) + " " + string(e.DeclineCode) + " " + e.RequestID)
+	return errors.New("stripe: " + strconv.Itoa(e.HTTPStatusCode) + " " + string(e.Type) + " " + string(e.Code) + " " +
+		string(e.DeclineCode) + " " + e.RequestID)
 }
 
-// given is the part of every request: its context, and the Idempotency-Key of one that acts.
+// given returns the common parameters of a request: the context, and an idempotency key if the request writes.
 func given(ctx context.Context, key string) stripe.Params {
 	p := stripe.Params{Context: ctx}
 	if key != "" {

@@ -15,25 +15,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Report is what a sync came to.
+// Report is the result of a sync.
 type Report struct {
 	Same, Repaired, Failed int
 	Requests               int
 }
 
-// overlap is how far a look for missed events goes back behind the last one: Stripe lists an event some time after it
-// stamped it.
+// overlap is how far a fetch of missed events starts before the end of the last one: Stripe lists an event some time
+// after its timestamp.
 const overlap = 5 * time.Minute
 
-// horizon is how far back the first look goes.
+// horizon is how far back the first fetch starts.
 const horizon = 24 * time.Hour
 
-// Missed asks Stripe for the events since the last look and stores those that never came, as if they had. It answers
-// how many it found.
-func (s *Service) Missed(ctx context.Context) (found int, err error) { return s.missed(ctx, "") }
+// FetchMissedEvents lists Stripe's events since the last fetch and stores the missing ones as if they had been
+// received. It returns how many it stored.
+func (s *Service) FetchMissedEvents(ctx context.Context) (found int, err error) {
+	return s.fetchMissedEvents(ctx, "")
+}
 
-// missed is Missed for a connected account; "" is the platform's own.
-func (s *Service) missed(ctx context.Context, account string) (found int, err error) {
+// fetchMissedEvents is FetchMissedEvents for a connected account; "" means the platform's account.
+func (s *Service) fetchMissedEvents(ctx context.Context, account string) (found int, err error) {
 	name := "events"
 	if account != "" {
 		name += " of " + account
@@ -84,12 +86,15 @@ func (s *Service) missed(ctx context.Context, account string) (found int, err er
 			if known[e.ID] {
 				continue
 			}
-			body, err := json.Marshal(map[string]any{"id": e.ID, "type": e.Type, "created": e.Created, "data": map[string]json.RawMessage{"object": e.Data.Raw}})
+			body, err := json.Marshal(map[string]any{
+				"id": e.ID, "type": e.Type, "created": e.Created,
+				"data": map[string]json.RawMessage{"object": e.Data.Raw},
+			})
 			if err != nil {
 				return found, fmt.Errorf("encode event: %w", err)
 			}
 			if e.Account = account; account != "" && !concernsUs(e) {
-				continue // an account's own business is not fetched
+				continue // not relevant to us
 			}
 			if err := s.store(ctx, e, body, account != "", "sync"); err != nil {
 				return found, err
@@ -101,10 +106,10 @@ func (s *Service) missed(ctx context.Context, account string) (found int, err er
 	return found, s.reached(ctx, name, strconv.FormatInt(newest, 10))
 }
 
-// known are the ids of the events that came since a moment, by Stripe's clock.
+// known returns the ids of the events since a time, by Stripe's clock.
 func (s *Service) known(ctx context.Context, since time.Time) (map[string]bool, error) {
 	out := map[string]bool{}
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT id FROM stripe_event WHERE created_at >= $1`, since.Add(-time.Second))
 		if err != nil {
 			return err
@@ -122,7 +127,7 @@ func (s *Service) known(ctx context.Context, since time.Time) (map[string]bool, 
 }
 
 func (s *Service) position(ctx context.Context, name string) (at string, err error) {
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT position FROM billing_sync WHERE name = $1`, []any{name}, &at)
 	})
 	if postgres.None(err) {
@@ -133,17 +138,19 @@ func (s *Service) position(ctx context.Context, name string) (at string, err err
 
 func (s *Service) reached(ctx context.Context, name, at string) error {
 	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO billing_sync (name, position) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`, name, at)
+		tx.Queue(`INSERT INTO billing_sync (name, position) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+			SET position = excluded.position, updated_at = now()`, name, at)
 		return nil
 	})
 }
 
-// pageOf is how many orgs are read at once.
+// pageOf is the number of orgs read per query.
 const pageOf = 500
 
-// Whole reads every customer's subscription anew, within the budget, and mends what differs. One that fails is told of
-// and left for the next time; it stops nobody else's. A walk that was cut short goes on where it was.
-func (s *Service) Whole(ctx context.Context) (Report, error) {
+// ReconcileAll reads every customer's subscription from Stripe, within the request budget, and repairs differences. It
+// logs a customer that fails, continues with the others, and retries it in the next run. An interrupted run resumes at
+// its last position.
+func (s *Service) ReconcileAll(ctx context.Context) (Report, error) {
 	const name = "whole"
 	var r Report
 	at, err := s.position(ctx, name)
@@ -168,7 +175,7 @@ func (s *Service) Whole(ctx context.Context) (Report, error) {
 			if err != nil {
 				r.Failed++
 				s.Metrics.repairs.WithLabelValues("failed").Inc()
-				s.Log.ErrorContext(ctx, "a subscription cannot be synced", "org", org.String(), "error", redacted(err))
+				s.Log.ErrorContext(ctx, "sync of a subscription failed", "org", org.String(), "error", redacted(err))
 			}
 			after = org
 		}
@@ -180,12 +187,13 @@ func (s *Service) Whole(ctx context.Context) (Report, error) {
 		}
 	}
 	for result, n := range map[string]int{"same": r.Same, "repaired": r.Repaired, "failed": r.Failed} {
-		s.Metrics.walked.WithLabelValues(result).Set(float64(n)) //nolint:forbidigo // a gauge of subscriptions, no money
+		s.Metrics.walked.WithLabelValues(result).
+			Set(float64(n)) //nolint:forbidigo // a gauge of subscriptions, no money
 	}
 	return r, s.reached(ctx, name, "")
 }
 
-// visit is one org's turn.
+// visit refreshes one org.
 func (s *Service) visit(ctx context.Context, pace *pace, org id.ID, r *Report) error {
 	var changed bool
 	err := pace.do(ctx, func() (err error) {
@@ -205,8 +213,10 @@ func (s *Service) visit(ctx context.Context, pace *pace, org id.ID, r *Report) e
 }
 
 func (s *Service) customers(ctx context.Context, after id.ID) (orgs []id.ID, err error) {
-	err = s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT org_id FROM billing_customer WHERE org_id > $1 AND stripe_id IS NOT NULL ORDER BY org_id LIMIT $2`, after, pageOf)
+	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT org_id FROM billing_customer WHERE org_id > $1 AND stripe_id IS NOT NULL ORDER BY org_id
+				LIMIT $2`, after, pageOf)
 		if err != nil {
 			return err
 		}
@@ -219,13 +229,15 @@ func (s *Service) customers(ctx context.Context, after id.ID) (orgs []id.ID, err
 	return orgs, nil
 }
 
-// Due refreshes the orgs whose paid period is over by our clock while nobody has told us of the next. It answers how
-// many there were.
-func (s *Service) Due(ctx context.Context) (Report, error) {
+// ReconcileDue refreshes the orgs with a paid period that has ended by our clock, without an event of the next period.
+// It returns how many there were.
+func (s *Service) ReconcileDue(ctx context.Context) (Report, error) {
 	var r Report
 	var orgs []id.ID
-	err := s.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT org_id FROM stripe_subscription WHERE live AND period_end < $1 ORDER BY period_end LIMIT $2`, s.now().Add(-overlap), pageOf)
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT org_id FROM stripe_subscription WHERE live AND period_end < $1 ORDER BY period_end LIMIT $2`,
+			s.now().Add(-overlap), pageOf)
 		if err != nil {
 			return err
 		}
@@ -242,7 +254,7 @@ func (s *Service) Due(ctx context.Context) (Report, error) {
 				return r, ctx.Err()
 			}
 			r.Failed++
-			s.Log.ErrorContext(ctx, "a subscription cannot be synced", "org", org.String(), "error", redacted(err))
+			s.Log.ErrorContext(ctx, "sync of a subscription failed", "org", org.String(), "error", redacted(err))
 		}
 	}
 	return r, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// walked is how many subscriptions the whole sync is tried with; the long form is -subscriptions=10000.
+// walked is the number of subscriptions of the full sync's test; the long run uses -subscriptions=10000.
 var walked = flag.Int("subscriptions", 400/slower, "subscriptions to sync")
 
-// sleeps lets the world's clock go on instead of waiting.
+// sleeps advances the world's clock instead of waiting.
 func (w *world) sleeps(_ context.Context, d time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -24,23 +24,26 @@ func (w *world) sleeps(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// crowd makes orgs with a subscription each, straight at Stripe and in the mirror, a twentieth of them off.
+// crowd creates orgs with one subscription each, directly at Stripe and in the mirror. One in twenty differs.
 func (w *world) crowd(n int) (orgs []id.ID, off int) {
 	w.Helper()
 	first := w.on("solo_pro")
 	var price string
-	if err := w.sql.QueryRow(w.Context(), "SELECT price_id FROM stripe_subscription WHERE org_id = $1", first).Scan(&price); err != nil {
+	if err := w.sql.QueryRow(w.Context(), "SELECT price_id FROM stripe_subscription WHERE org_id = $1", first).
+		Scan(&price); err != nil {
 		w.Fatal(err)
 	}
 	for i := range n {
 		org := w.org()
 		cus := w.post("/v1/customers", "metadata[org_id]="+org.String())["id"].(string)
 		sub := w.post("/v1/subscriptions", "customer="+cus+"&items[0][price]="+price)
-		if _, err := w.sql.Exec(w.Context(), "INSERT INTO billing_customer (org_id, stripe_id, stripe_key, keyed_at) VALUES ($1, $2, $3, now())", org, cus, "cus:"+org.String()); err != nil {
+		if _, err := w.sql.Exec(w.Context(),
+			"INSERT INTO billing_customer (org_id, stripe_id, stripe_key, keyed_at) VALUES ($1, $2, $3, now())", org,
+			cus, "cus:"+org.String()); err != nil {
 			w.Fatal(err)
 		}
 		orgs = append(orgs, org)
-		if i%20 == 0 { // one that nobody has told us of
+		if i%20 == 0 { // differs from the mirror without an event
 			off++
 			continue
 		}
@@ -48,11 +51,15 @@ func (w *world) crowd(n int) (orgs []id.ID, off int) {
 		items, _ := sub["items"].(map[string]any)
 		item, _ := items["data"].([]any)[0].(map[string]any)
 		at := func(key string) time.Time { f, _ := sub[key].(float64); return time.Unix(int64(f), 0) }
-		if _, err := w.sql.Exec(w.Context(), `INSERT INTO stripe_subscription VALUES ($1, $2, true, 'active', 'solo_pro', 'month', $3, $4, 1, '', '', 0, $5, $6, false, '', NULL, $7, now())`,
+		if _, err := w.sql.Exec(w.Context(),
+			`INSERT INTO stripe_subscription VALUES ($1, $2, true, 'active', 'solo_pro', 'month', $3, $4, 1, '',
+				'', 0, $5, $6, false, '', NULL, $7, now())`,
 			org, sub["id"], price, item["id"], at("current_period_start"), at("current_period_end"), inv); err != nil {
 			w.Fatal(err)
 		}
-		if _, err := w.sql.Exec(w.Context(), "UPDATE subscription SET plan = 'solo_pro', interval = 'month', status = 'active', stripe_subscription_id = $2 WHERE org_id = $1", org, sub["id"]); err != nil {
+		if _, err := w.sql.Exec(w.Context(),
+			"UPDATE subscription SET plan = 'solo_pro', interval = 'month', status = 'active', "+
+				"stripe_subscription_id = $2 WHERE org_id = $1", org, sub["id"]); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -65,7 +72,7 @@ func TestAWholeSyncKeepsItsBudgetAndMendsWhatDiffers(t *testing.T) {
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	orgs, off := w.crowd(*walked)
 	began := w.now()
-	r, err := w.billing.Whole(t.Context())
+	r, err := w.billing.ReconcileAll(t.Context())
 	if err != nil || r.Failed != 0 || r.Repaired != off || r.Same != len(orgs)+1-off {
 		t.Fatalf("%+v, %v; want %d repaired of %d", r, err, off, len(orgs)+1)
 	}
@@ -86,7 +93,7 @@ func TestAWholeSyncKeepsItsBudgetAndMendsWhatDiffers(t *testing.T) {
 		t.Errorf("%d repairs are audited, want %d", repairs, off)
 	}
 	w.want(orgs[0], "solo_pro month active")
-	if r, err := w.billing.Whole(t.Context()); err != nil || r.Repaired != 0 {
+	if r, err := w.billing.ReconcileAll(t.Context()); err != nil || r.Repaired != 0 {
 		t.Errorf("again: %+v, %v", r, err)
 	}
 }
@@ -97,13 +104,16 @@ func TestOneBadSubscriptionBlocksNoOther(t *testing.T) {
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	orgs, off := w.crowd(40)
 	product := w.post("/v1/products", "name=Strange")["id"].(string)
-	price := w.post("/v1/prices", "product="+product+"&currency=usd&unit_amount=1&recurring[interval]=month")["id"].(string)
+	price := w.post("/v1/prices",
+		"product="+product+"&currency=usd&unit_amount=1&recurring[interval]=month")["id"].(string)
 	var sub, item string
-	if err := w.sql.QueryRow(t.Context(), "SELECT stripe_id, item_id FROM stripe_subscription WHERE org_id = $1", orgs[1]).Scan(&sub, &item); err != nil {
+	if err := w.sql.QueryRow(t.Context(), "SELECT stripe_id, item_id FROM stripe_subscription WHERE org_id = $1",
+		orgs[1]).Scan(&sub, &item); err != nil {
 		t.Fatal(err)
 	}
-	w.post("/v1/subscriptions/"+sub, fmt.Sprintf("items[0][id]=%s&items[0][price]=%s", item, price)) // a price that is none of ours
-	r, err := w.billing.Whole(t.Context())
+	// an unknown price
+	w.post("/v1/subscriptions/"+sub, fmt.Sprintf("items[0][id]=%s&items[0][price]=%s", item, price))
+	r, err := w.billing.ReconcileAll(t.Context())
 	if err != nil || r.Failed != 1 || r.Repaired != off {
 		t.Errorf("%+v, %v; want 1 failed and %d repaired", r, err, off)
 	}
@@ -117,7 +127,7 @@ func TestASyncGivesWayTo429(t *testing.T) {
 	orgs, off := w.crowd(20)
 	w.box.Break(stripe.Fault{Kind: stripe.RateLimited, Method: http.MethodGet, Skip: 5, Times: 3})
 	began := w.now()
-	r, err := w.billing.Whole(t.Context())
+	r, err := w.billing.ReconcileAll(t.Context())
 	if err != nil || r.Failed != 0 || r.Repaired != off {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -133,22 +143,24 @@ func TestEventsThatNeverCameAreFetched(t *testing.T) {
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	org := w.on("solo_pro")
 	w.told()
-	if n, err := w.billing.Missed(t.Context()); err != nil || n != 0 && w.count("SELECT count(*) FROM stripe_event WHERE source = 'sync'") != int64(n) {
+	if n, err := w.billing.FetchMissedEvents(t.Context()); err != nil ||
+		n != 0 && w.count("SELECT count(*) FROM stripe_event WHERE source = 'sync'") != int64(n) {
 		t.Fatalf("%d, %v", n, err)
 	}
 	w.work()
-	w.pass(32 * day) // a renewal that nobody tells us of
+	w.pass(32 * day) // a renewal without an event
 	_ = w.outbox()   // lost
 	was := w.count("SELECT extract(epoch FROM period_end)::bigint FROM stripe_subscription WHERE org_id = $1", org)
-	n, err := w.billing.Missed(t.Context())
+	n, err := w.billing.FetchMissedEvents(t.Context())
 	if err != nil || n == 0 {
 		t.Fatalf("%d found, %v", n, err)
 	}
 	w.work()
-	if is := w.count("SELECT extract(epoch FROM period_end)::bigint FROM stripe_subscription WHERE org_id = $1", org); is <= was {
+	if is := w.count("SELECT extract(epoch FROM period_end)::bigint FROM stripe_subscription WHERE org_id = $1",
+		org); is <= was {
 		t.Error("the renewal was not found")
 	}
-	if n, err := w.billing.Missed(t.Context()); err != nil || n != 0 {
+	if n, err := w.billing.FetchMissedEvents(t.Context()); err != nil || n != 0 {
 		t.Errorf("again: %d, %v", n, err)
 	}
 }
@@ -158,11 +170,11 @@ func TestAPeriodThatIsOverIsLookedAt(t *testing.T) {
 	w := begin(t)
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	w.on("solo_pro")
-	if r, err := w.billing.Due(t.Context()); err != nil || r.Same+r.Repaired != 0 {
+	if r, err := w.billing.ReconcileDue(t.Context()); err != nil || r.Same+r.Repaired != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	w.pass(32 * day)
-	if r, err := w.billing.Due(t.Context()); err != nil || r.Repaired != 1 {
+	if r, err := w.billing.ReconcileDue(t.Context()); err != nil || r.Repaired != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

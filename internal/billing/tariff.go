@@ -14,10 +14,10 @@ import (
 // The kinds of prices.
 const (
 	base    = "base"
-	overage = "overage" // of a client org above the plan's number
+	overage = "overage" // for a client org above the plan's limit
 )
 
-// price is one of Stripe's prices that we know.
+// price is a known price of Stripe.
 type price struct {
 	ID, Kind, Plan, Interval string
 	Amount                   int64
@@ -27,7 +27,7 @@ type price struct {
 
 type sold struct{ Kind, Plan, Interval string }
 
-// tariff is every price we know: those sold today, and those that somebody may still be paying.
+// tariff holds every known price: those for sale and those that existing subscriptions may still use.
 type tariff struct {
 	byID    map[string]price
 	current map[sold]price
@@ -35,7 +35,8 @@ type tariff struct {
 
 // readTariff reads the prices; tx may be of any org.
 func readTariff(ctx context.Context, tx *postgres.Tx) (*tariff, error) {
-	rows, err := tx.Query(ctx, `SELECT stripe_id, kind, plan, "interval", amount, currency, replaced FROM billing_price`)
+	rows, err := tx.Query(ctx,
+		`SELECT stripe_id, kind, plan, "interval", amount, currency, replaced FROM billing_price`)
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
@@ -53,19 +54,20 @@ func readTariff(ctx context.Context, tx *postgres.Tx) (*tariff, error) {
 	return t, nil
 }
 
-// find answers the price of a plan that is sold today.
+// find returns the price of a plan that is for sale.
 func (t *tariff) find(kind, plan, interval string) (price, error) {
 	p, ok := t.current[sold{kind, plan, interval}]
 	if !ok {
-		f := fault.New(fault.Unavailable, "This plan's price is not published yet. Ask again shortly.")
-		return p, f.Because(fmt.Errorf("no %s price of %s by the %s: run `funnelwork billing sync`", kind, plan, interval))
+		f := fault.New(fault.Unavailable, "This plan's price is not published yet. Retry shortly.")
+		return p,
+			f.Because(fmt.Errorf("no %s price of %s per %s: run `funnelwork billing sync`", kind, plan, interval))
 	}
 	return p, nil
 }
 
 // tariff reads the prices.
 func (s *Service) tariff(ctx context.Context, org id.ID) (t *tariff, err error) {
-	err = s.App.View(ctx, org, func(tx *postgres.Tx) error {
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		t, err = readTariff(ctx, tx)
 		return err
 	})

@@ -11,10 +11,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// ErrLater says that an event waits for a change that its own request is about to close. Come back in a moment.
+// ErrLater reports that a change is in flight and that its own request is about to close it. Retry the event shortly.
 var ErrLater = errors.New("a change is in flight")
 
-// Event is one that was stored.
+// Event is a stored event.
 type Event struct {
 	ID, Type, Account, Customer, Object string
 	Connect                             bool
@@ -23,11 +23,14 @@ type Event struct {
 	Worked                              bool
 }
 
-// ReadEvent answers an event of tx's org; nil where there is none, such as one whose time is over.
+// ReadEvent returns an event of tx's org, or nil if there is none, for example because its retention is over.
 func ReadEvent(ctx context.Context, tx *postgres.Tx, event string) (*Event, error) {
 	e := &Event{ID: event}
-	err := tx.QueryRow(ctx, `SELECT type, account, customer, object_id, connect, created_at, payload, worked_at IS NOT NULL FROM stripe_event WHERE org_id = $1 AND id = $2`,
-		[]any{tx.Org(), event}, &e.Type, &e.Account, &e.Customer, &e.Object, &e.Connect, &e.CreatedAt, &e.Payload, &e.Worked)
+	err := tx.QueryRow(ctx,
+		`SELECT type, account, customer, object_id, connect, created_at, payload, worked_at IS NOT NULL
+			FROM stripe_event WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), event}, &e.Type, &e.Account, &e.Customer, &e.Object, &e.Connect, &e.CreatedAt, &e.Payload,
+		&e.Worked)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // nothing to do is no error
 	}
@@ -37,13 +40,15 @@ func ReadEvent(ctx context.Context, tx *postgres.Tx, event string) (*Event, erro
 	return e, nil
 }
 
-// errWorked ends a transaction whose event another has worked.
-var errWorked = errors.New("event was worked before")
+// errWorked aborts a transaction because the event was already processed.
+var errWorked = errors.New("event was already processed")
 
-// Done marks an event as worked, in the transaction of its effect: of two workers one gets an error, and its effect is
-// not written.
+// Done marks an event as processed, in the transaction of its effect. Of two concurrent workers, one gets an error and
+// its effect is rolled back.
 func Done(ctx context.Context, tx *postgres.Tx, event, outcome string) error {
-	n, err := tx.Exec(ctx, `UPDATE stripe_event SET worked_at = now(), outcome = $3 WHERE org_id = $1 AND id = $2 AND worked_at IS NULL`, tx.Org(), event, outcome)
+	n, err := tx.Exec(ctx,
+		`UPDATE stripe_event SET worked_at = now(), outcome = $3 WHERE org_id = $1 AND id = $2 AND worked_at IS NULL`,
+		tx.Org(), event, outcome)
 	if err != nil {
 		return fmt.Errorf("mark event: %w", err)
 	}
@@ -53,12 +58,12 @@ func Done(ctx context.Context, tx *postgres.Tx, event, outcome string) error {
 	return nil
 }
 
-// Work does what an event of an org asks for: whatever it says, the org's subscription, or what of its connected account
-// the event is about, is read anew and applied. An event of nobody's is marked and left. ErrLater while the org's own
-// request is at it.
+// Work processes an event of an org. Regardless of the event's data, it reads the org's subscription, or the part of
+// its connected account that the event is about, from Stripe and applies it. An event without an org is marked as
+// ignored. Work returns ErrLater while a request of the org is changing its plan.
 func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	var e *Event
-	err := s.App.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		e, err = ReadEvent(ctx, tx, event)
 		return err
 	})

@@ -14,12 +14,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// HostResolver knows which org is served at a host: lower case, without a port. It answers from memory.
+// HostResolver resolves a host (lower case, without a port) to the org that it serves, from memory.
 type HostResolver interface {
 	Org(host string) (id.ID, bool)
 }
 
-// Settings are what an org has set, whether or not its plan lets it show them.
+// Settings are an org's brand settings, regardless of whether its plan permits their display.
 type Settings struct {
 	Name         *string
 	Colors       *Palette // nil: the platform's
@@ -32,24 +32,24 @@ type Settings struct {
 
 // LogoInfo is a logo without its bytes.
 type LogoInfo struct {
-	Digest        string // SHA-256, in hex: its public address
+	Digest        string // hex SHA-256, part of its public path
 	Type          string // image/png, image/jpeg or image/svg+xml
-	Width, Height int    // in pixels; of an SVG the sides of its view box
+	Width, Height int    // in pixels; for an SVG, the sides of its view box
 }
 
-// Path is where a logo of that digest is served to everybody, for ever the same bytes.
+// Path returns the public path of the logo. The content under a path never changes.
 func (l *LogoInfo) Path() string { return LogoPath + l.Digest }
 
-// LogoPath is the beginning of every Path.
+// LogoPath is the prefix of every Path.
 const LogoPath = "/white-label/brand/logo/"
 
-// NameMax is how many characters a name has at most.
+// NameMax is the maximum number of characters of a name.
 const NameMax = 80
 
-// Own tells whether the org has looks of its own.
+// Own reports whether the org has its own name, colours or logo.
 func (s *Settings) Own() bool { return s.Name != nil || s.Colors != nil || s.Logo != nil }
 
-// Palette is the colours that are set, else the platform's.
+// Palette returns the org's colours, or the platform's if none are set.
 func (s *Settings) Palette() Palette {
 	if s.Colors == nil {
 		return DefaultPalette
@@ -57,12 +57,15 @@ func (s *Settings) Palette() Palette {
 	return *s.Colors
 }
 
-// Event is s as events show it; base is the public address without a slash at its end.
+// Event returns s in the form used by events; base is the public address without a trailing slash.
 func (s *Settings) Event(base string) events.Brand {
 	p := s.Palette()
 	e := events.Brand{
 		BrandName: s.Name, HideBrand: s.HideBrand, SupportEmail: s.SupportEmail,
-		Colors: events.BrandColors{Primary: p.Primary.String(), Accent: p.Accent.String(), Background: p.Background.String(), Text: p.Text.String()},
+		Colors: events.BrandColors{
+			Primary: p.Primary.String(), Accent: p.Accent.String(),
+			Background: p.Background.String(), Text: p.Text.String(),
+		},
 	}
 	if l := s.Logo; l != nil {
 		e.Logo = &events.BrandLogo{URL: base + l.Path(), ContentType: l.Type, Width: l.Width, Height: l.Height}
@@ -70,11 +73,11 @@ func (s *Settings) Event(base string) events.Brand {
 	return e
 }
 
-// columns are those of Settings, for scan.
+// columns is the column list of Settings; must match row.
 const columns = `brand_name, color_primary, color_accent, color_background, color_text, coalesce(hide_brand, false), support_email,
 	logo_digest, logo_type, logo_width, logo_height, b.updated_at, coalesce(b.edit, 0)`
 
-// row is where columns are scanned to.
+// row is the scan target of columns.
 type row struct {
 	Settings
 	colors [4]*string
@@ -92,7 +95,7 @@ func (r *row) targets() []any {
 	}
 }
 
-// settings is what the row says. Colours that are none are as if they were not set.
+// settings converts the row. Invalid colours count as not set.
 func (r *row) settings() *Settings {
 	s := r.Settings
 	s.UpdatedAt = r.at
@@ -114,21 +117,22 @@ func (r *row) settings() *Settings {
 	return &s
 }
 
-// Read answers the settings of tx's org; those of one that has set nothing are zero.
+// Read returns the settings of tx's org, or zero settings if none are stored.
 func Read(ctx context.Context, tx *postgres.Tx) (*Settings, error) {
 	var r row
-	if err := tx.QueryRow(ctx, `SELECT `+columns+` FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`, []any{tx.Org()}, r.targets()...); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT `+columns+` FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`,
+		[]any{tx.Org()}, r.targets()...); err != nil {
 		return nil, fmt.Errorf("read brand: %w", err)
 	}
 	return r.settings(), nil
 }
 
-// Patch is a merge patch of settings. Colors are merged one by one; null is the platform's.
+// Patch is a merge patch of settings. Each colour is merged separately; null restores the platform's.
 type Patch struct {
 	Name         wire.Field[string]
 	Colors       wire.Field[ColorPatch]
 	HideBrand    wire.Field[bool]
-	SupportEmail wire.Field[string] // the caller has checked that it is an address
+	SupportEmail wire.Field[string] // the caller has validated the address
 }
 
 // ColorPatch is a merge patch of the colours.
@@ -136,22 +140,25 @@ type ColorPatch struct {
 	Primary, Accent, Background, Text wire.Field[string]
 }
 
-// Change is one change of the settings: what they were, what they are, and which fields differ. None where nothing changed.
+// Change is one change of the settings: the state before and after, and the fields that differ. Fields is empty if
+// nothing changed.
 type Change struct {
 	Was, Is *Settings
 	Fields  []string
 }
 
-// Update applies p to the settings of tx's org and announces brand.updated; base as for Event. check is called with the
-// settings as they stand, locked. A patch that changes nothing writes nothing. The caller writes the audit log.
+// Update applies p to the settings of tx's org and announces brand.updated; base is as for Event. Update calls check
+// with the current, locked settings. A patch that changes nothing writes nothing. The caller writes the audit log.
 func Update(ctx context.Context, tx *postgres.Tx, base string, p Patch, check func(*Settings) error) (*Change, error) {
 	return change(ctx, tx, base, check, p.apply)
 }
 
-// change is the way of every change: lock, check, alter, and write where something differs.
-func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Settings) error, alter func(*Settings) error) (*Change, error) {
-	// The org's row is the lock, because an org that has set nothing has no row here. It is a statement of its own: what
-	// waited for a lock would read the brand as it was before the wait.
+// change runs every change: lock, check, alter, and write if something differs.
+func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Settings) error,
+	alter func(*Settings) error,
+) (*Change, error) {
+	// Lock the org's row, because an org without settings has no row here. The lock is a separate statement: a
+	// statement that waits for a lock would read the settings as of before the wait.
 	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())
 	was, err := Read(ctx, tx)
 	if err != nil {
@@ -195,7 +202,7 @@ func same[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// store writes all but the logo, which has statements of its own, and moves the edit.
+// store writes all settings except the logo, which has separate statements, and increments the edit.
 func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
 	var colors [4]*string
 	if s.Colors != nil {
@@ -205,19 +212,22 @@ func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
 		}
 	}
 	err := tx.QueryRow(ctx, `
-		INSERT INTO brand AS b (org_id, brand_name, color_primary, color_accent, color_background, color_text, hide_brand, support_email)
+		INSERT INTO brand AS b (org_id, brand_name, color_primary, color_accent, color_background, color_text,
+		hide_brand, support_email)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (org_id) DO UPDATE SET brand_name = $2, color_primary = $3, color_accent = $4, color_background = $5, color_text = $6,
+		ON CONFLICT (org_id) DO UPDATE SET brand_name = $2, color_primary = $3, color_accent = $4,
+		color_background = $5, color_text = $6,
 			hide_brand = $7, support_email = $8, updated_at = clock_timestamp(), edit = b.edit + 1
 		RETURNING updated_at, edit`,
-		[]any{tx.Org(), s.Name, colors[0], colors[1], colors[2], colors[3], s.HideBrand, s.SupportEmail}, &s.UpdatedAt, &s.Edit)
+		[]any{tx.Org(), s.Name, colors[0], colors[1], colors[2], colors[3], s.HideBrand, s.SupportEmail},
+		&s.UpdatedAt, &s.Edit)
 	if err != nil {
 		return fmt.Errorf("write brand: %w", err)
 	}
 	return nil
 }
 
-// SetLogo gives tx's org a logo, nil for none, as Update changes the rest.
+// SetLogo sets the logo of tx's org, or removes it if l is nil. It otherwise works like Update.
 func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check func(*Settings) error) (*Change, error) {
 	c, err := change(ctx, tx, base, check, func(s *Settings) error {
 		if s.Logo = nil; l != nil {
@@ -229,22 +239,29 @@ func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check f
 		return c, err
 	}
 	if l == nil {
-		tx.Queue(`UPDATE brand SET logo = NULL, logo_type = NULL, logo_digest = NULL, logo_width = NULL, logo_height = NULL WHERE org_id = $1`, tx.Org())
+		tx.Queue(`UPDATE brand SET logo = NULL, logo_type = NULL, logo_digest = NULL, logo_width = NULL,
+			logo_height = NULL WHERE org_id = $1`, tx.Org())
 	} else {
-		tx.Queue(`UPDATE brand SET logo = $2, logo_type = $3, logo_digest = $4, logo_width = $5, logo_height = $6 WHERE org_id = $1`,
+		tx.Queue(`UPDATE brand SET logo = $2, logo_type = $3, logo_digest = $4, logo_width = $5, logo_height = $6
+			WHERE org_id = $1`,
 			tx.Org(), l.Bytes, l.Type, l.Digest, l.Width, l.Height)
 	}
 	return c, nil
 }
 
-// LogoOf is the logo of tx's org; fault.NotFound where it has none.
+// LogoOf returns the logo of tx's org, or fault.NotFound.
 func LogoOf(ctx context.Context, tx *postgres.Tx) (*Logo, error) {
-	return logo(ctx, tx, `SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE org_id = $1 AND logo IS NOT NULL`, tx.Org())
+	return logo(ctx, tx,
+		`SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE org_id = $1
+			AND logo IS NOT NULL`, tx.Org())
 }
 
-// LogoBy is the logo of that digest, whoever's it is; tx runs as System. fault.NotFound where nobody has it, or has it no longer.
+// LogoBy returns the logo with that digest, of any org; tx must have the System role. It returns fault.NotFound if no
+// org has the logo any more.
 func LogoBy(ctx context.Context, tx *postgres.Tx, digest string) (*Logo, error) {
-	return logo(ctx, tx, `SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE logo_digest = $1 LIMIT 1`, digest)
+	return logo(ctx, tx,
+		`SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE logo_digest = $1 LIMIT 1`,
+		digest)
 }
 
 func logo(ctx context.Context, tx *postgres.Tx, sql string, by any) (*Logo, error) {
@@ -277,7 +294,8 @@ func (p *Patch) apply(s *Settings) error {
 	}
 	if p.HideBrand.Set {
 		if p.HideBrand.Null {
-			wrong = append(wrong, fault.Field{Pointer: "#/hide_brand", Code: "not_nullable", Detail: "This field cannot be cleared."})
+			wrong = append(wrong,
+				fault.Field{Pointer: "#/hide_brand", Code: "not_nullable", Detail: "This field cannot be cleared."})
 		}
 		s.HideBrand = p.HideBrand.Value
 	}
@@ -291,8 +309,8 @@ func (p *Patch) apply(s *Settings) error {
 	return nil
 }
 
-// paint sets the colours that were sent. One that is cleared is the platform's again; all four of those are no colours of
-// one's own.
+// paint applies the colours of the patch. A cleared colour becomes the platform's; if all four are the platform's, the
+// org has no colours.
 func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
 	if !p.Colors.Set {
 		return nil
@@ -318,7 +336,11 @@ func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
 		case one.sent.Null:
 			*one.at = one.rule
 		case !ok:
-			wrong = append(wrong, fault.Field{Pointer: "#/colors/" + one.name, Code: "invalid_color", Detail: "Want a colour as #RRGGBB: six hexadecimal digits."})
+			wrong = append(wrong,
+				fault.Field{
+					Pointer: "#/colors/" + one.name, Code: "invalid_color",
+					Detail: "A colour must be #RRGGBB: six hexadecimal digits.",
+				})
 		default:
 			*one.at = c
 		}
@@ -330,8 +352,7 @@ func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
 	return wrong
 }
 
-// checkName refuses what could pass for something else in the head of a mail or a page: addresses, and characters that one
-// does not see.
+// checkName rejects names that could mislead in the header of a mail or a page: addresses, and invisible characters.
 func checkName(name string) *fault.Field {
 	bad := func(code, detail string) *fault.Field {
 		return &fault.Field{Pointer: "#/brand_name", Code: code, Detail: detail}
@@ -342,12 +363,13 @@ func checkName(name string) *fault.Field {
 	case utf8.RuneCountInString(name) > NameMax:
 		return bad("too_long", fmt.Sprintf("A name has at most %d characters.", NameMax))
 	case strings.ContainsAny(name, "@<>\"\\") || strings.Contains(name, "://") || strings.ContainsFunc(name, unseen):
-		return bad("invalid_text", "A name holds no mail or web address, none of @ < > \" \\, and no invisible characters.")
+		return bad("invalid_text",
+			"A name holds no mail or web address, none of @ < > \" \\, and no invisible characters.")
 	}
 	return nil
 }
 
-// unseen tells of a character that shows nothing, or changes how others are shown.
+// unseen reports whether a character is invisible or changes how other characters are displayed.
 func unseen(r rune) bool {
 	return r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r))
 }

@@ -6,17 +6,16 @@ import (
 	"strconv"
 )
 
-// Color is a colour of the sRGB space. There is no other way to one than ParseColor, a Color of bytes, and its shades; so
-// whatever String answers may stand in a style sheet.
+// Color is an sRGB colour. Its String is always #rrggbb and therefore safe in a style sheet.
 type Color struct{ R, G, B uint8 }
 
-// Black and White are what can be read on any colour.
+// Black and White are the text colours; one of them is legible on any colour.
 var (
 	Black = Color{}
 	White = Color{255, 255, 255}
 )
 
-// ParseColor reads "#RRGGBB", in either case, and nothing else.
+// ParseColor parses "#RRGGBB", in either case. It accepts no other form.
 func ParseColor(s string) (Color, bool) {
 	if len(s) != 7 || s[0] != '#' {
 		return Color{}, false
@@ -25,13 +24,13 @@ func ParseColor(s string) (Color, bool) {
 	return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, err == nil
 }
 
-// String is "#rrggbb".
+// String returns "#rrggbb".
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// MarshalText writes String.
+// MarshalText implements encoding.TextMarshaler with String.
 func (c Color) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// linear is a channel's share of light, by its byte (IEC 61966-2-1).
+// linear maps a channel's byte to its linear intensity (IEC 61966-2-1).
 var linear = func() (table [256]float64) {
 	for i := range table {
 		v := float64(i) / 255
@@ -44,18 +43,19 @@ var linear = func() (table [256]float64) {
 	return table
 }()
 
-// Luminance is WCAG's relative luminance: 0 of black to 1 of white.
+// Luminance returns WCAG's relative luminance, from 0 (black) to 1 (white).
 func (c Color) Luminance() float64 {
 	return 0.2126*linear[c.R] + 0.7152*linear[c.G] + 0.0722*linear[c.B]
 }
 
-// Contrast is WCAG's ratio of two colours, from 1 (alike) to 21 (black and white). The order has no bearing.
+// Contrast returns WCAG's contrast ratio of two colours, from 1 (equal) to 21 (black and white). The order does not
+// matter.
 func Contrast(a, b Color) float64 {
 	x, y := a.Luminance(), b.Luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// On is the colour of what is written on c: black or white, whichever stands out more. It always has 4.58:1.
+// On returns the text colour on c: black or white, the one with the higher contrast. The ratio is at least 4.58:1.
 func (c Color) On() Color {
 	if Contrast(c, Black) >= Contrast(c, White) {
 		return Black
@@ -63,15 +63,16 @@ func (c Color) On() Color {
 	return White
 }
 
-// steps is the highest lightness: that of white, in 510ths. A colour's is the sum of its smallest and its largest channel.
+// steps is the maximum lightness, that of white, in 510ths. A colour's lightness is the sum of its smallest and its
+// largest channel.
 const steps = 510
 
 func (c Color) lightness() int { return int(min(c.R, c.G, c.B)) + int(max(c.R, c.G, c.B)) }
 
-// Shade is c with another lightness (0 to 510) and the same hue and saturation (those of HSL), rounded to bytes.
+// Shade returns c with another lightness (0 to 510) and the same HSL hue and saturation, rounded to bytes.
 func (c Color) Shade(lightness int) Color {
 	least, most, was := int(min(c.R, c.G, c.B)), int(max(c.R, c.G, c.B)), c.lightness()
-	chroma := 0.0 // of the shade, in bytes
+	chroma := 0.0 // of the result, in bytes
 	if most > least {
 		chroma = float64((most-least)*(255-abs(lightness-255))) / float64(255-abs(was-255))
 	}
@@ -87,9 +88,9 @@ func (c Color) Shade(lightness int) Color {
 
 func abs(n int) int { return max(n, -n) }
 
-// Nearest is the shade of c whose lightness is nearest to c's among those with at least the ratio against another colour;
-// of two equally near ones, that with more contrast. c itself where it has it. There is one for any ratio up to 4.58:
-// black and white are shades of every colour.
+// Nearest returns the shade of c with the lightness nearest to c's that has at least the given contrast ratio against
+// another colour; of two equally near shades, the one with more contrast. It returns c itself if its contrast suffices.
+// A result exists for every ratio up to 4.58, because black and white are shades of every colour.
 func (c Color) Nearest(against Color, ratio float64) Color {
 	if Contrast(c, against) >= ratio {
 		return c

@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// luminance is WCAG 2.2's definition of relative luminance, word for word; channel is its part for each byte.
+// luminance follows WCAG 2.2's definition of relative luminance literally; channel is its part for each byte.
 func luminance(c branding.Color) float64 {
 	return 0.2126*channel[c.R] + 0.7152*channel[c.G] + 0.0722*channel[c.B]
 }
@@ -39,7 +39,7 @@ func random(r *rand.Rand) branding.Color {
 	return branding.Color{R: uint8(r.Uint32()), G: uint8(r.Uint32()), B: uint8(r.Uint32())}
 }
 
-// hsl is the textbook's conversion: hue 0 to 6, saturation and lightness 0 to 1.
+// hsl is the textbook conversion: hue 0 to 6, saturation and lightness 0 to 1.
 func hsl(c branding.Color) (h, s, l float64) {
 	r, g, b := float64(c.R)/255, float64(c.G)/255, float64(c.B)/255
 	most, least := max(r, g, b), min(r, g, b)
@@ -60,7 +60,7 @@ func hsl(c branding.Color) (h, s, l float64) {
 	return h, s, l
 }
 
-// fromHSL is the way back.
+// fromHSL is the inverse of hsl.
 func fromHSL(h, s, l float64) branding.Color {
 	chroma := (1 - math.Abs(2*l-1)) * s
 	x := chroma * (1 - math.Abs(math.Mod(h, 2)-1))
@@ -89,9 +89,9 @@ func near(a, b branding.Color) bool {
 	return !apart(a.R, b.R) && !apart(a.G, b.G) && !apart(a.B, b.B)
 }
 
-// TestTheOfferedShadeIsTheNearestThatPasses takes 100,000 random pairs. What passes is left alone; for what does not, the
-// offered shade passes, is a shade (the textbook's HSL agrees on hue and saturation), and no lightness nearer to the
-// colour's own has one that passes: all 511 are tried.
+// TestTheOfferedShadeIsTheNearestThatPasses tries 100,000 random pairs. A pair that passes is unchanged. Otherwise the
+// offered shade passes, is a shade (its HSL hue and saturation agree), and no lightness nearer to the colour's own
+// passes: all 511 are tried.
 func TestTheOfferedShadeIsTheNearestThatPasses(t *testing.T) {
 	t.Parallel()
 	r, pairs := rand.New(rand.NewPCG(7, 511)), 100_000
@@ -158,8 +158,8 @@ func TestTheOfferedShadeIsTheNearestThatPasses(t *testing.T) {
 	}
 }
 
-// TestNothingShipsBelowItsBound: whatever four colours are given, either they are refused with shades that mend all of it,
-// or what is shown has every pair at its bound, what is written on it included.
+// TestNothingShipsBelowItsBound: any four colours are either rejected with shades that fix every clash, or shown with
+// every pair at or above its bound, including the text on buttons.
 func TestNothingShipsBelowItsBound(t *testing.T) {
 	t.Parallel()
 	r, refused, palettes := rand.New(rand.NewPCG(4, 5)), 0, 100_000
@@ -168,7 +168,7 @@ func TestNothingShipsBelowItsBound(t *testing.T) {
 	}
 	for n := range palettes {
 		p := branding.Palette{Primary: random(r), Accent: random(r), Background: random(r), Text: random(r)}
-		if n%3 == 0 { // else nearly all are refused
+		if n%3 == 0 { // otherwise nearly all are rejected
 			p.Background = branding.White
 		}
 		given := p
@@ -197,8 +197,12 @@ func TestNothingShipsBelowItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, stored := range []branding.Palette{given, p} {
-			shown := branding.Show(branding.Party{Settings: branding.Settings{Colors: &stored}, Rights: branding.Rights{WhiteLabel: true}}, nil).Colors
-			if ratio(shown.Text, shown.Background) < 4.5 || ratio(shown.Primary, shown.Background) < 3 || ratio(shown.Accent, shown.Background) < 3 {
+			shown := branding.Show(branding.Tenant{
+				Settings: branding.Settings{Colors: &stored},
+				Rights:   branding.Rights{WhiteLabel: true},
+			}, nil).Colors
+			if ratio(shown.Text, shown.Background) < 4.5 || ratio(shown.Primary, shown.Background) < 3 ||
+				ratio(shown.Accent, shown.Background) < 3 {
 				t.Fatalf("%v is shown", shown)
 			}
 			for _, c := range []branding.Color{shown.Primary, shown.Accent} {
@@ -220,7 +224,10 @@ func TestAColourIsSixHexadecimalDigits(t *testing.T) {
 			t.Errorf("%s is %s, %v", text, c, ok)
 		}
 	}
-	for _, text := range []string{"", "#fff", "0b5fff", "#0b5fff ", "#0b5ffg", "#0b5fff00", "red", "#+b5fff", "#0_5fff", "#0b5ff\n", "rgb(0,0,0)", "#000;}*{x", "＃0b5fff"} {
+	for _, text := range []string{
+		"", "#fff", "0b5fff", "#0b5fff ", "#0b5ffg", "#0b5fff00", "red", "#+b5fff",
+		"#0_5fff", "#0b5ff\n", "rgb(0,0,0)", "#000;}*{x", "＃0b5fff",
+	} {
 		if c, ok := branding.ParseColor(text); ok {
 			t.Errorf("%q is taken as %s", text, c)
 		}
@@ -237,7 +244,8 @@ func TestARefusedPairIsToldWithItsRatioAndTheShadeThatMendsIt(t *testing.T) {
 	}
 	if got, want := f.Fields[0], (fault.Field{
 		Pointer: "#/colors/text", Code: "low_contrast",
-		Detail: "Against the background this has a contrast of 2.84:1 and needs 4.5:1. The nearest shade that has it is #767676.",
+		Detail: "Against the background this has a contrast of 2.84:1 and needs 4.5:1. The nearest shade that has " +
+			"it is #767676.",
 	}); got != want {
 		t.Errorf("have %+v", got)
 	}

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// View is one way to see the DNS: a resolver, or the name servers of the zones themselves. It is safe for concurrent use.
+// View is one source of DNS records: a resolver, or the authoritative name servers. It is safe for concurrent use.
 type View interface {
-	// Ask answers the records of the type that a fully qualified name has, and the CNAME in their stead or on the way to
-	// them; none where there are none, be it that the name does not exist. An error means that it could not be asked,
-	// and says nothing of the name.
+	// Ask returns the records of the given type for a fully qualified name, and CNAMEs in place of or on the path to
+	// them. It returns no records if there are none or the name does not exist. An error means that the query failed
+	// and says nothing about the name.
 	Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error)
 }
 
-// lookTime is for one look, all resolvers together. A resolver that is slower could not be asked.
+// lookTime is the timeout of one check by all views together. A view that does not respond in time yields Unknown.
 const lookTime = 7 * time.Second
 
-// Look asks all views, at once, about the records of d.
-func (s *Domains) Look(ctx context.Context, d *Domain) Look {
+// CheckDNS queries all views concurrently for the records of d.
+func (s *Domains) CheckDNS(ctx context.Context, d *Domain) DNSCheck {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	look := Look{At: time.Now().UTC().Truncate(time.Microsecond)}
+	look := DNSCheck{At: time.Now().UTC().Truncate(time.Microsecond)}
 	proofs, routes := make([]sight, len(s.Views)), make([]sight, len(s.Views))
 	var wait sync.WaitGroup
 	for i, v := range s.Views {
@@ -44,13 +44,13 @@ func (s *Domains) Look(ctx context.Context, d *Domain) Look {
 	return look
 }
 
-// sight is what one view shows of one record.
+// sight is the result of one view for one record.
 type sight struct {
 	finding Finding // Right, Missing, Wrong or Unknown
 	seen    string
 }
 
-// together is what the views say if they are taken together. Without any nothing is known.
+// together combines the results of all views. Without any view, the result is Unknown.
 func together(sights []sight) (Finding, string) {
 	count := map[Finding]int{}
 	seen := ""
@@ -74,7 +74,8 @@ func together(sights []sight) (Finding, string) {
 	}
 }
 
-// proof looks for the claim's token. Other TXT records may stand beside it, those of other claims too.
+// proof looks for the claim's token. Other TXT records, including those of other claims, are ignored if the token is
+// present.
 func proof(ctx context.Context, v View, d *Domain) sight {
 	found, err := resolve(ctx, v, proofLabel+d.Host, dnsmessage.TypeTXT, nil)
 	if err != nil {
@@ -86,7 +87,8 @@ func proof(ctx context.Context, v View, d *Domain) sight {
 		if !ok {
 			continue
 		}
-		text := strings.Trim(strings.TrimSpace(strings.Join(txt.TXT, "")), `"`) // quotes come of pasting into forms that add their own
+		// some DNS forms keep pasted quotes in the value
+		text := strings.Trim(strings.TrimSpace(strings.Join(txt.TXT, "")), `"`)
 		if text == proofPrefix+d.Token {
 			return sight{finding: Right}
 		}
@@ -95,8 +97,8 @@ func proof(ctx context.Context, v View, d *Domain) sight {
 	return out
 }
 
-// route looks where the host leads: by CNAME to the target, or, since the top of a zone can have no CNAME and providers
-// answer with what it would lead to, by addresses that are all the target's.
+// route checks that the host points to the target: by CNAME, or by addresses that all belong to the target, because a
+// zone's apex cannot have a CNAME and providers flatten it to addresses.
 func route(ctx context.Context, v View, host, target string) sight {
 	found, err := addresses(ctx, v, host, target)
 	switch {
@@ -126,18 +128,18 @@ func route(ctx context.Context, v View, host, target string) sight {
 	return sight{finding: Right}
 }
 
-// place is where a name leads.
+// place is the result of resolving a name.
 type place struct {
 	addrs   []netip.Addr
-	alias   string // the first CNAME's target, without its dot
-	reached bool   // the name that was looked for is on the way; then addrs is nothing
+	alias   string // target of the first CNAME, without trailing dot
+	reached bool   // the wanted name is in the chain; then addrs is empty
 }
 
 func addresses(ctx context.Context, v View, name, until string) (p place, err error) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return place{addrs: []netip.Addr{a.Unmap()}}, nil
 	}
-	if name == "localhost" { // which no resolver need know (RFC 6761)
+	if name == "localhost" { // resolvers need not know it (RFC 6761)
 		return place{addrs: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
 	}
 	for _, kind := range []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA} {
@@ -164,20 +166,23 @@ func addresses(ctx context.Context, v View, name, until string) (p place, err er
 	return p, nil
 }
 
-// resolved is a name's records, and the CNAMEs that were followed to them.
+// resolved holds a name's records and the CNAMEs followed to them.
 type resolved struct {
 	records []dnsmessage.Resource
 	aliases []string
-	stopped bool // at an alias where there was nothing more to ask
+	stopped bool // at an alias that stop accepted
 }
 
-// maxAliases is how many CNAMEs are followed; resolvers follow about as many.
+// maxAliases is the maximum number of CNAMEs to follow; resolvers have similar limits.
 const maxAliases = 8
 
-var errAliases = errors.New("the CNAMEs have no end")
+var errAliases = errors.New("too many CNAMEs")
 
-// resolve follows CNAMEs, which a resolver has done already and a zone's own servers only do within it.
-func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type, stop func(alias string) bool) (out resolved, err error) {
+// resolve follows CNAMEs. A resolver has already followed them; an authoritative server follows them only within its
+// zone.
+func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type,
+	stop func(alias string) bool,
+) (out resolved, err error) {
 	name = fqdn(name)
 	for range maxAliases {
 		answers, err := v.Ask(ctx, name, kind)
@@ -185,7 +190,7 @@ func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type, sto
 			return out, err
 		}
 		on := name
-		for range answers { // in whichever order the answer has them
+		for range answers { // the answers may be in any order
 			next := alias(answers, on)
 			if next == "" {
 				break
@@ -210,7 +215,7 @@ func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type, sto
 	return out, errAliases
 }
 
-// alias is where a CNAME among the answers leads from a name; "" for nowhere.
+// alias returns the target of a name's CNAME among the answers, or "".
 func alias(answers []dnsmessage.Resource, name string) string {
 	for _, r := range answers {
 		if c, ok := r.Body.(*dnsmessage.CNAMEResource); ok && sameName(r.Header.Name.String(), name) {
@@ -224,7 +229,7 @@ func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 func fqdn(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
-// clip keeps what strangers wrote short and printable.
+// clip makes untrusted text short and printable.
 func clip(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

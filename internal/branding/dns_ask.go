@@ -16,16 +16,16 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Why a message of our own, and not net.Resolver: that one does not tell a server that fails from a name that is not
-// there, reads the hosts file, and cannot ask a zone's own servers without recursion.
+// This package implements its own DNS client, because net.Resolver does not distinguish a failed query from a missing
+// name, reads the hosts file, and cannot query authoritative servers without recursion.
 
-// NameServers asks recursive name servers, in order, until one answers.
+// NameServers queries recursive name servers, in order, until one answers.
 type NameServers struct {
-	// Servers are host:port. None means those of the system.
+	// Servers are host:port. If empty, the system's servers are used.
 	Servers []string
 }
 
-// Ask is View's.
+// Ask implements View.
 func (r NameServers) Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
 	servers := r.Servers
 	if len(servers) == 0 {
@@ -38,7 +38,7 @@ func (r NameServers) Ask(ctx context.Context, name string, kind dnsmessage.Type)
 	return got.answers, err
 }
 
-// systemServers reads /etc/resolv.conf, each time: laptops move.
+// systemServers reads /etc/resolv.conf on each call, because it changes with the network.
 func systemServers() (servers []string, err error) {
 	f, err := os.Open("/etc/resolv.conf")
 	if err != nil {
@@ -51,31 +51,31 @@ func systemServers() (servers []string, err error) {
 		}
 	}
 	if len(servers) == 0 {
-		return nil, errors.New("/etc/resolv.conf names no resolver")
+		return nil, errors.New("/etc/resolv.conf has no name server")
 	}
 	return servers, nil
 }
 
 type question struct {
-	name    string // with its dot
+	name    string // with trailing dot
 	kind    dnsmessage.Type
 	recurse bool
 }
 
-// reply is an answer that counts: the name's records, or that there are none.
+// reply is a valid response: the name's records, or the fact that there are none.
 type reply struct {
 	answers       []dnsmessage.Resource
 	authoritative bool
 }
 
-// Two rounds over the servers; a datagram may get lost.
+// The client tries all servers twice, because a datagram may get lost.
 const (
 	askRounds = 2
-	askTime   = 1500 * time.Millisecond // for one server, by UDP and then TCP
+	askTime   = 1500 * time.Millisecond // per server, by UDP and then TCP
 )
 
 func askAny(ctx context.Context, servers []string, q question) (reply, error) {
-	err := errors.New("there is no server to ask")
+	err := errors.New("no name server to query")
 	for range askRounds {
 		for _, server := range servers {
 			var got reply
@@ -90,14 +90,14 @@ func askAny(ctx context.Context, servers []string, q question) (reply, error) {
 	return reply{}, err
 }
 
-// ask asks one server by UDP, and by TCP where the answer did not fit.
+// ask queries one server by UDP, and by TCP if the response was truncated.
 func ask(ctx context.Context, server string, q question) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	for _, network := range []string{"udp", "tcp"} {
 		msg, err := exchange(ctx, network, server, q)
 		if err != nil {
-			return reply{}, fmt.Errorf("ask %s for %s: %w", server, q.name, err)
+			return reply{}, fmt.Errorf("query %s for %s: %w", server, q.name, err)
 		}
 		switch {
 		case msg.Truncated && network == "udp":
@@ -105,13 +105,13 @@ func ask(ctx context.Context, server string, q question) (reply, error) {
 		case msg.RCode == dnsmessage.RCodeSuccess, msg.RCode == dnsmessage.RCodeNameError:
 			return reply{msg.Answers, msg.Authoritative}, nil
 		default:
-			return reply{}, fmt.Errorf("ask %s for %s: %s", server, q.name, msg.RCode)
+			return reply{}, fmt.Errorf("query %s for %s: %s", server, q.name, msg.RCode)
 		}
 	}
-	return reply{}, fmt.Errorf("ask %s for %s: the answer is cut short", server, q.name)
+	return reply{}, fmt.Errorf("query %s for %s: the response is truncated", server, q.name)
 }
 
-// datagram is the size of an answer by UDP that passes everywhere (DNS flag day 2020).
+// datagram is the UDP response size that is safe from fragmentation (DNS flag day 2020).
 const datagram = 1232
 
 func exchange(ctx context.Context, network, server string, q question) (*dnsmessage.Message, error) {
@@ -140,7 +140,7 @@ func exchange(ctx context.Context, network, server string, q question) (*dnsmess
 		if err != nil {
 			return nil, err
 		}
-		// What is not the answer to this question is none: it is somebody's guess.
+		// Ignore a message that does not match the question: it may be spoofed.
 		var msg dnsmessage.Message
 		if err := msg.Unpack(buf[:n]); err != nil {
 			if network == "tcp" {
@@ -148,11 +148,12 @@ func exchange(ctx context.Context, network, server string, q question) (*dnsmess
 			}
 			continue
 		}
-		if msg.Response && msg.ID == ident && len(msg.Questions) == 1 && msg.Questions[0].Type == q.kind && sameName(msg.Questions[0].Name.String(), q.name) {
+		if msg.Response && msg.ID == ident && len(msg.Questions) == 1 && msg.Questions[0].Type == q.kind &&
+			sameName(msg.Questions[0].Name.String(), q.name) {
 			return &msg, nil
 		}
 		if network == "tcp" {
-			return nil, errors.New("the answer is to another question")
+			return nil, errors.New("the response does not match the question")
 		}
 	}
 }
@@ -179,7 +180,8 @@ func (q question) pack() (msg []byte, ident uint16, err error) {
 	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: ident, RecursionDesired: q.recurse})
 	var size dnsmessage.ResourceHeader
 	err = errors.Join(
-		b.StartQuestions(), b.Question(dnsmessage.Question{Name: name, Type: q.kind, Class: dnsmessage.ClassINET}), b.StartAdditionals(),
+		b.StartQuestions(), b.Question(dnsmessage.Question{Name: name, Type: q.kind, Class: dnsmessage.ClassINET}),
+		b.StartAdditionals(),
 		size.SetEDNS0(datagram, dnsmessage.RCodeSuccess, false), b.OPTResource(size, dnsmessage.OPTResource{}))
 	if err != nil {
 		return nil, 0, err

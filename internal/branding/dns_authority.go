@@ -11,33 +11,34 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Authority asks the name servers of a name's own zone, which have no cache that could be stale or poisoned. Via finds
-// them. What it sends to addresses that strangers chose are questions of ours, to one port; those of the inside are
-// refused by Allow.
+// Authority queries the authoritative name servers of a name's zone, which have no cache that could be stale or
+// poisoned. Via finds them. The servers' addresses are chosen by the zone's owner, so Authority sends only its own
+// queries, to one port, and Allow rejects internal addresses.
 type Authority struct {
 	Via   View
-	Allow func(netip.Addr) bool // nil: all
-	Port  string                // "53" where empty; tests
+	Allow func(netip.Addr) bool // nil: all are allowed
+	Port  string                // "": 53; set by tests
 }
 
-// How many servers of a zone are asked.
+// Limits on the servers queried per zone.
 const (
 	maxServers   = 3
 	maxAddresses = 4
 )
 
-// Ask is View's.
+// Ask implements View.
 func (a Authority) Ask(ctx context.Context, name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
 	servers, err := a.servers(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	err = fmt.Errorf("no server of the zone of %s answers", name)
+	err = fmt.Errorf("no name server of the zone of %s responds", name)
 	for range askRounds {
 		for _, server := range servers {
 			got, e := ask(ctx, server, question{name, kind, false})
 			if e == nil && !got.authoritative {
-				e = fmt.Errorf("%s does not know the zone of %s", server, name) // it was told to, and has not been set up
+				// the zone is delegated to this server, but it is not configured there
+				e = fmt.Errorf("%s is not authoritative for %s", server, name)
 			}
 			if e == nil {
 				return got.answers, nil
@@ -51,8 +52,8 @@ func (a Authority) Ask(ctx context.Context, name string, kind dnsmessage.Type) (
 	return nil, err
 }
 
-// servers are the addresses of the name servers of the zone that name is in: of the nearest name above it, itself
-// included, that has any.
+// servers returns the addresses of the name servers of name's zone: of the nearest name that has NS records, starting
+// with name itself and going up.
 func (a Authority) servers(ctx context.Context, name string) ([]string, error) {
 	for zone := name; zone != ""; _, zone, _ = strings.Cut(zone, ".") {
 		found, err := a.Via.Ask(ctx, zone, dnsmessage.TypeNS)
@@ -61,7 +62,8 @@ func (a Authority) servers(ctx context.Context, name string) ([]string, error) {
 		}
 		var names []string
 		for _, r := range found {
-			if ns, ok := r.Body.(*dnsmessage.NSResource); ok && sameName(r.Header.Name.String(), zone) && len(names) < maxServers {
+			if ns, ok := r.Body.(*dnsmessage.NSResource); ok && sameName(r.Header.Name.String(), zone) &&
+				len(names) < maxServers {
 				names = append(names, ns.NS.String())
 			}
 		}
@@ -69,7 +71,7 @@ func (a Authority) servers(ctx context.Context, name string) ([]string, error) {
 			return a.addresses(ctx, names)
 		}
 	}
-	return nil, errors.New("no zone above the name has servers")
+	return nil, errors.New("no parent zone has name servers")
 }
 
 func (a Authority) addresses(ctx context.Context, names []string) (out []string, err error) {
@@ -77,7 +79,7 @@ func (a Authority) addresses(ctx context.Context, names []string) (out []string,
 	if port == "" {
 		port = "53"
 	}
-	err = errors.New("the zone's servers have no address that may be asked")
+	err = errors.New("the zone's name servers have no allowed address")
 	for _, name := range names {
 		p, e := addresses(ctx, a.Via, strings.TrimSuffix(name, "."), "")
 		if e != nil {
@@ -96,8 +98,8 @@ func (a Authority) addresses(ctx context.Context, names []string) (out []string,
 	return out, nil
 }
 
-// Views reads resolvers as the settings name them: "system", "authority", or the host:port of one, the port 53 where it
-// is left out. "authority" finds the zones' servers by the first of the others.
+// Views parses the resolvers in the settings: "system", "authority", or host:port with the default port 53. "authority"
+// finds the zones' servers with the first of the other resolvers.
 func Views(names []string, allow func(netip.Addr) bool) ([]View, error) {
 	var views []View
 	first, authority := View(NameServers{}), false
@@ -123,7 +125,7 @@ func Views(names []string, allow func(netip.Addr) bool) ([]View, error) {
 		views = append(views, Authority{Via: first, Allow: allow})
 	}
 	if len(views) == 0 {
-		return nil, errors.New("no resolver is named")
+		return nil, errors.New("no resolver is configured")
 	}
 	return views, nil
 }

@@ -11,18 +11,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// hostMax leaves room for the label of the TXT record: a name in the DNS has at most 253 characters.
+// hostMax leaves room for the label of the TXT record: a DNS name has at most 253 characters.
 const hostMax = 253 - len(proofLabel)
 
-// reserved are names that the public DNS does not have (RFC 6761 and its kin). The examples and tests among them are
-// allowed: nobody can prove those outside of a DNS of their own.
+// reserved lists names that do not exist in the public DNS (RFC 6761 and related). Its example and test names are
+// allowed, because they can be proven only in a private DNS.
 var reserved = []string{"localhost", "local", "internal", "onion", "invalid", "arpa", "alt", "lan", "home", "corp"}
 
-var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.Transitional(false))
+var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true),
+	idna.Transitional(false))
 
-// Host reads a custom domain as somebody wrote it: lower case, punycode, without the dot that may end it. What cannot
-// be one is a 422 at the field "domain": an address, a name of one label, a public suffix, a reserved name, one of the
-// platform's own.
+// Host normalizes a custom domain given by a caller: lower case, punycode, without a trailing dot. It returns a 422
+// fault at the field "domain" for an IP address, a single label, a public suffix, a reserved name, or one of the
+// platform's own names.
 func (s *Domains) Host(given string) (string, error) {
 	bad := func(code, detail string) (string, error) { return "", fault.Invalid("domain", code, detail) }
 	text := strings.TrimSpace(given)
@@ -35,9 +36,10 @@ func (s *Domains) Host(given string) (string, error) {
 	host, err := profile.ToASCII(text)
 	host = strings.TrimSuffix(host, ".")
 	if err != nil || strings.HasPrefix(text, "*") || strings.HasSuffix(host, ".") || !strings.Contains(host, ".") {
-		return bad("invalid_domain", "This is no domain: want a name such as crm.example.com, without scheme, port and path.")
+		return bad("invalid_domain",
+			"This is no domain: want a name such as crm.example.com, without scheme, port and path.")
 	}
-	if isAddress(host) { // full-width digits become plain ones
+	if isAddress(host) { // full-width digits are normalized before this check
 		return bad("ip_address", "This is an address. A domain has a name, such as crm.example.com.")
 	}
 	if len(host) > hostMax {
@@ -56,15 +58,15 @@ func (s *Domains) Host(given string) (string, error) {
 	return host, nil
 }
 
-// own tells whether host is the platform's, or below a name of its.
+// own reports whether host is one of the platform's names or a subdomain of one.
 func (s *Domains) own(host string) bool {
 	return slices.ContainsFunc(append([]string{s.Target}, s.Own...), func(o string) bool {
 		return o != "" && (host == o || strings.HasSuffix(host, "."+o))
 	})
 }
 
-// isAddress takes addresses in every spelling that some resolver takes, which in the dotted ones ends with a number:
-// no name does (RFC 1123, 2.1).
+// isAddress reports whether text is an IP address in any spelling that some resolver accepts. Dotted spellings end with
+// a number, which no host name does (RFC 1123, 2.1).
 func isAddress(text string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return true

@@ -35,20 +35,29 @@ func TestOnlyANameThatOneOrgCanHaveIsADomain(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"": "required", " ": "required", ".": "required",
-		"acme": "invalid_domain", "https://crm.acme.com": "invalid_domain", "crm.acme.com/": "invalid_domain", "crm.acme.com:443": "invalid_domain", "user@acme.com": "invalid_domain",
-		"*.acme.com": "invalid_domain", "crm..acme.com": "invalid_domain", ".acme.com": "invalid_domain", "-crm.acme.com": "invalid_domain", "crm-.acme.com": "invalid_domain",
-		"_dmarc.acme.com": "invalid_domain", "crm acme.com": "invalid_domain", "crm.acme.com\x00": "invalid_domain", "crm.acme.com\n.x.com": "invalid_domain", "xn--a.acme.com": "invalid_domain",
-		"crm.acme.com..": "invalid_domain", "crm%2eacme.com": "invalid_domain", "crm.acme.com?x": "invalid_domain", strings.Repeat("a", 64) + ".com": "invalid_domain",
-		"127.0.0.1": "ip_address", "::1": "ip_address", "[2001:db8::1]": "ip_address", "0x7f.1": "ip_address", "1.2.3": "ip_address", "2130706433": "ip_address", "0177.0.0.1": "ip_address",
+		"acme": "invalid_domain", "https://crm.acme.com": "invalid_domain", "crm.acme.com/": "invalid_domain",
+		"crm.acme.com:443": "invalid_domain", "user@acme.com": "invalid_domain",
+		"*.acme.com": "invalid_domain", "crm..acme.com": "invalid_domain", ".acme.com": "invalid_domain",
+		"-crm.acme.com": "invalid_domain", "crm-.acme.com": "invalid_domain",
+		"_dmarc.acme.com": "invalid_domain", "crm acme.com": "invalid_domain", "crm.acme.com\x00": "invalid_domain",
+		"crm.acme.com\n.x.com": "invalid_domain", "xn--a.acme.com": "invalid_domain",
+		"crm.acme.com..": "invalid_domain", "crm%2eacme.com": "invalid_domain", "crm.acme.com?x": "invalid_domain",
+		strings.Repeat("a", 64) + ".com": "invalid_domain",
+		"127.0.0.1":                      "ip_address", "::1": "ip_address", "[2001:db8::1]": "ip_address",
+		"0x7f.1": "ip_address", "1.2.3": "ip_address", "2130706433": "ip_address", "0177.0.0.1": "ip_address",
 		"１２７.0.0.1": "ip_address", "fe80::1%eth0": "ip_address", "acme.0x7f": "ip_address",
-		"com": "invalid_domain", "co.uk": "public_suffix", "github.io": "public_suffix", "foo.ck": "public_suffix", "s3.amazonaws.com": "public_suffix",
-		"www.localhost": "reserved_domain", "printer.local": "reserved_domain", "db.internal": "reserved_domain", "1.168.192.in-addr.arpa": "reserved_domain", "x.onion": "reserved_domain",
-		"app.funnel.example": "own_domain", "x.app.funnel.example": "own_domain", "APP.funnel.example.": "own_domain", "edge.funnel.example": "own_domain", "a.edge.funnel.example": "own_domain",
+		"com": "invalid_domain", "co.uk": "public_suffix", "github.io": "public_suffix", "foo.ck": "public_suffix",
+		"s3.amazonaws.com": "public_suffix",
+		"www.localhost":    "reserved_domain", "printer.local": "reserved_domain", "db.internal": "reserved_domain",
+		"1.168.192.in-addr.arpa": "reserved_domain", "x.onion": "reserved_domain",
+		"app.funnel.example": "own_domain", "x.app.funnel.example": "own_domain", "APP.funnel.example.": "own_domain",
+		"edge.funnel.example": "own_domain", "a.edge.funnel.example": "own_domain",
 		long + strings.Repeat("d", 60) + ".com": "too_long",
 	} {
 		got, err := s.Host(given)
 		f := fault.Of(err)
-		if f == nil || f.Code != fault.ValidationFailed || len(f.Fields) != 1 || f.Fields[0].Code != want || f.Fields[0].Pointer != "#/domain" {
+		if f == nil || f.Code != fault.ValidationFailed || len(f.Fields) != 1 || f.Fields[0].Code != want ||
+			f.Fields[0].Pointer != "#/domain" {
 			t.Errorf("%q: %q, %v; want %s", given, got, err, want)
 		}
 	}

@@ -2,29 +2,30 @@ package branding
 
 import "time"
 
-// Status of a domain.
+// Status is the state of a domain.
 type Status string
 
-// The states. Every one but PendingDNS and Removed has had its proof, and holds its host.
+// The states. In every state except PendingDNS and Removed, the domain has been proven and holds its host.
 const (
-	PendingDNS Status = "pending_dns" // a claim without proof
-	Verified   Status = "verified"    // proven; the host does not lead here yet
-	Active     Status = "active"      // proven, and the host leads here
-	Degraded   Status = "degraded"    // a record is gone; served for a while
-	Suspended  Status = "suspended"   // not served: the records stayed away, or the plan has no custom domain
-	Removed    Status = "removed"     // ended; the row stays
+	PendingDNS Status = "pending_dns" // claimed, not proven
+	Verified   Status = "verified"    // proven; the host does not point here yet
+	Active     Status = "active"      // proven; the host points here
+	Degraded   Status = "degraded"    // a record is missing; served for Grace
+	Suspended  Status = "suspended"   // not served: records missing for too long, or feature not in plan
+	Removed    Status = "removed"     // ended; the row is kept
 )
 
-// Served tells whether pages are shown and certificates given in s.
+// Served reports whether pages are served and certificates issued in s.
 func (s Status) Served() bool { return s == Verified || s == Active || s == Degraded }
 
-// Holds tells whether nobody else may have the host.
+// Holds reports whether the host is held, so that no other org may have it.
 func (s Status) Holds() bool { return s.Served() || s == Suspended }
 
-// Reason is why the last look found a domain not right; "" where it did, and before the first.
+// Reason is the problem that the last check found; "" if there was none, and before the first check.
 type Reason string
 
-// The reasons. The first two count as failures, those of the CNAME where the host has led here once, the others never.
+// The reasons. TXTMissing and TXTWrong count as failures. CNAMEMissing and CNAMEWrong count if the host has pointed
+// here before. The other reasons never count.
 const (
 	TXTMissing   Reason = "txt_missing"
 	TXTWrong     Reason = "txt_wrong"
@@ -35,55 +36,55 @@ const (
 	Unreachable Reason = "dns_unreachable"
 	Taken       Reason = "domain_taken"
 	NoFeature   Reason = "feature_not_in_plan"
-	Expired     Reason = "claim_expired" // of a removed one
+	Expired     Reason = "claim_expired" // of a removed claim
 )
 
-// Times of a domain's life.
+// Durations of a domain's life cycle.
 const (
 	ClaimLife  = 7 * 24 * time.Hour // of a claim without proof
-	Grace      = 72 * time.Hour     // for which a degraded domain is served
-	Quarantine = 7 * 24 * time.Hour // for which a suspended domain without proof still holds its host
-	FailureGap = 5 * time.Minute    // between two failures that count
-	Failures   = 3                  // in a row that make a domain degraded
+	Grace      = 72 * time.Hour     // how long a degraded domain is served
+	Quarantine = 7 * 24 * time.Hour // how long a suspended domain without proof holds its host
+	FailureGap = 5 * time.Minute    // minimum time between counted failures
+	Failures   = 3                  // consecutive failures until a domain is degraded
 )
 
-// Times between two looks.
+// Intervals between checks.
 const (
 	soonest    = time.Minute
 	atMost     = time.Hour
 	watching   = 6 * time.Hour
-	afterDoubt = 10 * time.Minute // a served domain that a look did not find right
+	afterDoubt = 10 * time.Minute // after a problem of an active domain, or a failed query
 )
 
-// Standing is what a domain has come to. The times are nil where it did not happen.
+// Standing is the state of a domain. A nil time means that the event has not happened.
 type Standing struct {
 	Status      Status
 	Reason      Reason
-	Failures    int // in a row
+	Failures    int // consecutive
 	ClaimedAt   time.Time
-	ProvenAt    *time.Time // first
-	RoutedAt    *time.Time // first led here
-	CheckedAt   *time.Time // the last look that was applied
-	FailedAt    *time.Time // the last failure that counted
-	DegradedAt  *time.Time // since when it has not been well
+	ProvenAt    *time.Time // first proven
+	RoutedAt    *time.Time // first pointed here
+	CheckedAt   *time.Time // the last applied check
+	FailedAt    *time.Time // the last counted failure
+	DegradedAt  *time.Time // start of the degradation
 	SuspendedAt *time.Time
-	LostAt      *time.Time // since when the proof has been missing
+	LostAt      *time.Time // since when the proof is missing
 	RemovedAt   *time.Time
 	NextCheckAt time.Time
 }
 
-// After is what a look makes of s, for an org that is entitled to a custom domain or is not. It is pure.
+// After returns the state after a check; entitled reports whether the org's plan has custom domains. It is pure.
 //
 //	             all right    proof only             a record gone                 disagree, unreachable
 //	pending_dns  active       verified               stays; after 7 days removed   stays; after 7 days removed
 //	verified     active       stays                  third time (TXT): degraded    stays
 //	active       stays        third time: degraded   third time: degraded          stays
 //	degraded     active       as active, or verified after 3 days: suspended       stays
-//	                          if it never led here
+//	                          if it never pointed here
 //	suspended    active       as above               TXT, after 7 days: removed    stays
 //
-// Without the feature, whatever has had proof is suspended, and comes out of it by the next look with the feature.
-func (s Standing) After(l Look, entitled bool) Standing {
+// Without the feature, every proven domain is suspended. The next check with the feature ends the suspension.
+func (s Standing) After(l DNSCheck, entitled bool) Standing {
 	now := l.At
 	s.CheckedAt = &now
 	s.Reason = l.reason()
@@ -98,7 +99,7 @@ func (s Standing) After(l Look, entitled bool) Standing {
 	return s
 }
 
-func (s *Standing) pending(l Look, entitled bool) {
+func (s *Standing) pending(l DNSCheck, entitled bool) {
 	switch {
 	case l.Proof == Right && !l.Taken && entitled:
 		s.ProvenAt = &l.At
@@ -112,8 +113,8 @@ func (s *Standing) pending(l Look, entitled bool) {
 	}
 }
 
-// serve is for a domain that is well.
-func (s *Standing) serve(l Look) {
+// serve sets the state of a domain without problems.
+func (s *Standing) serve(l DNSCheck) {
 	s.Status, s.Failures, s.FailedAt, s.DegradedAt, s.SuspendedAt, s.LostAt = Verified, 0, nil, nil, nil, nil
 	if l.Route == Right {
 		s.Status = Active
@@ -123,7 +124,7 @@ func (s *Standing) serve(l Look) {
 	}
 }
 
-func (s *Standing) held(l Look, entitled bool) {
+func (s *Standing) held(l DNSCheck, entitled bool) {
 	switch {
 	case l.Proof == Right:
 		s.LostAt = nil
@@ -134,7 +135,8 @@ func (s *Standing) held(l Look, entitled bool) {
 	well := l.Proof == Right && (l.Route == Right || !needsRoute)
 	gone := l.Proof.failed() || needsRoute && l.Route.failed()
 	switch {
-	case s.LostAt != nil && l.Proof.failed() && s.Status == Suspended && l.At.Sub(*s.SuspendedAt) >= Quarantine && l.At.Sub(*s.LostAt) >= Quarantine:
+	case s.LostAt != nil && l.Proof.failed() && s.Status == Suspended && l.At.Sub(*s.SuspendedAt) >= Quarantine &&
+		l.At.Sub(*s.LostAt) >= Quarantine:
 		s.Status, s.RemovedAt = Removed, &l.At
 	case !entitled:
 		s.suspend(l)
@@ -146,14 +148,14 @@ func (s *Standing) held(l Look, entitled bool) {
 	}
 }
 
-func (s *Standing) suspend(l Look) {
+func (s *Standing) suspend(l DNSCheck) {
 	if s.Status != Suspended {
 		s.Status, s.SuspendedAt = Suspended, &l.At
 	}
 }
 
-// fail counts a failure.
-func (s *Standing) fail(l Look) {
+// fail counts a failure and degrades or suspends the domain if there are too many.
+func (s *Standing) fail(l DNSCheck) {
 	if s.FailedAt == nil || l.At.Sub(*s.FailedAt) >= FailureGap {
 		s.Failures, s.FailedAt = s.Failures+1, &l.At
 	}
@@ -165,7 +167,8 @@ func (s *Standing) fail(l Look) {
 	}
 }
 
-// next is when the domain is looked at again: a young claim by the minute, an old one by the hour.
+// next returns the time of the next check. The interval of a claim is a quarter of its age, between a minute and an
+// hour.
 func (s *Standing) next(now time.Time) time.Time {
 	wait := watching
 	switch {
@@ -184,31 +187,31 @@ func (s *Standing) next(now time.Time) time.Time {
 	return now.Add(wait)
 }
 
-// Finding is what all resolvers together say of one record.
+// Finding is the combined result of all resolvers for one record.
 type Finding string
 
 // The findings.
 const (
-	Right   Finding = "right"   // all found it
-	Missing Finding = "missing" // all were asked, none found any
-	Wrong   Finding = "wrong"   // all were asked, none found the right one, and one found another
-	Split   Finding = "split"   // one found it, another did not
-	Unknown Finding = "unknown" // one could not be asked
+	Right   Finding = "right"   // all returned the right record
+	Missing Finding = "missing" // all responded, none with a record
+	Wrong   Finding = "wrong"   // all responded, none with the right record, at least one with another
+	Split   Finding = "split"   // some returned the right record, some did not
+	Unknown Finding = "unknown" // a query failed
 )
 
 func (f Finding) failed() bool { return f == Missing || f == Wrong }
 
-// Look is what was found of a domain at a moment.
-type Look struct {
-	At    time.Time // when it began
-	Proof Finding   // of the TXT record
-	Route Finding   // of where the host leads
+// DNSCheck is the result of a check of a domain.
+type DNSCheck struct {
+	At    time.Time // start of the check
+	Proof Finding   // the TXT record
+	Route Finding   // where the host points
 	Taken bool      // another org holds the host
-	Seen  string    // what stands in the place of a wrong record, for people; "" for nothing
+	Seen  string    // the wrong record's value, for display; "": none
 }
 
-// reason is the most important thing that is not right.
-func (l Look) reason() Reason {
+// reason returns the most important problem of the check.
+func (l DNSCheck) reason() Reason {
 	reasons := map[Finding]Reason{Missing: TXTMissing, Wrong: TXTWrong, Split: Disagree, Unknown: Unreachable}
 	if l.Proof != Right {
 		return reasons[l.Proof]

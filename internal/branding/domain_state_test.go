@@ -9,7 +9,7 @@ import (
 
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// standing is a domain in a state as it would be an hour after it came there; routed says that its host has led here.
+// standing returns a domain one hour after it entered a state; routed means that its host has pointed here.
 func standing(in branding.Status, routed bool) branding.Standing {
 	before := began.Add(-time.Hour)
 	s := branding.Standing{Status: in, ClaimedAt: began.Add(-2 * time.Hour)}
@@ -44,9 +44,9 @@ func TestWhatALookMakesOfADomain(t *testing.T) {
 	type row struct {
 		in           branding.Status
 		routed       bool
-		age          time.Duration // of the state, beyond the hour that it always has
+		age          time.Duration // of the state, in addition to the hour of standing
 		proof, route branding.Finding
-		failed       int // failures before, for states that count
+		failed       int // earlier failures, for states that count them
 		free         bool
 		want         branding.Status
 		reason       branding.Reason
@@ -65,7 +65,7 @@ func TestWhatALookMakesOfADomain(t *testing.T) {
 		{pending, false, 7 * day, unknown, unknown, 0, false, ended, branding.Expired},
 		{pending, false, 7 * day, right, right, 0, false, active, ""},
 		{pending, false, 0, right, right, 0, true, pending, branding.NoFeature},
-		// Proven, and not led here yet.
+		// Proven, not pointing here yet.
 		{verified, false, 0, right, right, 0, false, active, ""},
 		{verified, false, 90 * day, right, missing, 9, false, verified, branding.CNAMEMissing},
 		{verified, false, 0, missing, right, 0, false, verified, branding.TXTMissing},
@@ -86,7 +86,7 @@ func TestWhatALookMakesOfADomain(t *testing.T) {
 		{active, true, 0, unknown, unknown, 2, false, active, branding.Unreachable},
 		{active, true, 0, unknown, unknown, 0, true, suspended, branding.NoFeature},
 		{active, true, 0, right, right, 0, true, suspended, branding.NoFeature},
-		// On trial.
+		// Degraded.
 		{degraded, true, 0, right, right, 3, false, active, ""},
 		{degraded, true, 0, right, missing, 3, false, degraded, branding.CNAMEMissing},
 		{degraded, false, 0, right, missing, 3, false, verified, branding.CNAMEMissing},
@@ -96,7 +96,7 @@ func TestWhatALookMakesOfADomain(t *testing.T) {
 		{degraded, true, 30 * day, unknown, unknown, 9, false, degraded, branding.Unreachable},
 		{degraded, true, 30 * day, split, right, 9, false, degraded, branding.Disagree},
 		{degraded, true, 0, right, right, 3, true, suspended, branding.NoFeature},
-		// Not served.
+		// Suspended.
 		{suspended, true, 0, right, right, 3, false, active, ""},
 		{suspended, true, 30 * day, right, missing, 3, false, suspended, branding.CNAMEMissing},
 		{suspended, false, 0, right, missing, 3, false, verified, branding.CNAMEMissing},
@@ -104,15 +104,16 @@ func TestWhatALookMakesOfADomain(t *testing.T) {
 		{suspended, true, 30 * day, unknown, unknown, 3, false, suspended, branding.Unreachable},
 		{suspended, true, 0, right, right, 3, true, suspended, branding.NoFeature},
 		{suspended, true, 30 * day, right, right, 3, true, suspended, branding.NoFeature},
-		// Over.
+		// Removed.
 		{ended, true, 0, right, right, 0, false, ended, ""},
 	} {
 		s := standing(c.in, c.routed)
 		s.Failures = c.failed
 		now := began.Add(c.age)
-		got := s.After(branding.Look{At: now, Proof: c.proof, Route: c.route}, !c.free)
+		got := s.After(branding.DNSCheck{At: now, Proof: c.proof, Route: c.route}, !c.free)
 		if got.Status != c.want || got.Reason != c.reason {
-			t.Errorf("%s (routed %v, after %s, %d failures, without the feature %v), TXT %s, CNAME %s: %s %q; want %s %q",
+			t.Errorf(
+				"%s (routed %v, after %s, %d failures, without the feature %v), TXT %s, CNAME %s: %s %q; want %s %q",
 				c.in, c.routed, c.age, c.failed, c.free, c.proof, c.route, got.Status, got.Reason, c.want, c.reason)
 		}
 		if !got.NextCheckAt.After(now) || got.CheckedAt == nil || !got.CheckedAt.Equal(now) {
@@ -129,7 +130,7 @@ func TestAProofThatStaysAwayFreesTheHostAfterTheQuarantineAndNotBefore(t *testin
 		if now.Sub(began) > 60*24*time.Hour {
 			t.Fatal("the host is never free")
 		}
-		s = s.After(branding.Look{At: now, Proof: branding.Missing, Route: branding.Right}, true)
+		s = s.After(branding.DNSCheck{At: now, Proof: branding.Missing, Route: branding.Right}, true)
 		if _, ok := seen[s.Status]; !ok {
 			seen[s.Status] = now.Sub(began)
 		}
@@ -138,10 +139,12 @@ func TestAProofThatStaysAwayFreesTheHostAfterTheQuarantineAndNotBefore(t *testin
 	if got := seen[branding.Degraded]; got < 2*branding.FailureGap || got > time.Hour {
 		t.Errorf("degraded after %s", got)
 	}
-	if got := seen[branding.Suspended] - seen[branding.Degraded]; got < branding.Grace || got > branding.Grace+time.Hour {
+	if got := seen[branding.Suspended] - seen[branding.Degraded]; got < branding.Grace ||
+		got > branding.Grace+time.Hour {
 		t.Errorf("suspended %s after it was degraded", got)
 	}
-	if got := seen[branding.Removed] - seen[branding.Suspended]; got < branding.Quarantine || got > branding.Quarantine+6*time.Hour {
+	if got := seen[branding.Removed] - seen[branding.Suspended]; got < branding.Quarantine ||
+		got > branding.Quarantine+6*time.Hour {
 		t.Errorf("free %s after it was suspended", got)
 	}
 }
@@ -150,28 +153,39 @@ func TestHurriedLooksCountAsOneFailure(t *testing.T) {
 	t.Parallel()
 	s := standing(branding.Active, true)
 	for i := range 50 {
-		s = s.After(branding.Look{At: began.Add(time.Duration(i) * time.Second), Proof: branding.Missing, Route: branding.Missing}, true)
+		s = s.After(branding.DNSCheck{
+			At: began.Add(time.Duration(i) * time.Second), Proof: branding.Missing,
+			Route: branding.Missing,
+		}, true)
 	}
 	if s.Status != branding.Active || s.Failures != 1 {
 		t.Errorf("after 50 looks within a minute: %s, %d failures", s.Status, s.Failures)
 	}
 }
 
-// A lost proof that comes back in between begins its quarantine anew.
+// If a lost proof returns, a later loss restarts the quarantine.
 func TestALostProofThatCameBackHasNotBeenLost(t *testing.T) {
 	t.Parallel()
 	s := standing(branding.Suspended, true)
 	week := branding.Quarantine
-	s = s.After(branding.Look{At: began, Proof: branding.Missing, Route: branding.Missing}, true)
-	s = s.After(branding.Look{At: began.Add(week - time.Hour), Proof: branding.Right, Route: branding.Missing}, true)
-	s = s.After(branding.Look{At: began.Add(week + time.Hour), Proof: branding.Missing, Route: branding.Missing}, true)
+	s = s.After(branding.DNSCheck{At: began, Proof: branding.Missing, Route: branding.Missing}, true)
+	s = s.After(branding.DNSCheck{At: began.Add(week - time.Hour), Proof: branding.Right, Route: branding.Missing},
+		true)
+	s = s.After(branding.DNSCheck{At: began.Add(week + time.Hour), Proof: branding.Missing, Route: branding.Missing},
+		true)
 	if s.Status != branding.Suspended {
 		t.Errorf("%s", s.Status)
 	}
-	if s = s.After(branding.Look{At: began.Add(2*week + 2*time.Hour), Proof: branding.Unknown, Route: branding.Unknown}, true); s.Status != branding.Suspended {
+	if s = s.After(branding.DNSCheck{
+		At: began.Add(2*week + 2*time.Hour), Proof: branding.Unknown,
+		Route: branding.Unknown,
+	}, true); s.Status != branding.Suspended {
 		t.Errorf("%s by a look that could not be made", s.Status)
 	}
-	if s = s.After(branding.Look{At: began.Add(2*week + 2*time.Hour), Proof: branding.Missing, Route: branding.Missing}, true); s.Status != branding.Removed {
+	if s = s.After(branding.DNSCheck{
+		At: began.Add(2*week + 2*time.Hour), Proof: branding.Missing,
+		Route: branding.Missing,
+	}, true); s.Status != branding.Removed {
 		t.Errorf("%s a week later", s.Status)
 	}
 }
@@ -180,11 +194,12 @@ func TestAYoungClaimIsLookedAtByTheMinuteAndAnOldOneByTheHour(t *testing.T) {
 	t.Parallel()
 	s, now, looks := branding.Standing{Status: branding.PendingDNS, ClaimedAt: began}, began, map[int]int{}
 	for s.Status == branding.PendingDNS {
-		s = s.After(branding.Look{At: now, Proof: branding.Missing, Route: branding.Missing}, true)
+		s = s.After(branding.DNSCheck{At: now, Proof: branding.Missing, Route: branding.Missing}, true)
 		looks[int(now.Sub(began).Hours())/24]++
 		now = s.NextCheckAt
 	}
-	if looks[0] < 24 || looks[0] > 48 || looks[3] < 23 || looks[3] > 25 || s.Status != branding.Removed || now.Sub(began) < branding.ClaimLife {
+	if looks[0] < 24 || looks[0] > 48 || looks[3] < 23 || looks[3] > 25 || s.Status != branding.Removed ||
+		now.Sub(began) < branding.ClaimLife {
 		t.Errorf("looks by day: %v; %s", looks, s.Status)
 	}
 }

@@ -17,52 +17,53 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Hosts knows which org is shown under which host, from memory: an answer costs no round trip and needs no database. A
-// change is known to every process within a second of its commit. Each change has a number, in the order of the commits
-// (see migrations), so that following them misses nothing; and now and then everything is read anew.
+// Hosts maps hosts to orgs from memory: a look-up needs no round trip and no database. Every process sees a change
+// within a second of its commit. Changes are numbered in commit order (see migrations), so following the numbers misses
+// none; in addition, the whole table is read periodically.
 //
-// What it knows is also kept in a file, so that a process which starts while the database is away goes on where the last
-// one ended. A host that is not known has no org.
+// Hosts also writes a snapshot file, so that a process that starts while the database is unavailable uses the last
+// known state. An unknown host has no org.
 type Hosts struct {
 	HostsOptions
-	state atomic.Pointer[hostTable] // never changed, only replaced
+	state atomic.Pointer[hostTable] // immutable; replaced as a whole
 }
 
-// HostsOptions are what Hosts needs.
+// HostsOptions are the dependencies of Hosts.
 type HostsOptions struct {
 	System *postgres.DB
-	File   string // of the snapshot; "" for none
+	File   string // path of the snapshot; "": none
 	Log    *slog.Logger
 }
 
-// hostTable is what was known at a moment.
+// hostTable is an immutable state of the table.
 type hostTable struct {
-	version int64 // of the newest change in it
+	version int64 // of the newest change
 	hosts   map[string]hostEntry
-	heard   time.Time // of the database; zero: never
+	heard   time.Time // last read of the database; zero: never
 }
 
-// hostEntry is a host that is served.
+// hostEntry is a served host.
 type hostEntry struct {
 	Org    id.ID  `json:"org"`
 	Domain id.ID  `json:"domain"`
 	Status Status `json:"status"`
 }
 
-// Times of following.
+// Intervals and timeout of following the database.
 const (
 	followEach = 400 * time.Millisecond
 	readAnew   = 10 * time.Minute
 	followTime = 5 * time.Second
 )
 
-// NewHosts knows what the file says, until Load or Run has heard the database.
+// NewHosts returns Hosts with the snapshot's state, until Load or Run has read the database.
 func NewHosts(o HostsOptions) *Hosts {
 	h := &Hosts{HostsOptions: o}
 	h.state.Store(&hostTable{hosts: map[string]hostEntry{}})
 	if o.File != "" {
 		if t, err := readSnapshot(o.File); err != nil {
-			o.Log.Warn("the snapshot of custom domains cannot be read: none is known until the database has answered", "file", o.File, "error", err)
+			o.Log.Warn("reading the snapshot of custom domains failed; no host is known until the database responds",
+				"file", o.File, "error", err)
 		} else if t != nil {
 			h.state.Store(t)
 		}
@@ -70,27 +71,38 @@ func NewHosts(o HostsOptions) *Hosts {
 	return h
 }
 
-// Collect shows how many hosts are known, and how long ago the database was last heard.
+// Collect registers metrics of the number of hosts and of the time since the last read of the database.
 func (h *Hosts) Collect(metrics prometheus.Registerer) {
+	served := func() float64 { return float64(h.Len()) }
+	age := func() float64 {
+		if t := h.state.Load(); !t.heard.IsZero() {
+			return time.Since(t.heard).Seconds()
+		}
+		return -1
+	}
 	metrics.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "funnelwork_domains_served", Help: "Custom domains that this process shows pages and lets certificates be given for."},
-			func() float64 { return float64(h.Len()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "funnelwork_domains_heard_seconds", Help: "Seconds since this process last read the changes of custom domains; -1: never."},
-			func() float64 {
-				if t := h.state.Load(); !t.heard.IsZero() {
-					return time.Since(t.heard).Seconds()
-				}
-				return -1
-			}))
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "funnelwork_domains_served",
+			Help: "Custom domains that this process serves.",
+		}, served),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "funnelwork_domains_refresh_age_seconds",
+			Help: "Seconds since this process last read the custom domains; -1: never.",
+		}, age),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "funnelwork_domains_heard_seconds",
+			Help: "Deprecated: use funnelwork_domains_refresh_age_seconds.",
+		}, age))
 }
 
-// Org is the org whose pages are shown under host: a name in lower case, without port. False for every other host.
+// Org returns the org that is served under host, a lower-case name without a port. It returns false for an unknown
+// host.
 func (h *Hosts) Org(host string) (id.ID, bool) {
 	e, ok := h.state.Load().hosts[host]
 	return e.Org, ok
 }
 
-// Serves tells whether a certificate may be given for a name, in any case, with or without the dot at its end.
+// Serves reports whether a certificate may be issued for a name, in any case, with or without a trailing dot.
 func (h *Hosts) Serves(name string) bool {
 	if len(name) > hostMax+1 {
 		return false
@@ -99,13 +111,14 @@ func (h *Hosts) Serves(name string) bool {
 	return ok
 }
 
-// Len is how many hosts are known.
+// Len returns the number of hosts.
 func (h *Hosts) Len() int { return len(h.state.Load().hosts) }
 
-// Load reads everything from the database.
+// Load reads the whole table from the database.
 func (h *Hosts) Load(ctx context.Context) error { return h.read(ctx, true) }
 
-// Run follows the database until ctx ends. Its silence is logged once, and changes nothing.
+// Run follows the database until ctx is done. While the database is unavailable, it keeps the known hosts and logs one
+// warning.
 func (h *Hosts) Run(ctx context.Context) error {
 	tick := time.NewTicker(followEach)
 	defer tick.Stop()
@@ -118,7 +131,8 @@ func (h *Hosts) Run(ctx context.Context) error {
 		case err == nil && anew:
 			whole = time.Now()
 		case err != nil && !away && ctx.Err() == nil:
-			h.Log.WarnContext(ctx, "custom domains cannot be followed: what is known goes on", "hosts", h.Len(), "error", err)
+			h.Log.WarnContext(ctx, "reading custom domains failed; the known hosts are still served", "hosts", h.Len(),
+				"error", err)
 		}
 		away = err != nil
 		select {
@@ -141,15 +155,15 @@ type hostChange struct {
 	Changed int64
 }
 
-// read applies what is new, or begins with nothing. A whole read has its number from the hosts that are held: a removal
-// after the last of them is read once more, and changes nothing.
+// read applies new changes, or reads the whole table. The version of a whole read is that of the newest held host, so
+// removals after it are read again, which has no effect.
 func (h *Hosts) read(ctx context.Context, whole bool) error {
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	was := h.state.Load()
 	now := &hostTable{version: was.version, hosts: was.hosts, heard: time.Now()}
 	var changes []hostChange
-	err := h.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := h.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		sql, args := feedSQL, []any{was.version}
 		if whole {
 			now.version, now.hosts = 0, map[string]hostEntry{}
@@ -174,13 +188,15 @@ func (h *Hosts) read(ctx context.Context, whole bool) error {
 	h.state.Store(now)
 	if h.File != "" && (len(changes) > 0 && !whole || !maps.Equal(was.hosts, now.hosts)) {
 		if err := writeSnapshot(h.File, now); err != nil {
-			h.Log.WarnContext(ctx, "the snapshot of custom domains cannot be written: a start without the database would know older ones", "error", err)
+			h.Log.WarnContext(ctx,
+				"writing the snapshot of custom domains failed; a start without the database would use older "+
+					"ones", "error", err)
 		}
 	}
 	return nil
 }
 
-// apply lets one claim's change take effect. The end of a claim ends the host only while it is still that claim's.
+// apply applies the change of one claim. The end of a claim removes the host only if the host belongs to that claim.
 func (t *hostTable) apply(c hostChange) {
 	t.version = max(t.version, c.Changed)
 	if c.Status.Served() {
@@ -190,5 +206,5 @@ func (t *hostTable) apply(c hostChange) {
 	}
 }
 
-// Names are the hosts that are known, in order.
+// Names returns the known hosts, sorted.
 func (h *Hosts) Names() []string { return slices.Sorted(maps.Keys(h.state.Load().hosts)) }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// snapshot is the file's content. The format's number goes up with a change that an older program would misread.
+// snapshot is the file's content. Increment the format's number with a change that an older program would misread.
 type snapshot struct {
 	Format  int                  `json:"format"`
 	Version int64                `json:"version"`
@@ -18,7 +18,7 @@ type snapshot struct {
 
 const snapshotFormat = 1
 
-// readSnapshot answers nil where there is no file.
+// readSnapshot returns nil if there is no file.
 func readSnapshot(file string) (*hostTable, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func readSnapshot(file string) (*hostTable, error) {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
 	if s.Format != snapshotFormat {
-		return nil, fmt.Errorf("format %d is not known", s.Format)
+		return nil, fmt.Errorf("unknown format %d", s.Format)
 	}
 	t := &hostTable{version: s.Version, hosts: map[string]hostEntry{}}
 	for host, e := range s.Hosts {
@@ -43,7 +43,8 @@ func readSnapshot(file string) (*hostTable, error) {
 	return t, nil
 }
 
-// writeSnapshot replaces the file as a whole: whoever reads it meanwhile, or after a crash, has the old one or the new.
+// writeSnapshot replaces the file atomically: a concurrent reader, or a reader after a crash, sees the old file or the
+// new one.
 func writeSnapshot(file string, t *hostTable) (err error) {
 	b, err := json.Marshal(snapshot{Format: snapshotFormat, Version: t.version, Hosts: t.hosts})
 	if err != nil {

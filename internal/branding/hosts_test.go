@@ -17,11 +17,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// served makes a domain in a state, as looks would have.
+// served creates a domain in a state, as checks would have.
 func served(t testing.TB, conn *pgx.Conn, org id.ID, host string, status branding.Status) id.ID {
 	t.Helper()
 	domain := id.New()
-	if _, err := conn.Exec(t.Context(), "INSERT INTO domain (org_id, id, host, token, status, proven_at) VALUES ($1, $2, $3, 'x', $4, now())", org, domain, host, status); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		"INSERT INTO domain (org_id, id, host, token, status, proven_at) VALUES ($1, $2, $3, 'x', $4, now())", org,
+		domain, host, status); err != nil {
 		t.Fatal(err)
 	}
 	return domain
@@ -74,11 +76,14 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 		t.Fatal("what was there is not known after Load")
 	}
 	follow(t, h)
-	for _, status := range []branding.Status{branding.Degraded, branding.Verified, branding.Suspended, branding.Active} {
+	for _, status := range []branding.Status{
+		branding.Degraded, branding.Verified, branding.Suspended,
+		branding.Active,
+	} {
 		exec("UPDATE domain SET status = $2 WHERE id = $1", first, status)
 		until(t, "after "+string(status), is(map[bool]id.ID{true: a}[status != branding.Suspended], "crm.acme.test"))
 	}
-	// Another's claim of the host comes and goes, and the host stays a's.
+	// Another org's claim of the host begins and ends; the host still belongs to a.
 	other := served(t, conn, b, "crm.acme.test", branding.PendingDNS)
 	exec("UPDATE domain SET status = 'removed' WHERE id = $1", other)
 	marker := served(t, conn, id.New(), "marker.acme.test", branding.Active)
@@ -87,7 +92,7 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 		t.Error("the end of another's claim took the host away")
 	}
 	exec("UPDATE domain SET status = 'removed' WHERE id = $1", marker)
-	// It goes to b in between two looks, and a's end is seen together with b's beginning.
+	// The host moves to b between two reads, so the end of a's claim and the start of b's are read together.
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +109,8 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 	served(t, conn, id.New(), "last.acme.test", branding.Verified)
 	until(t, "the newest is known", func() bool { return h.Serves("last.acme.test") })
 	for name, want := range map[string]bool{
-		"pending.acme.test": false, "gone.acme.test": false, "unknown.acme.test": false, "": false, ".": false, "acme.test": false, "x.crm.acme.test": false,
+		"pending.acme.test": false, "gone.acme.test": false, "unknown.acme.test": false, "": false, ".": false,
+		"acme.test": false, "x.crm.acme.test": false,
 		"crm.acme.test": true, "CRM.acme.test": true, "crm.acme.test.": true,
 	} {
 		if h.Serves(name) != want {
@@ -112,8 +118,10 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 		}
 	}
 
-	// What is known is on the disk, and a start without the database has it.
-	until(t, "the snapshot holds the newest", func() bool { return branding.NewHosts(options).Serves("last.acme.test") })
+	// The snapshot has the state, and a start without the database uses it.
+	until(t, "the snapshot holds the newest", func() bool {
+		return branding.NewHosts(options).Serves("last.acme.test")
+	})
 	away, err := postgres.Open(t.Context(), postgres.Options{URL: "postgres://127.0.0.1:1/x", Role: postgres.System})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +135,7 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 	if org, ok := again.Org("crm.acme.test"); !ok || org != b || again.Serves("unknown.acme.test") || again.Len() != 2 {
 		t.Errorf("after a start without the database: %v, %v, %d hosts", org, ok, again.Len())
 	}
-	// A file that is broken is no file.
+	// An invalid file counts as missing.
 	for _, broken := range []string{"", "{", `{"format":9}`, `[]`} {
 		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
@@ -138,7 +146,7 @@ func TestHostsFollowEveryChangeOfWhatIsServed(t *testing.T) {
 	}
 }
 
-// TestWhatCommitsLaterIsNotMissed: changes whose transactions overlap get their numbers in the order of their commits.
+// TestWhatCommitsLaterIsNotMissed: changes of overlapping transactions are numbered in commit order.
 func TestWhatCommitsLaterIsNotMissed(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -155,7 +163,9 @@ func TestWhatCommitsLaterIsNotMissed(t *testing.T) {
 			for i := range each {
 				tx, err := conn.Begin(t.Context())
 				if err == nil {
-					_, err = tx.Exec(t.Context(), "INSERT INTO domain (org_id, id, host, token, status) VALUES ($1, $2, $3, 'x', 'active')", id.New(), id.New(), fmt.Sprintf("h%d.w%d.test", i, w))
+					_, err = tx.Exec(t.Context(),
+						"INSERT INTO domain (org_id, id, host, token, status) VALUES ($1, $2, $3, 'x', 'active')",
+						id.New(), id.New(), fmt.Sprintf("h%d.w%d.test", i, w))
 				}
 				if err == nil {
 					_, err = tx.Exec(t.Context(), "SELECT pg_sleep($1)", float64((w+i)%3)/200)
@@ -187,7 +197,10 @@ func TestHostsGoOnWhileThePostgresIsStopped(t *testing.T) {
 	}
 	served(t, conn, id.New(), "crm.acme.test", branding.Active)
 	_ = conn.Close(t.Context())
-	options := branding.HostsOptions{System: system, File: filepath.Join(t.TempDir(), "hosts.json"), Log: testkit.Log(t)}
+	options := branding.HostsOptions{
+		System: system, File: filepath.Join(t.TempDir(), "hosts.json"),
+		Log: testkit.Log(t),
+	}
 	h := branding.NewHosts(options)
 	if err := h.Load(t.Context()); err != nil {
 		t.Fatal(err)

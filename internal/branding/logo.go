@@ -20,15 +20,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// What a logo may be.
+// Limits of a logo.
 const (
-	LogoBytes  = 1 << 20 // as it is sent
-	keptBytes  = 2 << 20 // as it is kept: a picture may grow when it is written anew
-	logoSide   = 2048    // pixels of a raster's width, and of its height
-	jpegPasses = 64      // scans of a JPEG, each of which passes over all its pixels. Ordinary ones have up to 12
+	LogoBytes  = 1 << 20 // as uploaded
+	keptBytes  = 2 << 20 // as stored; re-encoding may enlarge an image
+	logoSide   = 2048    // maximum width and height of a raster, in pixels
+	jpegPasses = 64      // scans of a JPEG, each over all pixels; ordinary files have up to 12
 )
 
-// The types that are taken.
+// The accepted types.
 const (
 	typePNG  = "image/png"
 	typeJPEG = "image/jpeg"
@@ -36,29 +36,31 @@ const (
 	typeSVG  = "image/svg+xml"
 )
 
-// Logo is a picture as we wrote it: nothing of what was sent is in it but what can be seen.
+// Logo is a re-encoded image. Of the upload, it contains only the visible content.
 type Logo struct {
 	LogoInfo
 	Bytes []byte
 }
 
-// Raster tells whether mail programs can show it.
+// Raster reports whether mail programs can display the logo.
 func (l *LogoInfo) Raster() bool { return l.Type == typePNG || l.Type == typeJPEG }
 
-// NewLogo makes a logo of what was sent under a Content-Type: PNG, JPEG or WebP, which are decoded and written anew as PNG
-// or JPEG, or SVG, of which only what is known to be harmless is taken (svg.go).
+// NewLogo converts an upload with the given Content-Type: PNG, JPEG or WebP, which are decoded and re-encoded as PNG or
+// JPEG, or SVG, of which only harmless parts are kept (svg.go).
 //
-// A raster has at most 2048 x 2048 pixels, which its header says before any pixel is decoded. A still picture is what is
-// kept: of an animated PNG the one that every program can show, and an animated WebP has none. CMYK is refused, because
-// its colours mean nothing without a profile. What a camera notes beside the pixels, its turning included, is dropped.
+// A raster has at most 2048 x 2048 pixels; this is checked from its header before any pixel is decoded. Only a still
+// image is kept: of an animated PNG, the default image; an animated WebP, which has none, is rejected. CMYK is
+// rejected, because its colours are undefined without a profile. Camera metadata, including the orientation, is
+// dropped.
 //
-// Errors: fault.UnsupportedMedia for another type; fault.ValidationFailed, about the whole body, where it is not what it
-// says it is, cannot be read, is too large, or an SVG holds what it may not.
+// Errors: fault.UnsupportedMedia for another type; fault.ValidationFailed, about the whole body, if the body does not
+// match its type, cannot be decoded, is too large, or is an SVG with a forbidden part.
 func NewLogo(contentType string, sent []byte) (*Logo, error) {
 	declared, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
 	if err != nil || declared != typePNG && declared != typeJPEG && declared != typeWebP && declared != typeSVG {
-		return nil, fault.New(fault.UnsupportedMedia, "Send Content-Type: image/png, image/jpeg, image/webp or image/svg+xml.")
+		return nil,
+			fault.New(fault.UnsupportedMedia, "Send Content-Type: image/png, image/jpeg, image/webp or image/svg+xml.")
 	}
 	if len(sent) == 0 {
 		return nil, refused("required", "The body is the logo: it is missing.")
@@ -87,12 +89,15 @@ func NewLogo(contentType string, sent []byte) (*Logo, error) {
 	return out, nil
 }
 
-// refused is a 422 about the body as a whole.
+// refused returns a 422 fault about the whole body.
 func refused(code, detail string) *fault.Fault {
-	return &fault.Fault{Code: fault.ValidationFailed, Detail: "This cannot be a logo.", Fields: []fault.Field{{Pointer: "#", Code: code, Detail: detail}}}
+	return &fault.Fault{
+		Code: fault.ValidationFailed, Detail: "This cannot be a logo.",
+		Fields: []fault.Field{{Pointer: "#", Code: code, Detail: detail}},
+	}
 }
 
-// sniff is the type that the first bytes tell; "" for none of ours.
+// sniff returns the type that the first bytes indicate, or "" if it is not supported.
 func sniff(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
@@ -104,15 +109,15 @@ func sniff(b []byte) string {
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
 	if bytes.HasPrefix(text, []byte("<")) {
-		return typeSVG // the parser says whether it is one
+		return typeSVG // the parser verifies it
 	}
 	return ""
 }
 
-// press decodes a raster and writes it anew.
+// press decodes a raster and re-encodes it.
 func (l *Logo) press(declared string, sent []byte) (err error) {
 	defer func() {
-		if v := recover(); v != nil { // a decoder's mistake is no reason to fall
+		if v := recover(); v != nil { // a panic in a decoder must not end the process
 			err = unreadable(fmt.Errorf("panic: %v", v))
 		}
 	}()
@@ -131,7 +136,7 @@ func (l *Logo) press(declared string, sent []byte) (err error) {
 		return unreadable(err)
 	}
 	if b := picture.Bounds(); b.Dx() != size.Width || b.Dy() != size.Height {
-		return unreadable(errors.New("its pixels are not what its header says"))
+		return unreadable(errors.New("the pixels do not match the header"))
 	}
 	l.Width, l.Height = size.Width, size.Height
 	var out bytes.Buffer
@@ -154,8 +159,10 @@ func unreadable(cause error) error {
 	return f.Because(cause)
 }
 
-// header reads what stands before the pixels, and refuses what would make reading them too dear.
-func header(declared string, sent []byte) (size image.Config, decode func(*bytes.Reader) (image.Image, error), err error) {
+// header decodes the header and rejects images that are too expensive to decode.
+func header(declared string, sent []byte) (size image.Config, decode func(*bytes.Reader) (image.Image, error),
+	err error,
+) {
 	switch declared {
 	case typePNG:
 		size, err = png.DecodeConfig(bytes.NewReader(sent))
@@ -173,7 +180,7 @@ func header(declared string, sent []byte) (size image.Config, decode func(*bytes
 		size, err = webp.DecodeConfig(bytes.NewReader(sent))
 		decode = func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) }
 	default:
-		err = errors.New("no raster")
+		err = errors.New("not a raster image")
 	}
 	if err != nil {
 		err = unreadable(err)
@@ -181,12 +188,12 @@ func header(declared string, sent []byte) (size image.Config, decode func(*bytes
 	return size, decode, err
 }
 
-// animated tells whether the header of a WebP announces frames.
+// animated reports whether the header of a WebP declares an animation.
 func animated(b []byte) bool {
 	return len(b) > 20 && string(b[12:16]) == "VP8X" && binary.LittleEndian.Uint32(b[16:20]) == 10 && b[20]&2 != 0
 }
 
-// plain is the picture with 8 bits a channel, and as it is where it has no more.
+// plain returns the image with 8 bits per channel. An image with at most 8 bits is returned unchanged.
 func plain(p image.Image) image.Image {
 	switch p.(type) {
 	case *image.Paletted, *image.Gray, *image.NRGBA, *image.RGBA:

@@ -51,7 +51,7 @@ func asJPEG(t testing.TB, p image.Image) []byte {
 	return b.Bytes()
 }
 
-// pngHeader is a PNG that says it is so large, with data of our choice.
+// pngHeader returns a PNG that declares the given size, with the given data.
 func pngHeader(w, h uint32, data []byte) []byte {
 	b := []byte("\x89PNG\r\n\x1a\n")
 	chunk := func(kind string, body []byte) {
@@ -66,7 +66,7 @@ func pngHeader(w, h uint32, data []byte) []byte {
 	return b
 }
 
-// deflated is so many zero bytes, packed.
+// deflated returns n zero bytes, compressed.
 func deflated(t testing.TB, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -87,7 +87,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// A WebP of one pixel with loss, and one of one pixel without loss and with alpha.
+// A lossy WebP of one pixel, and a lossless one with alpha.
 var (
 	lossyWebP    = unbase64("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
 	losslessWebP = unbase64("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
@@ -113,9 +113,11 @@ const plainSVG = `<?xml version="1.0" encoding="UTF-8"?>
 
 const plainSVGKept = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><title>Acme &amp; Co</title>` +
 	`<style>.a , .b{fill:#8a1c4a}.c{fill:url(#g)}</style>` +
-	`<defs><linearGradient id="g" x1="0" x2="1"><stop offset="0" stop-color="#fff"/><stop offset="1" style="stop-color:rgb(1, 2, 3)"/></linearGradient></defs>` +
+	`<defs><linearGradient id="g" x1="0" x2="1"><stop offset="0" stop-color="#fff"/><stop offset="1" ` +
+	`style="stop-color:rgb(1, 2, 3)"/></linearGradient></defs>` +
 	`<g id="mark" transform="translate(1 2)"><path class="a" d="M0 0L10 10Z" fill="url(#g)"/></g>` +
-	`<use href="#mark" x="20"/><text x="3" y="4" font-family="&#39;Open Sans&#39;, sans-serif">Ac<tspan dx="1">m</tspan>e</text></svg>`
+	`<use href="#mark" x="20"/><text x="3" y="4" font-family="&#39;Open Sans&#39;, ` +
+	`sans-serif">Ac<tspan dx="1">m</tspan>e</text></svg>`
 
 func TestALogoIsWrittenAnew(t *testing.T) {
 	t.Parallel()
@@ -125,15 +127,46 @@ func TestALogoIsWrittenAnew(t *testing.T) {
 		sent     []byte
 		want     branding.LogoInfo
 	}{
-		"png":                        {"image/png", asPNG(t, picture(30, 20)), branding.LogoInfo{Type: "image/png", Width: 30, Height: 20}},
-		"png of 16 bits":             {"image/png", asPNG(t, grey), branding.LogoInfo{Type: "image/png", Width: 5, Height: 4}},
-		"png at the limit":           {"image/png", asPNG(t, image.NewGray(image.Rect(0, 0, 2048, 2048))), branding.LogoInfo{Type: "image/png", Width: 2048, Height: 2048}},
-		"jpeg":                       {"image/jpeg", asJPEG(t, picture(30, 20)), branding.LogoInfo{Type: "image/jpeg", Width: 30, Height: 20}},
-		"webp with loss":             {"image/webp", lossyWebP, branding.LogoInfo{Type: "image/jpeg", Width: 1, Height: 1}},
-		"webp without loss":          {"IMAGE/WebP; q=1", losslessWebP, branding.LogoInfo{Type: "image/png", Width: 1, Height: 1}},
-		"svg":                        {"image/svg+xml; charset=UTF-8", []byte(plainSVG), branding.LogoInfo{Type: "image/svg+xml", Width: 120, Height: 40}},
-		"svg with a mark":            {"image/svg+xml", append([]byte("\ufeff\n"), `<svg xmlns="http://www.w3.org/2000/svg" width="12.4px" height="9"/>`...), branding.LogoInfo{Type: "image/svg+xml", Width: 12, Height: 9}},
-		"an svg as a prefixed space": {"image/svg+xml", []byte(`<s:svg xmlns:s="http://www.w3.org/2000/svg" viewBox="0,0,7,7"><s:rect width="7" height="7"/></s:svg>`), branding.LogoInfo{Type: "image/svg+xml", Width: 7, Height: 7}},
+		"png": {
+			"image/png", asPNG(t, picture(30, 20)),
+			branding.LogoInfo{Type: "image/png", Width: 30, Height: 20},
+		},
+		"png of 16 bits": {
+			"image/png", asPNG(t, grey),
+			branding.LogoInfo{Type: "image/png", Width: 5, Height: 4},
+		},
+		"png at the limit": {
+			"image/png", asPNG(t, image.NewGray(image.Rect(0, 0, 2048, 2048))),
+			branding.LogoInfo{Type: "image/png", Width: 2048, Height: 2048},
+		},
+		"jpeg": {
+			"image/jpeg", asJPEG(t, picture(30, 20)),
+			branding.LogoInfo{Type: "image/jpeg", Width: 30, Height: 20},
+		},
+		"webp with loss": {
+			"image/webp", lossyWebP,
+			branding.LogoInfo{Type: "image/jpeg", Width: 1, Height: 1},
+		},
+		"webp without loss": {
+			"IMAGE/WebP; q=1", losslessWebP,
+			branding.LogoInfo{Type: "image/png", Width: 1, Height: 1},
+		},
+		"svg": {
+			"image/svg+xml; charset=UTF-8", []byte(plainSVG),
+			branding.LogoInfo{Type: "image/svg+xml", Width: 120, Height: 40},
+		},
+		"svg with a mark": {
+			"image/svg+xml",
+			append([]byte("\ufeff\n"), `<svg xmlns="http://www.w3.org/2000/svg" width="12.4px" height="9"/>`...),
+			branding.LogoInfo{Type: "image/svg+xml", Width: 12, Height: 9},
+		},
+		"an svg as a prefixed space": {
+			"image/svg+xml",
+			[]byte(
+				`<s:svg xmlns:s="http://www.w3.org/2000/svg" viewBox="0,0,7,7"><s:rect width="7" ` +
+					`height="7"/></s:svg>`),
+			branding.LogoInfo{Type: "image/svg+xml", Width: 7, Height: 7},
+		},
 	} {
 		l, err := branding.NewLogo(c.declared, c.sent)
 		if err != nil {
@@ -155,7 +188,7 @@ func TestALogoIsWrittenAnew(t *testing.T) {
 	}
 }
 
-// TestNothingButThePictureIsKept sends files that are something else too: what is kept holds none of it.
+// TestNothingButThePictureIsKept uploads polyglot files: the stored image contains only the image.
 func TestNothingButThePictureIsKept(t *testing.T) {
 	t.Parallel()
 	const page = "<script>alert(1)</script>"
@@ -177,13 +210,14 @@ func TestNothingButThePictureIsKept(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if bytes.Contains(l.Bytes, []byte("script")) || bytes.Contains(l.Bytes, []byte("PK\x03\x04")) || bytes.Contains(l.Bytes, []byte("Exif")) {
+		if bytes.Contains(l.Bytes, []byte("script")) || bytes.Contains(l.Bytes, []byte("PK\x03\x04")) ||
+			bytes.Contains(l.Bytes, []byte("Exif")) {
 			t.Errorf("%s: it is still there", name)
 		}
 	}
 }
 
-// pngText puts a text chunk behind the header.
+// pngText inserts a text chunk after the header.
 func pngText(b []byte, text string) []byte {
 	const head = 8 + 25
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)))
@@ -195,12 +229,16 @@ func pngText(b []byte, text string) []byte {
 func TestWhatIsNoLogoIsRefused(t *testing.T) {
 	t.Parallel()
 	var animation bytes.Buffer
-	if err := gif.Encode(&animation, image.NewPaletted(image.Rect(0, 0, 2, 2), color.Palette{color.Black, color.White}), nil); err != nil {
+	if err := gif.Encode(&animation,
+		image.NewPaletted(image.Rect(0, 0, 2, 2), color.Palette{color.Black, color.White}), nil); err != nil {
 		t.Fatal(err)
 	}
 	gifScript := append([]byte("GIF89a/*"), "*/=1;alert(1)//"...)
-	webpFrames := append([]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"), make([]byte, 12)...)
-	webpHuge := append([]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\xff\xff\x00"), make([]byte, 12)...)
+	webpFrames := append(
+		[]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
+		make([]byte, 12)...)
+	webpHuge := append([]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\xff\xff\x00"),
+		make([]byte, 12)...)
 	scans := asJPEG(t, picture(8, 8))
 	scans = append(scans[:len(scans)-2], bytes.Repeat([]byte{0xff, 0xda, 0, 12}, 100)...)
 	for name, c := range map[string]struct {
@@ -246,7 +284,7 @@ func TestWhatIsNoLogoIsRefused(t *testing.T) {
 	}
 }
 
-// cmyk is the header of a JPEG of four channels.
+// cmyk returns the header of a JPEG with four channels.
 func cmyk(t *testing.T) []byte {
 	t.Helper()
 	b := asJPEG(t, image.NewGray(image.Rect(0, 0, 8, 8)))
@@ -255,7 +293,7 @@ func cmyk(t *testing.T) []byte {
 	return append(append(bytes.Clone(b[:at]), frame...), b[at+13:]...)
 }
 
-// noise packs badly.
+// noise returns an image that compresses badly.
 func noise(t *testing.T) []byte {
 	t.Helper()
 	p, r := image.NewGray(image.Rect(0, 0, 900, 900)), rand.New(rand.NewPCG(1, 1))
@@ -265,11 +303,12 @@ func noise(t *testing.T) []byte {
 	return asPNG(t, p)
 }
 
-// TestABombIsNotUnpacked: a header that promises too much costs nothing, and data beyond the pixels are not unpacked.
+// TestABombIsNotUnpacked: a header that declares too much is rejected cheaply, and data beyond the pixels is not
+// decompressed.
 func TestABombIsNotUnpacked(t *testing.T) {
 	var before, after runtime.MemStats
 	size := 400 << 20
-	if testing.Short() { // the race detector unpacks ten times as slowly
+	if testing.Short() { // decompression is ten times slower under the race detector
 		size /= 10
 	}
 	huge, behind := pngHeader(50_000, 50_000, deflated(t, size/4)), pngHeader(10, 10, deflated(t, size))
@@ -286,74 +325,123 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	}
 }
 
-// The hostile ones: each is refused, or what is kept of it is harmless.
+// Hostile SVGs: each is rejected, or stored in a harmless form.
 var hostile = map[string]string{
-	"billion laughs":           `<!DOCTYPE svg [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&b;</text></svg>`,
-	"external entity":          `<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&x;</text></svg>`,
-	"doctype":                  `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://evil.test/svg11.dtd"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>`,
-	"unknown entity":           `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&nbsp;</text></svg>`,
-	"script":                   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>alert(1)</script></svg>`,
-	"script in capitals":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><SCRIPT>alert(1)</SCRIPT></svg>`,
-	"script by prefix":         `<svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><s:script>alert(1)</s:script></svg>`,
-	"script of HTML":           `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><h:script xmlns:h="http://www.w3.org/1999/xhtml">alert(1)</h:script></svg>`,
-	"script of no namespace":   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script xmlns="">alert(1)</script></svg>`,
-	"script of an editor":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script xmlns="urn:x">alert(1)</script></svg>`,
-	"script behind a prefix":   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><x:script>alert(1)</x:script></svg>`,
-	"script in CDATA":          `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style><![CDATA[</style><script>alert(1)</script>]]></style></svg>`,
-	"CDATA in a title":         `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><title><![CDATA[</title><script>alert(1)</script>]]></title></svg>`,
-	"onload":                   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" onload="alert(1)"/>`,
-	"onload in capitals":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" ONLOAD="alert(1)"/>`,
-	"onload by a namespace":    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:a="urn:a" viewBox="0 0 1 1" a:onload="alert(1)"/>`,
-	"onclick in a nested svg":  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><svg><svg onclick="alert(1)"/></svg></svg>`,
-	"foreignObject":            `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><iframe src="javascript:alert(1)"/></body></foreignObject></svg>`,
-	"javascript link":          `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" viewBox="0 0 1 1"><a x:href="javascript:alert(1)"><rect width="1" height="1"/></a></svg>`,
-	"javascript use":           `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href=" java&#10;script:alert(1)"/></svg>`,
-	"external use":             `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="https://evil.test/x.svg#a"/></svg>`,
-	"external use by xlink":    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:y="http://www.w3.org/1999/xlink" viewBox="0 0 1 1"><use y:href="//evil.test/x.svg#a"/></svg>`,
-	"external image":           `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><image href="https://evil.test/pixel.png"/></svg>`,
-	"data of HTML":             `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="data:text/html,&lt;script&gt;alert(1)&lt;/script&gt;"/></svg>`,
-	"data of SVG in use":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=#x"/></svg>`,
-	"import":                   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>@import url(https://evil.test/a.css);</style></svg>`,
-	"import by an escape":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>\40import url(https://evil.test/a.css);</style></svg>`,
-	"import behind a comment":  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>/**/@im/**/port "x";</style></svg>`,
-	"import as an entity":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>&#64;import "https://evil.test/a.css";</style></svg>`,
-	"font from elsewhere":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>@font-face{font-family:x;src:url(https://evil.test/f)}</style></svg>`,
-	"style that reaches out":   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect style="fill:url(https://evil.test/a#b)"/></svg>`,
-	"style by an escape":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect style="fill:u\72l(https://evil.test/a#b)"/></svg>`,
-	"style in a comment":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect style="fill:u/**/rl(evil.svg#b)"/></svg>`,
-	"style that is expression": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect style="width:expression(alert(1))"/></svg>`,
-	"fill that reaches out":    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect fill="url('https://evil.test/a#b')"/></svg>`,
-	"filter that reaches out":  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><filter id="f"><feImage href="https://evil.test/a"/></filter></svg>`,
-	"entity in an attribute":   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="&#106;avascript:alert(1)"/></svg>`,
-	"handler by an entity":     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect fill="&quot; onload=&quot;alert(1)"/></svg>`,
-	"xml:base":                 `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" xml:base="https://evil.test/"><use href="#a"/></svg>`,
-	"animation of a link":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="#a"><set attributeName="href" to="javascript:alert(1)"/></use></svg>`,
-	"animate":                  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect><animate attributeName="x" onbegin="alert(1)"/></rect></svg>`,
-	"style sheet by XML":       `<?xml-stylesheet href="https://evil.test/a.css"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>`,
-	"instruction inside":       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><?php system("id") ?></svg>`,
-	"UTF-7":                    `<?xml version="1.0" encoding="UTF-7"?>+ADw-svg xmlns=+ACI-http://www.w3.org/2000/svg+ACI- onload=+ACI-alert(1)+ACI-/+AD4-`,
-	"UTF-7 without saying":     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><title>+ADw-script+AD4-alert(1)+ADw-/script+AD4-</title></svg>`,
-	"UTF-16":                   string(utf16le(`<?xml version="1.0" encoding="UTF-16"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" onload="alert(1)"/>`)),
-	"another charset":          `<?xml version="1.0" encoding="ISO-8859-1"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>`,
-	"broken UTF-8":             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1 1\"><title>\xc0\xbcscript\xc0\xbe</title></svg>",
-	"page behind it":           `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/><script>alert(1)</script>`,
-	"a page":                   `<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>`,
-	"not an svg at all":        `<svg viewBox="0 0 1 1"><script>alert(1)</script></svg>`,
-	"not closed":               `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><g>`,
-	"a circle":                 `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g></svg>`,
-	"laughs by references":     laughs(),
-	"patterns of patterns":     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>rect{mask:url(#m)}</style><mask id="m"><rect width="1" height="1"/></mask></svg>`,
-	"too deep":                 `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">` + strings.Repeat("<g>", 1000) + strings.Repeat("</g>", 1000) + `</svg>`,
-	"too many":                 `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">` + strings.Repeat("<g/>", 30_000) + `</svg>`,
-	"of no size":               `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 NaN Inf"/>`,
+	"billion laughs": `<!DOCTYPE svg [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><svg ` +
+		`xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&b;</text></svg>`,
+	"external entity": `<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg ` +
+		`xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&x;</text></svg>`,
+	"doctype": `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://evil.test/svg11.dtd"><svg ` +
+		`xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>`,
+	"unknown entity": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>&nbsp;</text></svg>`,
+	"script": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><script>alert(1)</script></svg>`,
+	"script in capitals": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><SCRIPT>alert(1)</SCRIPT></svg>`,
+	"script by prefix": `<svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg" ` +
+		`viewBox="0 0 1 1"><s:script>alert(1)</s:script></svg>`,
+	"script of HTML": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><h:script ` +
+		`xmlns:h="http://www.w3.org/1999/xhtml">alert(1)</h:script></svg>`,
+	"script of no namespace": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script ` +
+		`xmlns="">alert(1)</script></svg>`,
+	"script of an editor": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script ` +
+		`xmlns="urn:x">alert(1)</script></svg>`,
+	"script behind a prefix": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><x:script>alert(1)</x:script></svg>`,
+	"script in CDATA": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><style><![CDATA[</style><script>alert(1)</script>]]></style></svg>`,
+	"CDATA in a title": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><title><![CDATA[</title><script>alert(1)</script>]]></title></svg>`,
+	"onload":             `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" onload="alert(1)"/>`,
+	"onload in capitals": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" ONLOAD="alert(1)"/>`,
+	"onload by a namespace": `<svg xmlns="http://www.w3.org/2000/svg" xmlns:a="urn:a" viewBox="0 0 1 1" ` +
+		`a:onload="alert(1)"/>`,
+	"onclick in a nested svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><svg><svg ` +
+		`onclick="alert(1)"/></svg></svg>`,
+	"foreignObject": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><foreignObject><body ` +
+		`xmlns="http://www.w3.org/1999/xhtml"><iframe src="javascript:alert(1)"/></body></foreignObject></svg>`,
+	"javascript link": `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" ` +
+		`viewBox="0 0 1 1"><a x:href="javascript:alert(1)"><rect width="1" height="1"/></a></svg>`,
+	"javascript use": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href=" ` +
+		`java&#10;script:alert(1)"/></svg>`,
+	"external use": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use ` +
+		`href="https://evil.test/x.svg#a"/></svg>`,
+	"external use by xlink": `<svg xmlns="http://www.w3.org/2000/svg" xmlns:y="http://www.w3.org/1999/xlink" ` +
+		`viewBox="0 0 1 1"><use y:href="//evil.test/x.svg#a"/></svg>`,
+	"external image": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><image ` +
+		`href="https://evil.test/pixel.png"/></svg>`,
+	"data of HTML": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use ` +
+		`href="data:text/html,&lt;script&gt;alert(1)&lt;/script&gt;"/></svg>`,
+	"data of SVG in use": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use ` +
+		`href="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=#x"/></svg>`,
+	"import": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>@import ` +
+		`url(https://evil.test/a.css);</style></svg>`,
+	"import by an escape": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>\40import ` +
+		`url(https://evil.test/a.css);</style></svg>`,
+	"import behind a comment": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>/**/@im/**/port ` +
+		`"x";</style></svg>`,
+	"import as an entity": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><style>&#64;import ` +
+		`"https://evil.test/a.css";</style></svg>`,
+	"font from elsewhere": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><style>@font-face{font-family:x;src:url(https://evil.test/f)}</style></svg>`,
+	"style that reaches out": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect ` +
+		`style="fill:url(https://evil.test/a#b)"/></svg>`,
+	"style by an escape": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect ` +
+		`style="fill:u\72l(https://evil.test/a#b)"/></svg>`,
+	"style in a comment": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect ` +
+		`style="fill:u/**/rl(evil.svg#b)"/></svg>`,
+	"style that is expression": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect ` +
+		`style="width:expression(alert(1))"/></svg>`,
+	"fill that reaches out": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect ` +
+		`fill="url('https://evil.test/a#b')"/></svg>`,
+	"filter that reaches out": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><filter id="f"><feImage ` +
+		`href="https://evil.test/a"/></filter></svg>`,
+	"entity in an attribute": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use ` +
+		`href="&#106;avascript:alert(1)"/></svg>`,
+	"handler by an entity": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect fill="&quot; ` +
+		`onload=&quot;alert(1)"/></svg>`,
+	"xml:base": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" ` +
+		`xml:base="https://evil.test/"><use href="#a"/></svg>`,
+	"animation of a link": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><use href="#a"><set ` +
+		`attributeName="href" to="javascript:alert(1)"/></use></svg>`,
+	"animate": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect><animate ` +
+		`attributeName="x" onbegin="alert(1)"/></rect></svg>`,
+	"style sheet by XML": `<?xml-stylesheet href="https://evil.test/a.css"?><svg ` +
+		`xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>`,
+	"instruction inside": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><?php system("id") ?></svg>`,
+	"UTF-7": `<?xml version="1.0" encoding="UTF-7"?>+ADw-svg ` +
+		`xmlns=+ACI-http://www.w3.org/2000/svg+ACI- onload=+ACI-alert(1)+ACI-/+AD4-`,
+	"UTF-7 without saying": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><title>+ADw-script+AD4-alert(1)+ADw-/script+AD4-</title></svg>`,
+	"UTF-16": string(utf16le(`<?xml version="1.0" encoding="UTF-16"?><svg ` +
+		`xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" onload="alert(1)"/>`)),
+	"another charset": `<?xml version="1.0" encoding="ISO-8859-1"?><svg xmlns="http://www.w3.org/2000/svg" ` +
+		`viewBox="0 0 1 1"/>`,
+	"broken UTF-8": "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1 " +
+		"1\"><title>\xc0\xbcscript\xc0\xbe</title></svg>",
+	"page behind it":    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/><script>alert(1)</script>`,
+	"a page":            `<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>`,
+	"not an svg at all": `<svg viewBox="0 0 1 1"><script>alert(1)</script></svg>`,
+	"not closed":        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><g>`,
+	"a circle": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><g id="a"><use ` +
+		`href="#b"/></g><g id="b"><use href="#a"/></g></svg>`,
+	"laughs by references": laughs(),
+	"patterns of patterns": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 ` +
+		`1"><style>rect{mask:url(#m)}</style><mask id="m"><rect width="1" height="1"/></mask></svg>`,
+	"too deep": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">` + strings.Repeat("<g>",
+		1000) + strings.Repeat("</g>", 1000) + `</svg>`,
+	"too many": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">` + strings.Repeat("<g/>",
+		30_000) + `</svg>`,
+	"of no size": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 NaN Inf"/>`,
 }
 
-// laughs is ten times ten times ... of a rectangle, by references.
+// laughs returns nested references that multiply a rectangle by ten at each level.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect id="l0" width="1" height="1"/>`)
 	for i := range 9 {
-		b.WriteString(`<g id="l` + string(rune('1'+i)) + `">` + strings.Repeat(`<use href="#l`+string(rune('0'+i))+`"/>`, 10) + `</g>`)
+		b.WriteString(`<g id="l` + string(rune('1'+i)) + `">` +
+			strings.Repeat(`<use href="#l`+string(rune('0'+i))+`"/>`, 10) + `</g>`)
 	}
 	return b.String() + `</svg>`
 }
@@ -366,8 +454,11 @@ func utf16le(s string) []byte {
 	return b
 }
 
-// kept are the hostile ones of which something harmless is left.
-var kept = map[string]bool{"script of an editor": true, "script behind a prefix": true, "UTF-7 without saying": true, "CDATA in a title": true}
+// kept are the hostile SVGs of which a harmless form is stored.
+var kept = map[string]bool{
+	"script of an editor": true, "script behind a prefix": true, "UTF-7 without saying": true,
+	"CDATA in a title": true,
+}
 
 func TestAHostileSVGIsRefusedOrMadeHarmless(t *testing.T) {
 	t.Parallel()
@@ -385,11 +476,12 @@ func TestAHostileSVGIsRefusedOrMadeHarmless(t *testing.T) {
 }
 
 var (
-	allowedName = regexp.MustCompile(`^(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|linearGradient|radialGradient|stop|clipPath|mask|pattern|marker|text|tspan|title|desc|style)$`)
+	allowedName = regexp.MustCompile(
+		`^(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|linearGradient|radialGradient|stop|clipPath|mask|pattern|marker|text|tspan|title|desc|style)$`)
 	reachingOut = regexp.MustCompile(`(?i)url\(\s*["']?[^#"'\s]|@|\\|expression|javascript|://|data:`)
 )
 
-// harmless reads what was kept with a reader of its own, and fails at anything that acts or reaches out.
+// harmless parses a stored SVG independently and fails on anything that could run code or load resources.
 func harmless(t *testing.T, kept []byte) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(kept))
@@ -431,7 +523,7 @@ func harmless(t *testing.T, kept []byte) {
 	}
 }
 
-// FuzzSVG: whatever comes, what is kept is harmless, and kept again it is the same.
+// FuzzSVG: the output is harmless for any input, and sanitizing it again does not change it.
 func FuzzSVG(f *testing.F) {
 	f.Add([]byte(plainSVG))
 	for _, sent := range hostile {
@@ -455,9 +547,12 @@ func FuzzSVG(f *testing.F) {
 	})
 }
 
-// FuzzRaster: whatever comes, it is refused or becomes a picture within the bounds.
+// FuzzRaster: any input is rejected or becomes an image within the limits.
 func FuzzRaster(f *testing.F) {
-	for _, b := range [][]byte{asPNG(f, picture(3, 2)), asJPEG(f, picture(3, 2)), lossyWebP, losslessWebP, pngHeader(50_000, 50_000, nil)} {
+	for _, b := range [][]byte{
+		asPNG(f, picture(3, 2)), asJPEG(f, picture(3, 2)), lossyWebP, losslessWebP,
+		pngHeader(50_000, 50_000, nil),
+	} {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
@@ -470,7 +565,8 @@ func FuzzRaster(f *testing.F) {
 				continue
 			}
 			p, _, err := image.Decode(bytes.NewReader(l.Bytes))
-			if err != nil || p.Bounds().Dx() != l.Width || p.Bounds().Dy() != l.Height || l.Width > 2048 || l.Height > 2048 {
+			if err != nil || p.Bounds().Dx() != l.Width || p.Bounds().Dy() != l.Height || l.Width > 2048 ||
+				l.Height > 2048 {
 				t.Fatalf("kept %+v, %v", l.LogoInfo, err)
 			}
 		}

@@ -8,14 +8,14 @@ import (
 	"html/template"
 )
 
-// Page is what one page says. Everything around it is the brand's.
+// Page is the content of one page. The brand provides the frame.
 type Page struct {
 	Title  string
-	Body   template.HTML // made by a template of ours
-	Script string        // "" for none
+	Body   template.HTML // rendered by a trusted template
+	Script string        // "": none
 }
 
-// layout is the one frame of all pages. It names nothing but what Shown does.
+// layout is the frame of all pages. It names only what Shown contains.
 var layout = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <head>
@@ -53,14 +53,15 @@ footer { margin-top: 3rem; font-size: .875rem; }
 [hidden] { display: none; }
 `
 
-// Style is the brand as custom properties. A Palette has nothing but colours, so nothing else can get into it.
+// Style returns the palette as CSS custom properties. A Palette contains only colours, so injection is impossible.
 func (p Palette) Style() string {
-	return fmt.Sprintf(":root { --brand-primary: %s; --brand-on-primary: %s; --brand-accent: %s; --brand-on-accent: %s; --brand-background: %s; --brand-text: %s; }",
+	return fmt.Sprintf(":root { --brand-primary: %s; --brand-on-primary: %s; --brand-accent: %s; "+
+		"--brand-on-accent: %s; --brand-background: %s; --brand-text: %s; }",
 		p.Primary, p.Primary.On(), p.Accent, p.Accent.On(), p.Background, p.Text)
 }
 
-// Render is the page in the brand's looks, and the Content-Security-Policy that it is to be served under: its own style and
-// script by their hashes, pictures and requests of its own host, and nothing else.
+// Render returns the page in the brand's look, and the Content-Security-Policy to serve it with: the page's style and
+// script by their hashes, images and requests from its own host, and nothing else.
 func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	style := s.Colors.Style() + sheet
 	var logo string
@@ -69,13 +70,16 @@ func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	}
 	var out bytes.Buffer
 	err = layout.Execute(&out, map[string]any{
-		"Title": p.Title, "Name": s.Name, "Logo": logo, "Support": s.SupportEmail, "PoweredBy": s.PoweredBy(), "Body": p.Body,
-		"Style": template.CSS(style), "Script": template.JS(p.Script), //nolint:gosec // both are ours; the colours in the style are validated
+		"Title": p.Title, "Name": s.Name, "Logo": logo, "Support": s.SupportEmail, "PoweredBy": s.PoweredBy(),
+		"Body":   p.Body,
+		"Style":  template.CSS(style),   //nolint:gosec // ours, with validated colours
+		"Script": template.JS(p.Script), //nolint:gosec // ours
 	})
 	if err != nil {
 		return nil, "", fmt.Errorf("render page: %w", err)
 	}
-	policy = "default-src 'none'; style-src " + hashOf(style) + "; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
+	policy = "default-src 'none'; style-src " + hashOf(style) +
+		"; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
 	if p.Script == "" {
 		return out.Bytes(), policy + "'none'", nil
 	}

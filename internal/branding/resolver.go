@@ -12,17 +12,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Fresh is how long what is shown of an org is remembered: as long as a role. A page that is asked for more often than
-// that costs no query, and a change of settings or plan shows everywhere this long after its commit at the latest.
+// Fresh is how long an org's appearance is cached, as long as a role. A page requested more often needs no query, and a
+// change of settings or plan is visible everywhere at most this long after its commit.
 const Fresh = time.Second
 
-// Resolver answers what is shown of an org. It is safe for concurrent use.
+// Resolver returns the appearance of orgs. It is safe for concurrent use.
 type Resolver struct {
 	db     *postgres.DB
 	rights func(context.Context, id.ID) (Rights, error)
 
 	mu         sync.Mutex
-	young, old map[id.ID]memory // when young is full it becomes old, and what was old is forgotten
+	young, old map[id.ID]memory // two generations: a full young replaces old, which is dropped
 }
 
 type memory struct {
@@ -32,15 +32,15 @@ type memory struct {
 
 const half = 1 << 12
 
-// Plan is what an org may use of the product.
+// Plan reports the features of an org's plan.
 type Plan interface{ Has(feature string) bool }
 
-// RightsOf is what a plan's features mean for a brand.
+// RightsOf returns the branding rights of a plan.
 func RightsOf(p Plan) Rights {
 	return Rights{WhiteLabel: p.Has("white_label"), HideBrand: p.Has("hide_brand")}
 }
 
-// ByPlan are the rights of a resolver that asks of for an org's plan.
+// ByPlan returns a rights function for NewResolver that gets an org's plan from of.
 func ByPlan[P Plan](of func(context.Context, id.ID) (P, error)) func(context.Context, id.ID) (Rights, error) {
 	return func(ctx context.Context, org id.ID) (Rights, error) {
 		p, err := of(ctx, org)
@@ -51,12 +51,13 @@ func ByPlan[P Plan](of func(context.Context, id.ID) (P, error)) func(context.Con
 	}
 }
 
-// NewResolver reads settings by db, of the App role; rights asks an org's plan.
+// NewResolver returns a Resolver that reads settings from db, which must have the App role, and gets an org's rights
+// from rights.
 func NewResolver(db *postgres.DB, rights func(context.Context, id.ID) (Rights, error)) *Resolver {
 	return &Resolver{db: db, rights: rights}
 }
 
-// Of is what is shown of org; of none (a zero id), and of one that there is not, the platform.
+// Of returns the appearance of org. For the zero id and for an unknown org, it is the platform's.
 func (r *Resolver) Of(ctx context.Context, org id.ID) (Shown, error) {
 	if org.IsZero() {
 		return Platform, nil
@@ -69,7 +70,7 @@ func (r *Resolver) Of(ctx context.Context, org id.ID) (Shown, error) {
 	if postgres.None(err) {
 		return Platform, nil
 	}
-	var agency *Party
+	var agency *Tenant
 	if err == nil && !parent.IsZero() {
 		agency, _, err = r.party(ctx, parent)
 	}
@@ -84,24 +85,26 @@ func (r *Resolver) Of(ctx context.Context, org id.ID) (Shown, error) {
 const partySQL = `SELECT ` + columns + `, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000')
 FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`
 
-// party is an org with its rights, and the agency that it is a client of.
-func (r *Resolver) party(ctx context.Context, org id.ID) (*Party, id.ID, error) {
+// party returns an org's settings and rights, and the id of its agency if it is a client org.
+func (r *Resolver) party(ctx context.Context, org id.ID) (*Tenant, id.ID, error) {
 	var (
 		found  row
 		parent id.ID
 	)
-	err := r.db.Point(ctx, org, partySQL, []any{org}, func(c pgx.CollectableRow) error { return c.Scan(append(found.targets(), &parent)...) })
+	err := r.db.BatchedGet(ctx, org, partySQL, []any{org}, func(c pgx.CollectableRow) error {
+		return c.Scan(append(found.targets(), &parent)...)
+	})
 	if err != nil {
 		return nil, parent, fmt.Errorf("read brand: %w", err)
 	}
-	p := &Party{Settings: *found.settings()}
-	if p.Settings.Edit > 0 { // without settings there is nothing that a right could show
+	p := &Tenant{Settings: *found.settings()}
+	if p.Settings.Edit > 0 { // without settings, rights do not matter
 		p.Rights, err = r.rights(ctx, org)
 	}
 	return p, parent, err
 }
 
-// Forget drops what is remembered of org: whoever has just changed it sees the change.
+// Forget drops the cached appearance of org, so that the process that changed it sees the change.
 func (r *Resolver) Forget(org id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

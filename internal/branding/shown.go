@@ -1,39 +1,40 @@
 package branding
 
-// PlatformName is what the platform calls itself.
+// PlatformName is the platform's name.
 const PlatformName = "Funnelwork"
 
-// Rights are what an org's plan lets it show.
+// Rights are the branding features of an org's plan.
 type Rights struct {
-	WhiteLabel bool // a name, colours and a logo of its own
-	HideBrand  bool // not the platform's
+	WhiteLabel bool // own name, colours and logo
+	HideBrand  bool // may hide the platform's name
 }
 
-// Party is an org's settings and what it may show of them.
-type Party struct {
+// Tenant is an org's settings and its rights to them.
+type Tenant struct {
 	Settings Settings
 	Rights   Rights
 }
 
-// Shown is what people see. It is a value: two that are equal look the same.
+// Shown is the appearance of an org. Equal values look the same.
 type Shown struct {
-	Name         string  // who speaks; "" where the platform is hidden and there is no other name
-	Colors       Palette // no pair of it is below its bound
+	Name         string  // "" if the platform is hidden and there is no other name
+	Colors       Palette // without clashes
 	Logo         LogoInfo
-	SupportEmail string // "" for none
-	// Hidden says that the platform is not to be named. Otherwise it names itself, beside the org's name where that has one.
+	SupportEmail string // "": none
+	// Hidden means that the platform must not be named. Otherwise its name is shown, next to the org's name if there is
+	// one.
 	Hidden bool
 }
 
-// Platform is what is shown of no org.
+// Platform is the appearance without an org.
 var Platform = Shown{Name: PlatformName, Colors: DefaultPalette}
 
-// Nobody is what is shown where it cannot be found out whose looks they should be.
+// Nobody is the neutral appearance to use when the org cannot be determined.
 var Nobody = Shown{Colors: DefaultPalette, Hidden: true}
 
-// Show is what follows from an org's settings and rights, and from those of the agency that it is a client of (nil for any
-// other org). Nothing else decides what a surface shows.
-func Show(own Party, agency *Party) Shown {
+// Show returns the appearance that follows from an org's settings and rights, and from those of its agency (nil unless
+// it is a client org). Nothing else decides what a surface shows.
+func Show(own Tenant, agency *Tenant) Shown {
 	looks := own
 	if agency != nil && !own.may() {
 		looks = *agency
@@ -62,15 +63,15 @@ func Show(own Party, agency *Party) Shown {
 	return out
 }
 
-// may tells whether there are looks that may be shown.
-func (p *Party) may() bool {
+// may reports whether the tenant has settings that it may show.
+func (p *Tenant) may() bool {
 	return p.Rights.WhiteLabel && (p.Settings.Own() || p.Settings.SupportEmail != nil)
 }
 
-// hides tells whether the platform is hidden: wished, and within the plan.
-func (p *Party) hides() bool { return p.Settings.HideBrand && p.Rights.HideBrand }
+// hides reports whether the platform is hidden: set, and permitted by the plan.
+func (p *Tenant) hides() bool { return p.Settings.HideBrand && p.Rights.HideBrand }
 
-// PoweredBy is the platform's name where it stands beside another's, else "".
+// PoweredBy returns the platform's name if it is shown next to another name, otherwise "".
 func (s *Shown) PoweredBy() string {
 	if s.Hidden || s.Name == PlatformName {
 		return ""

@@ -10,11 +10,11 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// acme is an org with everything set, under some rights.
-func acme(r branding.Rights) branding.Party {
+// acme returns an org with every setting and the given rights.
+func acme(r branding.Rights) branding.Tenant {
 	p := branding.DefaultPalette
 	p.Primary = branding.Color{R: 0x8a, G: 0x1c, B: 0x4a}
-	return branding.Party{Rights: r, Settings: branding.Settings{
+	return branding.Tenant{Rights: r, Settings: branding.Settings{
 		Name: ptr("Acme"), Colors: &p, HideBrand: true, SupportEmail: ptr("help@acme.test"),
 		Logo: &branding.LogoInfo{Digest: "d", Type: "image/png", Width: 3, Height: 2}, Edit: 4,
 	}}
@@ -30,28 +30,31 @@ var (
 func TestWhatIsShownFollowsFromTheWishAndThePlan(t *testing.T) {
 	t.Parallel()
 	own := acme(all)
-	full := branding.Shown{Name: "Acme", Colors: *own.Settings.Colors, Logo: *own.Settings.Logo, SupportEmail: "help@acme.test", Hidden: true}
+	full := branding.Shown{
+		Name: "Acme", Colors: *own.Settings.Colors, Logo: *own.Settings.Logo,
+		SupportEmail: "help@acme.test", Hidden: true,
+	}
 	beside := full
 	beside.Hidden = false
 	blank := branding.Platform
 	blank.Name, blank.Hidden = "", true
-	client := func(r branding.Rights, wish bool) branding.Party {
-		return branding.Party{Rights: r, Settings: branding.Settings{HideBrand: wish}}
+	client := func(r branding.Rights, wish bool) branding.Tenant {
+		return branding.Tenant{Rights: r, Settings: branding.Settings{HideBrand: wish}}
 	}
-	named := branding.Party{Rights: looks, Settings: branding.Settings{Name: ptr("Client"), Edit: 1}}
+	named := branding.Tenant{Rights: looks, Settings: branding.Settings{Name: ptr("Client"), Edit: 1}}
 	ofAgency := branding.Platform
 	ofAgency.Name, ofAgency.Hidden = "Client", true
 	agency, poor := acme(all), acme(none)
 	for name, c := range map[string]struct {
-		own    branding.Party
-		agency *branding.Party
+		own    branding.Tenant
+		agency *branding.Tenant
 		want   branding.Shown
 	}{
 		"wished and in the plan":                                {acme(all), nil, full},
 		"wished, and the plan has looks alone":                  {acme(looks), nil, beside},
 		"wished, and the plan hides alone":                      {acme(silence), nil, blank},
 		"wished, and the plan has nothing of it":                {acme(none), nil, branding.Platform},
-		"nothing set":                                           {branding.Party{Rights: all}, nil, branding.Platform},
+		"nothing set":                                           {branding.Tenant{Rights: all}, nil, branding.Platform},
 		"only the wish":                                         {client(all, true), nil, blank},
 		"a client with nothing of its own has its agency's":     {client(all, false), &agency, full},
 		"a client's wish counts beside an agency without one":   {client(silence, true), &poor, blank},
@@ -73,7 +76,8 @@ func TestThePlatformStandsBesideANameUnlessItIsHidden(t *testing.T) {
 		want  string
 	}{
 		"the platform alone": {branding.Platform, ""}, "beside": {branding.Shown{Name: "Acme"}, branding.PlatformName},
-		"hidden": {branding.Shown{Name: "Acme", Hidden: true}, ""}, "hidden, without a name": {branding.Shown{Hidden: true}, ""},
+		"hidden":                 {branding.Shown{Name: "Acme", Hidden: true}, ""},
+		"hidden, without a name": {branding.Shown{Hidden: true}, ""},
 	} {
 		if got := c.shown.PoweredBy(); got != c.want {
 			t.Errorf("%s: %q", name, got)

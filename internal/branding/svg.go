@@ -13,28 +13,28 @@ import (
 	"unicode/utf8"
 )
 
-// What an SVG may be.
+// Limits of an SVG.
 const (
 	svgDepth = 48
-	svgParts = 20_000 // elements, ends of elements, texts, comments
-	svgDrawn = 20_000 // elements once every reference is followed
+	svgParts = 20_000 // start tags, end tags, texts and comments
+	svgDrawn = 20_000 // elements after all references are expanded
 	svgSide  = 100_000
 )
 
 const svgSpace = "http://www.w3.org/2000/svg"
 
-// element is one that was taken, with the attributes that were; without a name it is text.
+// element is an accepted element with its accepted attributes; without a name it is text.
 type element struct {
 	name     string
 	text     string
 	attrs    []xml.Attr
 	children []*element
-	refers   []string // ids that it points at
+	refers   []string // referenced ids
 }
 
-// cleanSVG reads an SVG and writes what it took of it, with the sides of its view box. What could act or reach out is refused
-// by name; what only editors know (other namespaces, comments, unknown attributes) is left out. The parser knows no
-// entities but XML's five and takes UTF-8 alone, and a document type is refused before it could declare any.
+// cleanSVG parses an SVG and returns its sanitized form with the sides of its view box. A part that could run code or
+// load resources is rejected by name; editor data (other namespaces, comments, unknown attributes) is dropped. The
+// parser knows only XML's five entities and UTF-8. A document type is rejected before it could declare entities.
 func cleanSVG(sent []byte) (clean []byte, width, height int, err error) {
 	sent = bytes.TrimPrefix(sent, []byte("\ufeff"))
 	if !utf8.Valid(sent) || bytes.IndexByte(sent, 0) >= 0 {
@@ -56,7 +56,7 @@ func cleanSVG(sent []byte) (clean []byte, width, height int, err error) {
 	return out.Bytes(), width, height, nil
 }
 
-// parseSVG builds the tree of what may stay.
+// parseSVG builds the tree of the accepted elements.
 func parseSVG(sent []byte) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(sent))
 	var (
@@ -73,7 +73,8 @@ func parseSVG(sent []byte) (*element, error) {
 			return nil, refused("invalid_svg", "This is not well-formed XML in UTF-8.")
 		}
 		if count++; count > svgParts {
-			return nil, refused("too_large", fmt.Sprintf("An SVG has at most %d elements, texts and comments.", svgParts))
+			return nil,
+				refused("too_large", fmt.Sprintf("An SVG has at most %d elements, texts and comments.", svgParts))
 		}
 		switch t := token.(type) {
 		case xml.Directive:
@@ -93,13 +94,14 @@ func parseSVG(sent []byte) (*element, error) {
 				return nil, refused("too_large", fmt.Sprintf("The elements of an SVG are at most %d deep.", svgDepth))
 			}
 			if len(path) == 0 && (root != nil || t.Name.Local != "svg" || t.Name.Space != svgSpace) {
-				return nil, refused("invalid_svg", "This is no SVG: its first element is not <svg xmlns=\""+svgSpace+"\">.")
+				return nil,
+					refused("invalid_svg", "This is no SVG: its first element is not <svg xmlns=\""+svgSpace+"\">.")
 			}
 			e, err := take(t)
 			if err != nil {
 				return nil, err
 			}
-			if e == nil { // an editor's own
+			if e == nil { // editor data
 				if err := d.Skip(); err != nil {
 					return nil, refused("invalid_svg", "This is not well-formed XML in UTF-8.")
 				}
@@ -128,12 +130,12 @@ func parseSVG(sent []byte) (*element, error) {
 	return root, nil
 }
 
-// unsafe is the refusal of what may act or reach out.
+// unsafe returns the error for a part that could run code or load resources.
 func unsafe(what string) error {
 	return refused("unsafe_svg", "An SVG may not hold "+what+".")
 }
 
-// take is the element with the attributes that may stay; nil for an editor's own, which goes with all that is in it.
+// take returns the element with its accepted attributes, or nil for editor data, which is dropped with its contents.
 func take(t xml.StartElement) (*element, error) {
 	switch space := t.Name.Space; {
 	case space != svgSpace && (space == "" || strings.Contains(strings.ToLower(space), "w3.org") && !harmless[space]):
@@ -161,7 +163,7 @@ func take(t xml.StartElement) (*element, error) {
 				return nil, unsafe("xml:base")
 			}
 			continue
-		default: // names of namespaces, and editors' own
+		default: // namespace declarations and editor data
 			continue
 		}
 		value, keep, err := e.value(name, a.Value)
@@ -176,7 +178,7 @@ func take(t xml.StartElement) (*element, error) {
 	return e, nil
 }
 
-// value is an attribute's value as it may stay, or that it may not.
+// value returns the sanitized value of an attribute and whether to keep it, or an error if it is unsafe.
 func (e *element) value(name, v string) (string, bool, error) {
 	switch {
 	case name == "href":
@@ -204,16 +206,17 @@ func (e *element) value(name, v string) (string, bool, error) {
 		e.refers = append(e.refers, refers...)
 		return clean, clean != "", err
 	case attributes[name]:
-		// Of these none is read as an address, a script or a style; and none needs more than these characters.
+		// None of these attributes is interpreted as an address, a script or a style, and none needs other characters.
 		ok := len(v) <= 1<<19 && !strings.ContainsFunc(v, func(r rune) bool {
-			return !strings.ContainsRune("+-.,()%# \t\r\n", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+			return !strings.ContainsRune("+-.,()%# \t\r\n", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') &&
+				(r < 'A' || r > 'Z')
 		})
 		return v, ok, nil
 	}
 	return "", false, nil
 }
 
-// identifier is a name that can stand in a reference and in a selector as it is.
+// identifier reports whether s can be used in a reference and in a selector without escaping.
 func identifier(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false
@@ -227,8 +230,8 @@ func identifier(s string) bool {
 	return true
 }
 
-// expand counts what a program draws that follows every reference, and refuses circles: a few hundred bytes of references to
-// references could stand for billions of elements.
+// expand counts the elements drawn after all references are expanded, and rejects cycles: a few hundred bytes of nested
+// references could expand to billions of elements.
 func expand(root *element) error {
 	byID := map[string]*element{}
 	var index func(*element)
@@ -258,7 +261,7 @@ func expand(root *element) error {
 			if found == nil {
 				continue
 			}
-			if e.name == "style" && !strings.HasSuffix(found.name, "Gradient") { // whom a selector meets is not counted
+			if e.name == "style" && !strings.HasSuffix(found.name, "Gradient") { // its matches are not counted
 				return n, false
 			}
 			next = append(next, found)
@@ -273,12 +276,14 @@ func expand(root *element) error {
 		return n, true
 	}
 	if _, ok := size(root); !ok {
-		return refused("too_large", fmt.Sprintf("Its references stand for more than %d elements, go in a circle, or lead from a style sheet to more than gradients.", svgDrawn))
+		return refused("too_large",
+			fmt.Sprintf("Its references stand for more than %d elements, go in a circle, or lead from a style "+
+				"sheet to more than gradients.", svgDrawn))
 	}
 	return nil
 }
 
-// sides are the picture's, by its view box, else by its width and height.
+// sides returns the image's dimensions from its view box, or from its width and height.
 func sides(root *element) (width, height int, err error) {
 	of := func(name string) (v string) {
 		for _, a := range root.attrs {
@@ -289,21 +294,24 @@ func sides(root *element) (width, height int, err error) {
 		return v
 	}
 	w, h := of("width"), of("height")
-	if box := strings.FieldsFunc(of("viewBox"), func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }); len(box) == 4 {
+	if box := strings.FieldsFunc(of("viewBox"), func(r rune) bool {
+		return strings.ContainsRune(", \t\r\n", r)
+	}); len(box) == 4 {
 		w, h = box[2], box[3]
 	}
 	x, errX := strconv.ParseFloat(strings.TrimSuffix(w, "px"), 64)
 	y, errY := strconv.ParseFloat(strings.TrimSuffix(h, "px"), 64)
 	if errX != nil || errY != nil || !(x > 0 && y > 0 && x <= svgSide && y <= svgSide) {
-		return 0, 0, refused("invalid_svg", "The picture has no size: give it a viewBox, or a width and a height in pixels.")
+		return 0, 0,
+			refused("invalid_svg", "The picture has no size: give it a viewBox, or a width and a height in pixels.")
 	}
 	return max(1, int(math.Round(x))), max(1, int(math.Round(y))), nil
 }
 
-// write is the whole of what is kept: our own spelling, one namespace, no prefix.
+// write serializes the element in canonical form: one namespace, no prefixes.
 func (e *element) write(out *bytes.Buffer, root bool) {
 	if e.name == "" {
-		_ = xml.EscapeText(out, []byte(e.text)) // a buffer takes everything
+		_ = xml.EscapeText(out, []byte(e.text)) // writing to a buffer never fails
 		return
 	}
 	out.WriteString("<" + e.name)

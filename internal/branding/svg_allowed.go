@@ -2,8 +2,7 @@ package branding
 
 import "strings"
 
-// What may stay of an SVG. Everything that is not here goes: by refusal where it is an element of SVG, silently where it
-// is an attribute.
+// The allow list for SVG. An SVG element that is not on it is rejected; an attribute that is not on it is dropped.
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -14,31 +13,34 @@ func set(words string) map[string]bool {
 }
 
 var (
-	elements = set(`svg g defs symbol use path rect circle ellipse line polyline polygon linearGradient radialGradient stop
+	elements = set(
+		`svg g defs symbol use path rect circle ellipse line polyline polygon linearGradient radialGradient stop
 		clipPath mask pattern marker text tspan title desc style`)
-	// textual hold text; anywhere else it is only space.
+	// textual elements contain text; in other elements, text is only white space.
 	textual = set(`text tspan title desc style`)
-	// referring may point at a part of the picture.
+	// referring elements may refer to another part of the image.
 	referring = set(`use linearGradient radialGradient pattern`)
-	// attributes hold numbers, words and lists of them.
-	attributes = set(`viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
+	// attributes have values of numbers, words and lists of them.
+	attributes = set(
+		`viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
 		transform gradientTransform patternTransform gradientUnits spreadMethod offset clipPathUnits maskUnits maskContentUnits
 		patternUnits patternContentUnits markerWidth markerHeight markerUnits refX refY orient textLength lengthAdjust pathLength version`)
-	// properties are of CSS, as attributes and in styles; their values are held to cleanValue.
-	properties = set(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit
+	// properties are CSS properties, as attributes and in styles; cleanValue checks their values.
+	properties = set(
+		`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit
 		stroke-dasharray stroke-dashoffset opacity color stop-color stop-opacity clip-path clip-rule mask marker-start marker-mid marker-end
 		display visibility overflow paint-order shape-rendering text-rendering vector-effect transform-origin mix-blend-mode isolation
 		font-family font-size font-style font-weight font-variant font-stretch letter-spacing word-spacing text-anchor text-decoration
 		dominant-baseline alignment-baseline baseline-shift`)
-	// harmless are namespaces of w3.org that hold notes and nothing that is drawn.
+	// harmless are w3.org namespaces that contain metadata and nothing drawn.
 	harmless = map[string]bool{"http://www.w3.org/1999/02/22-rdf-syntax-ns#": true}
 )
 
-// cleanStyle holds a style sheet to plain rules: selectors of names, classes and ids, and declarations as above.
+// cleanStyle accepts only plain rules in a style sheet: selectors of names, classes and ids, and declarations as above.
 func (e *element) cleanStyle() error {
 	var whole strings.Builder
 	for _, c := range e.children {
-		whole.WriteString(c.text) // an element in a style has none, and goes
+		whole.WriteString(c.text) // an element in a style has no text and is dropped
 	}
 	e.children = nil
 	text, err := withoutComments(whole.String())
@@ -69,14 +71,15 @@ func (e *element) cleanStyle() error {
 	return nil
 }
 
-// plainSelector has names, classes, ids, commas and spaces.
+// plainSelector reports whether s consists of names, classes, ids, commas and spaces.
 func plainSelector(s string) bool {
 	return strings.TrimSpace(s) != "" && len(s) <= 4096 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune(" \t\r\n,.#*_->", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		return !strings.ContainsRune(" \t\r\n,.#*_->", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') &&
+			(r < 'A' || r > 'Z')
 	})
 }
 
-// cleanDeclarations keeps the known properties, and answers what they refer to.
+// cleanDeclarations keeps the known properties and returns the ids that they refer to.
 func cleanDeclarations(text string) (clean string, refers []string, err error) {
 	text, err = withoutComments(text)
 	if err != nil {
@@ -115,11 +118,11 @@ func withoutComments(text string) (string, error) {
 	}
 }
 
-// functions are those that a value may call.
+// functions are the CSS functions allowed in values.
 var functions = set(`rgb rgba hsl hsla url`)
 
-// cleanValue holds the value of a property to what cannot reach out: no escapes, no strings that could hide any, no
-// function but colours and url(#part).
+// cleanValue accepts only property values that cannot load resources: no escapes, no strings that could hide any, and
+// no functions except colours and url(#part).
 func cleanValue(v string) (clean string, refers []string, err error) {
 	v = strings.TrimSpace(v)
 	if len(v) > 1000 {

@@ -28,18 +28,20 @@ type billingSync struct {
 	DryRun bool `help:"Say what would be made, and make nothing."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "billing", log, func(p *process) error {
 		if err := p.bill(ctx, nil, nil); err != nil {
 			return err
 		}
 		if p.billing == nil {
-			return errors.New("billing is not configured: set STRIPE_SECRET_KEY, or FUNNELWORK_SANDBOXES=stripe for the sandbox's prices")
+			return errors.New("billing is not configured: set STRIPE_SECRET_KEY, or FUNNELWORK_SANDBOXES=stripe " +
+				"for the sandbox's prices")
 		}
 		published, err := p.billing.Publish(ctx, b.DryRun)
 		for _, one := range published {
-			if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency, one.ID); say != nil {
+			if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency,
+				one.ID); say != nil {
 				return say
 			}
 		}
@@ -50,15 +52,17 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 	})
 }
 
-// grant is what a decision about an org's rights says beside itself.
+// grant is the common flags of commands that decide on an org's rights.
 type grant struct {
 	Org    string `arg:"" help:"Id of the org."`
 	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
 	Reason string `help:"Why, for the same."`
 }
 
-// decide runs fn for the org and writes what it answers into the org's audit log.
-func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger, fn func(context.Context, *postgres.Tx, *plans.Catalogue) (org.Entry, error)) error {
+// decide runs fn for the org and writes its result to the org's audit log.
+func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger,
+	fn func(context.Context, *postgres.Tx, *plans.Catalogue) (org.Entry, error),
+) error {
 	return atOrg(ctx, s, log, g.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
 		e, err := fn(ctx, tx, c)
 		if err != nil {
@@ -70,8 +74,10 @@ func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger, fn fu
 	})
 }
 
-// atOrg runs fn in a transaction of an org that there is.
-func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string, fn func(context.Context, *postgres.Tx, *plans.Catalogue) error) error {
+// atOrg runs fn in a transaction of the org. It returns an error if there is no such org.
+func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string,
+	fn func(context.Context, *postgres.Tx, *plans.Catalogue) error,
+) error {
 	at, err := id.Parse(which)
 	if err != nil {
 		return fmt.Errorf("org id: %w", err)
@@ -90,7 +96,7 @@ type billingRights struct {
 	Org string `arg:"" help:"Id of the org."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (b *billingRights) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return atOrg(ctx, s, log, b.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
 		return c.Print(ctx, tx, out)
@@ -105,18 +111,20 @@ type billingOverride struct {
 	Clear   bool      `help:"End the override instead."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (b *billingOverride) Run(ctx context.Context, s *settings, log *slog.Logger) error {
 	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
 		if b.Clear {
-			return org.Entry{Action: "plan.override_ended", ID: b.Feature, Detail: map[string]any{}}, c.Revoke(ctx, tx, b.Feature)
+			return org.Entry{Action: "plan.override_ended", ID: b.Feature, Detail: map[string]any{}},
+				c.Revoke(ctx, tx, b.Feature)
 		}
 		var until *time.Time
 		detail := map[string]any{"value": json.RawMessage(b.Value)}
 		if !b.Until.IsZero() {
 			until, detail["expires_at"] = &b.Until, wire.At(b.Until)
 		}
-		return org.Entry{Action: "plan.overridden", ID: b.Feature, Detail: detail}, c.Override(ctx, tx, b.Feature, json.RawMessage(b.Value), until)
+		return org.Entry{Action: "plan.overridden", ID: b.Feature, Detail: detail},
+			c.Override(ctx, tx, b.Feature, json.RawMessage(b.Value), until)
 	})
 }
 
@@ -128,7 +136,7 @@ type billingAddon struct {
 	End     string `help:"Id of an add-on to take back instead."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
 		if b.End != "" {
@@ -147,6 +155,9 @@ func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, o
 			return org.Entry{}, err
 		}
 		_, err = fmt.Fprintln(out, "addon:", addon)
-		return org.Entry{Action: "plan.addon_added", ID: addon.String(), Detail: map[string]any{"feature": b.Feature, "amount": b.Amount, "endless": b.Endless}}, err
+		return org.Entry{
+			Action: "plan.addon_added", ID: addon.String(),
+			Detail: map[string]any{"feature": b.Feature, "amount": b.Amount, "endless": b.Endless},
+		}, err
 	})
 }

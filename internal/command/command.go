@@ -20,6 +20,8 @@ import (
 type cli struct {
 	settings `group:"Settings"`
 
+	Version kong.VersionFlag `help:"Print the version."`
+
 	Up        up           `cmd:"" help:"Run everything in one process, with private servers where none are given."`
 	API       role         `cmd:"" name:"api" help:"Run the API."`
 	Worker    role         `cmd:"" help:"Run jobs."`
@@ -33,13 +35,19 @@ type cli struct {
 	Events    catalogue    `cmd:"" help:"Print the types of events with their schemas and samples."`
 }
 
-// Run is the process: args are those after its name. It answers the exit status: 0 is success, 1 an error that one line
-// on stderr tells, another one kong's.
+// Run is the process: args are those after its name. It returns the exit status: 0 is success, 1 an error that one line
+// on stderr describes. Without arguments it prints an overview of the commands on stdout, which is a success.
 func Run(args []string, stdout, stderr *os.File) int {
 	var c cli
 	exit := -1
-	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description("Contacts, lead scores, webhooks, billing, accounts and white label. Try it: funnelwork up"),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description(about+" Try it: funnelwork up"),
+		kong.Vars{"version": versionLine()}, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
+	if len(args) == 0 {
+		if err := writeOverview(stdout, parser.Model); err != nil {
+			return 1
+		}
+		return 0
+	}
 	forgetEmpty(parser)
 	k, err := parser.Parse(args)
 	if exit >= 0 {
@@ -53,19 +61,19 @@ func Run(args []string, stdout, stderr *os.File) int {
 		log := c.logger(stderr)
 		err = k.Run(&c.settings, log, c.Jobs.opener(&c.settings, log, stdout))
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = nil // stopped before it was up, as asked
+			err = nil // stopped on request before it was up
 		}
 		stop()
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(err.Error()), " "))
+		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(explain(err).Error()), " "))
 		return 1
 	}
 	return 0
 }
 
-// forgetEmpty takes empty settings out of the environment, so that they count as not given: a compose file or a manifest
-// that passes a setting on cannot pass none.
+// forgetEmpty removes empty settings from the environment, so that they count as not set: a compose file or a manifest
+// that passes a setting on cannot omit it.
 func forgetEmpty(parser *kong.Kong) {
 	declared := map[string]bool{}
 	_ = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {

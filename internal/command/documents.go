@@ -11,7 +11,7 @@ import (
 
 type openapi struct{}
 
-// Run is kong's.
+// Run implements the kong command.
 func (openapi) Run(log *slog.Logger, out io.Writer) error {
 	_, err := out.Write(api.New(api.Deps{Log: log}).Document())
 	return err
@@ -19,7 +19,7 @@ func (openapi) Run(log *slog.Logger, out io.Writer) error {
 
 type catalogue struct{}
 
-// Run is kong's. The last object counts the types.
+// Run implements the kong command. The last object has the number of types.
 func (catalogue) Run(out io.Writer) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
@@ -28,7 +28,10 @@ func (catalogue) Run(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := e.Encode(map[string]any{"type": t.Name, "description": t.Description, "live": t.Live, "schema": t.Schema(), "sample": sample}); err != nil {
+		if err := e.Encode(map[string]any{
+			"type": t.Name, "description": t.Description, "live": t.Live,
+			"schema": t.Schema(), "sample": sample,
+		}); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// customDomains opens the domains under which orgs show themselves. Every role has to agree on where they lead.
+// customDomains opens the orgs' custom domains. Every role must have the same CNAME target.
 func (p *process) customDomains() error {
 	at, err := url.Parse(cmp.Or(p.PublicURL, "http://"+p.Addr))
 	if err != nil {
@@ -32,16 +32,23 @@ func (p *process) customDomains() error {
 	if err != nil {
 		return fmt.Errorf("FUNNELWORK_DNS_RESOLVERS: %w", err)
 	}
-	p.domains = jobs.Domains(branding.DomainOptions{System: p.system, Target: strings.ToLower(strings.TrimSuffix(cmp.Or(p.DomainTarget, own), ".")), Own: []string{own}, Views: views})
+	p.domains = jobs.Domains(branding.DomainOptions{
+		System: p.system,
+		Target: strings.ToLower(strings.TrimSuffix(cmp.Or(p.DomainTarget, own), ".")), Own: []string{own},
+		Views: views,
+	})
 	return nil
 }
 
-// hostsSnapshot is what an earlier process knew of custom domains.
+// hostsSnapshot returns the custom domains that an earlier process stored.
 func (p *process) hostsSnapshot() *branding.Hosts {
-	return branding.NewHosts(branding.HostsOptions{System: p.system, File: cmp.Or(p.HostsFile, filepath.Join(p.Home, "hosts.json")), Log: p.log})
+	return branding.NewHosts(branding.HostsOptions{
+		System: p.system,
+		File:   cmp.Or(p.HostsFile, filepath.Join(p.Home, "hosts.json")), Log: p.log,
+	})
 }
 
-// followHosts knows and goes on knowing the custom domains that are served.
+// followHosts keeps the list of served custom domains up to date.
 func (p *process) followHosts(ctx context.Context) {
 	p.hosts = p.hostsSnapshot()
 	p.hosts.Collect(p.metrics)
@@ -51,10 +58,10 @@ func (p *process) followHosts(ctx context.Context) {
 	p.tasks = append(p.tasks, p.hosts.Run)
 }
 
-// awaitDatabase is for an API with custom domains whose database is away: until that is back, it answers the TLS server in front,
-// which would otherwise refuse handshakes. Without any it ends, as every role does, with the reason.
+// awaitDatabase serves an API with custom domains while the database is unavailable: it answers the TLS server in
+// front, which would otherwise refuse handshakes. Without custom domains it returns the error, as every role does.
 func (p *process) awaitDatabase(ctx context.Context, public, ops net.Listener) error {
-	err := postgres.Check(ctx, p.DatabaseURL)
+	_, err := postgres.Check(ctx, p.DatabaseURL)
 	if err == nil || p.name != "api" || !postgres.Lost(err) {
 		return err
 	}
@@ -62,13 +69,17 @@ func (p *process) awaitDatabase(ctx context.Context, public, ops net.Listener) e
 	if known.Len() == 0 {
 		return err
 	}
-	p.log.WarnContext(ctx, "the database is away: waiting for it, and answering for certificates meanwhile", "hosts", known.Len(), "error", err)
-	unready := api.Unready(api.OpsOptions{User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, Serves: known.Serves})
-	return api.Meanwhile(ctx, ops, unready, func(ctx context.Context) error {
-		return api.Meanwhile(ctx, public, api.Away(), func(ctx context.Context) error {
+	p.log.WarnContext(ctx, "the database is away: waiting for it, and answering for certificates meanwhile", "hosts",
+		known.Len(), "error", err)
+	unready := api.Unready(api.OpsOptions{
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts,
+		Serves: known.Serves,
+	})
+	return api.ServeUntil(ctx, ops, unready, func(ctx context.Context) error {
+		return api.ServeUntil(ctx, public, api.Away(), func(ctx context.Context) error {
 			tick := time.NewTicker(time.Second)
 			defer tick.Stop()
-			for err := err; ; err = postgres.Check(ctx, p.DatabaseURL) {
+			for err := err; ; _, err = postgres.Check(ctx, p.DatabaseURL) {
 				if err == nil || !postgres.Lost(err) {
 					return err
 				}

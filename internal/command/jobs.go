@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/internal/queue/clerk"
+	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/redrive"
@@ -23,24 +23,24 @@ type jobsGroup struct {
 	JSON  bool   `name:"json" help:"Print one JSON object per line."`
 	Actor string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who acts, for the audit."`
 
-	List     clerk.List     `cmd:"" help:"Print jobs, dead ones unless said, newest first."`
-	Show     clerk.Show     `cmd:"" help:"Print all of a job."`
-	Retry    clerk.Retry    `cmd:"" help:"Run jobs now; dead ones begin anew."`
-	Archive  clerk.Archive  `cmd:"" help:"Make open jobs dead: they are kept, and run no more."`
-	Drop     clerk.Drop     `cmd:"" help:"Delete jobs, by id or by what they have in common."`
-	Redrive  clerk.Redrive  `cmd:"" help:"Run dead jobs again, so many a second; it goes on by itself."`
-	Redrives clerk.Redrives `cmd:"" help:"Print how far redrives are, or cancel one."`
-	Pause    clerk.Pause    `cmd:"" help:"Let nothing of a lane, a kind or an org begin to run."`
-	Resume   clerk.Resume   `cmd:"" help:"End a pause."`
-	Pauses   clerk.Pauses   `cmd:"" help:"Print what is paused."`
-	Weight   clerk.Weight   `cmd:"" help:"Set an org's part of the slots."`
-	Acts     clerk.Acts     `cmd:"" help:"Print who did what to jobs."`
+	List     jobscmd.List     `cmd:"" help:"Print jobs, dead ones unless said, newest first."`
+	Show     jobscmd.Show     `cmd:"" help:"Print all of a job."`
+	Retry    jobscmd.Retry    `cmd:"" help:"Run jobs now; dead ones begin anew."`
+	Archive  jobscmd.Archive  `cmd:"" help:"Make open jobs dead: they are kept, and run no more."`
+	Drop     jobscmd.Drop     `cmd:"" help:"Delete jobs, by id or by what they have in common."`
+	Redrive  jobscmd.Redrive  `cmd:"" help:"Run dead jobs again, so many a second; it goes on by itself."`
+	Redrives jobscmd.Redrives `cmd:"" help:"Print how far redrives are, or cancel one."`
+	Pause    jobscmd.Pause    `cmd:"" help:"Let nothing of a lane, a kind or an org begin to run."`
+	Resume   jobscmd.Resume   `cmd:"" help:"End a pause."`
+	Pauses   jobscmd.Pauses   `cmd:"" help:"Print what is paused."`
+	Weight   jobscmd.Weight   `cmd:"" help:"Set an org's part of the slots."`
+	Acts     jobscmd.Acts     `cmd:"" help:"Print who did what to jobs."`
 }
 
-// opener connects to the database that is given, or to the home's, which a running up shares. Redis may be away or
-// unknown: a worker's relay sees within a second what was done.
-func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.Opener {
-	return func(ctx context.Context, do func(*clerk.Clerk) error) (err error) {
+// opener connects to the given database, or to the home's, which a running up shares. Redis may be unavailable or
+// unknown: a worker's relay picks up changes within a second.
+func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd.Opener {
+	return func(ctx context.Context, do func(*jobscmd.CLI) error) (err error) {
 		p := s.process("jobs", log)
 		defer func() { err = errors.Join(err, p.close(ctx)) }()
 		if p.DatabaseURL == "" {
@@ -54,7 +54,11 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.O
 		if pending, err := migrations.Pending(ctx, p.DatabaseURL); err != nil || pending {
 			return cmp.Or(err, errors.New("the database lacks the schema of this version: run `funnelwork migrate`"))
 		}
-		if p.system, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name, MaxConns: 2}); err != nil {
+		if p.system, err = postgres.Open(ctx,
+			postgres.Options{
+				URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name,
+				MaxConns: 2,
+			}); err != nil {
 			return err
 		}
 		p.atEnd(func(context.Context) error { p.system.Close(); return nil })
@@ -64,9 +68,9 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) clerk.O
 			}
 			p.atEnd(func(context.Context) error { return p.workers.Close() })
 		}
-		ledger := queue.NewLedger(p.system, p.system)
+		ledger := queue.NewStore(p.system, p.system)
 		ledger.Hooks = jobs.Hooks(p.PublicURL)
-		return do(&clerk.Clerk{
+		return do(&jobscmd.CLI{
 			Operator: queue.NewOperator(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
 			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 				return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})

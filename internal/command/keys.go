@@ -23,7 +23,7 @@ type keysGroup struct {
 
 type keysNew struct{}
 
-// Run is kong's.
+// Run implements the kong command.
 func (keysNew) Run(out io.Writer) error {
 	text, err := secret.Generate()
 	if err == nil {
@@ -37,7 +37,7 @@ type keysRotate struct {
 	Wait  time.Duration `default:"2m" help:"How long to wait for running processes to take up the new sealing key."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		if r.Which == "signing" {
@@ -45,7 +45,9 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 		}
 		key, promoted, err := keyring.Rotation{
 			System: p.system, Keyset: p.keyset(out), Patience: r.Wait,
-			Promoted: func(ctx context.Context, tx *postgres.Tx) error { return keyreseal.Kind.Add(ctx, tx, keyreseal.Args{}) },
+			Promoted: func(ctx context.Context, tx *postgres.Tx) error {
+				return keyreseal.Kind.Add(ctx, tx, keyreseal.Args{})
+			},
 		}.Rotate(ctx)
 		switch {
 		case err != nil:
@@ -53,15 +55,18 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 		case promoted && p.Keyset == "":
 			_, err = fmt.Fprintf(out, "key %d seals; a job seals anew what older keys have sealed\n", key)
 		case promoted:
-			log.InfoContext(ctx, "the printed keyset seals with the new key: start every process again with it", "key", key)
+			log.InfoContext(ctx, "the printed keyset seals with the new key: start every process again with it",
+				"key", key)
 		default:
-			log.InfoContext(ctx, "the printed keyset has a new key, which does not seal yet: start every process again with it, then rotate once more", "key", key)
+			log.InfoContext(ctx,
+				"the printed keyset has a new key, which does not seal yet: start every process again with it, "+
+					"then rotate once more", "key", key)
 		}
 		return err
 	})
 }
 
-// keyset is where the keyset is edited.
+// keyset returns the place of the editable keyset.
 func (s *settings) keyset(out io.Writer) keyring.Keyset {
 	if s.Keyset != "" {
 		return keyring.Setting{Text: s.Keyset, Out: out}
@@ -71,7 +76,7 @@ func (s *settings) keyset(out io.Writer) keyring.Keyset {
 
 type keysStatus struct{}
 
-// Run is kong's.
+// Run implements the kong command.
 func (keysStatus) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Print(ctx, out)
@@ -82,7 +87,7 @@ type keysRetire struct {
 	Key uint32 `arg:"" help:"The key, as 'keys status' names it."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (r keysRetire) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "keys", log, func(p *process) error {
 		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Retire(ctx, p.keyset(out), r.Key)

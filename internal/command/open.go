@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -22,7 +23,8 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// start finds the servers, starting private ones where none are given, and brings the schema up to date.
+// start finds the servers, starting private ones where none are given, and migrates the schema. Redis is left out
+// unless redis is set.
 func (p *process) start(ctx context.Context, redis bool) error {
 	if err := p.connect(ctx, redis); err != nil {
 		return err
@@ -30,10 +32,27 @@ func (p *process) start(ctx context.Context, redis bool) error {
 	return migrations.Up(ctx, p.DatabaseURL, p.log)
 }
 
-// connect is start without a touch of the schema.
+// connect finds the servers and leaves the schema alone. Given servers are checked before private ones are started,
+// which takes longer.
 func (p *process) connect(ctx context.Context, redis bool) (err error) {
+	checkDatabase := func(ctx context.Context) (err error) {
+		p.versions.postgres, err = postgres.Check(ctx, p.DatabaseURL)
+		return err
+	}
+	givenDatabase, givenRedis := p.DatabaseURL != "", p.RedisURL != ""
+	if givenDatabase {
+		if err = checkDatabase(ctx); err != nil {
+			return err
+		}
+	}
+	if redis && givenRedis {
+		if err = p.checkRedis(ctx); err != nil {
+			return err
+		}
+	}
 	p.servers, err = local.Start(ctx, local.Wanted{
-		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository, Log: p.log,
+		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository,
+		Log: p.log,
 	})
 	if err != nil {
 		return err
@@ -41,10 +60,33 @@ func (p *process) connect(ctx context.Context, redis bool) (err error) {
 	p.atEnd(p.servers.Close)
 	p.tasks = append(p.tasks, p.servers.Watch)
 	p.DatabaseURL, p.RedisURL = p.servers.DatabaseURL, p.servers.RedisURL
-	return postgres.Check(ctx, p.DatabaseURL)
+	if !givenDatabase {
+		if err = checkDatabase(ctx); err != nil {
+			return err
+		}
+	}
+	if p.servers.PrivateRedis && !p.servers.RedisInProcess {
+		return p.checkRedis(ctx)
+	}
+	return nil
 }
 
-// furnish opens all that long-running roles are wired of. public and ops are this process's listeners; nil where it has none.
+// checkRedis reads the version of Redis. A server that cannot be used is an error; one that is away is none, because
+// the process works without Redis until it is back.
+func (p *process) checkRedis(ctx context.Context) (err error) {
+	p.versions.redis, err = redisx.Check(ctx, p.RedisURL)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	at := redisx.Address(p.RedisURL)
+	if errors.Is(err, redisx.ErrUnfit) {
+		return invalid("redis-url", "REDIS_URL", fmt.Errorf("%s: %w", at, err))
+	}
+	p.log.WarnContext(ctx, "redis cannot be reached yet", "setting", "REDIS_URL", "address", at, "error", err)
+	return nil
+}
+
+// furnish opens everything that a long-running role needs. public and ops are this process's listeners, or nil.
 func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
 	if err := p.open(ctx); err != nil {
 		return err
@@ -60,11 +102,11 @@ func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
 	return p.customDomains()
 }
 
-// open opens what every long-running role needs. The pusher ends after the last transaction.
+// open opens what every long-running role needs. The CommitEnqueuer is closed after the last transaction.
 func (p *process) open(ctx context.Context) (err error) {
 	for _, c := range []struct {
 		client *redis.UniversalClient
-		use    redisx.Use
+		use    redisx.Profile
 	}{{&p.requests, redisx.Request}, {&p.workers, redisx.Worker}} {
 		if *c.client, err = redisx.Open(p.RedisURL, c.use); err != nil {
 			return err
@@ -72,7 +114,10 @@ func (p *process) open(ctx context.Context) (err error) {
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return redisx.Watch(ctx, p.workers, p.log) })
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: p.requests, Log: p.log, Metrics: queue.NewMetrics(p.metrics)})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{
+		Redis: p.requests, Log: p.log,
+		Metrics: queue.NewMetrics(p.metrics),
+	})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
@@ -89,8 +134,10 @@ func (p *process) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// withDatabase is a command that ends by itself: do has the database at this version's schema, and the keyset.
-func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logger, do func(*process) error) (err error) {
+// withDatabase runs a command that ends by itself. do gets the database with this version's schema, and the keyset.
+func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logger,
+	do func(*process) error,
+) (err error) {
 	p := s.process(name, log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if err = p.start(ctx, false); err != nil {
@@ -102,10 +149,14 @@ func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logg
 	return do(p)
 }
 
-// openDatabase opens the pools, the keyset, and what checks credentials.
+// openDatabase opens the pools, the keyset, and authentication.
 func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Context, []any)) (err error) {
 	for role, db := range map[string]**postgres.DB{postgres.App: &p.app, postgres.System: &p.system} {
-		if *db, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name, AfterCommit: afterCommit}); err != nil {
+		if *db, err = postgres.Open(ctx,
+			postgres.Options{
+				URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name,
+				AfterCommit: afterCommit,
+			}); err != nil {
 			return err
 		}
 		p.atEnd(func(context.Context) error { (*db).Close(); return nil })
@@ -119,7 +170,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 		return err
 	}
 	issuer := p.PublicURL
-	if issuer == "" { // not made of an address: API processes on several ports take each other's tokens
+	if issuer == "" { // not derived from an address: API processes on several ports accept each other's tokens
 		issuer = "funnelwork"
 	}
 	if p.plans, err = plans.Load(p.Plans); err != nil {

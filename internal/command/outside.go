@@ -20,12 +20,13 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// bill opens billing: Stripe's, or a sandbox's, or none, which leaves p.billing nil. public and ops are this process's listeners; nil where it has
-// none. The process that serves the API is also the sandbox's: it lets the sandbox's time go by, sends its webhooks to
-// itself, which it reaches wherever it runs, and publishes its prices.
+// bill opens billing: Stripe's, the sandbox's, or none, which leaves p.billing nil. public and ops are this process's
+// listeners, or nil. The process that serves the API also runs the sandbox: it advances the sandbox's clock, sends the
+// sandbox's webhooks to itself, which works wherever it runs, and publishes the sandbox's prices.
 func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
 	o := billing.Options{
-		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers, Log: p.log, Metrics: billing.NewMetrics(p.metrics),
+		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers,
+		Log: p.log, Metrics: billing.NewMetrics(p.metrics),
 		Account: billing.Account{Key: p.StripeKey, URL: p.StripeURL, Log: p.log},
 	}
 	switch {
@@ -33,9 +34,15 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 	case !p.sandboxed(api.PartBilling):
 		return nil
 	default:
-		p.stripe = stripe.New(stripe.Options{Store: stripe.Postgres{System: p.system}, Log: p.log, PageURL: sandboxPage(ops, stripe.Path)})
+		p.stripe = stripe.New(stripe.Options{
+			Store: stripe.Postgres{System: p.system}, Log: p.log,
+			PageURL: sandboxPage(ops, stripe.Path),
+		})
 		p.atEnd(func(context.Context) error { p.stripe.Close(); return nil })
-		o.Account = billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log}
+		o.Account = billing.Account{
+			Key: "sk_test_sandbox", URL: "http://stripe.sandbox",
+			HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log,
+		}
 		o.Now = clock(p.stripe) //nolint:contextcheck // a clock is asked by whoever, and has no context
 		if public != nil {
 			hook := base(public) + "/billing/stripe/"
@@ -59,7 +66,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 	return nil
 }
 
-// onSale is a check of readiness: the sandbox's prices are published, so that a plan can be bought.
+// onSale is a readiness check: the sandbox's prices are published, so that a plan can be bought.
 func (p *process) onSale(context.Context) error {
 	select {
 	case <-p.published:
@@ -69,7 +76,7 @@ func (p *process) onSale(context.Context) error {
 	}
 }
 
-// awaitPrices waits until the sandbox's prices are published, where there is a sandbox, or ctx ends.
+// awaitPrices waits until the sandbox's prices are published, if there is a sandbox, or ctx ends.
 func (p *process) awaitPrices(ctx context.Context) error {
 	if p.published == nil {
 		return nil
@@ -82,7 +89,7 @@ func (p *process) awaitPrices(ctx context.Context) error {
 	}
 }
 
-// clock is the sandbox's, looked up once a second: who operates it may move it.
+// clock returns the sandbox's clock, read once a second: its operator may move it.
 func clock(s *stripe.Sandbox) func() time.Time {
 	var (
 		mu    sync.Mutex
@@ -105,8 +112,8 @@ func clock(s *stripe.Sandbox) func() time.Time {
 	}
 }
 
-// trialDays is how long the trial of a new org lasts; 0 is without end: on the sandbox and without billing, where nobody can
-// pay.
+// trialDays is the length of a new org's trial; 0 means unlimited: with the sandbox and without billing, when payment
+// is impossible.
 func (p *process) trialDays() int {
 	if p.StripeKey == "" {
 		return 0
@@ -114,16 +121,16 @@ func (p *process) trialDays() int {
 	return p.plans.Trial().TrialDays
 }
 
-// connectors opens the social networks and ad platforms, those without a client id on the sandbox if there is to be one.
-// public and ops are this
-// process's listeners; nil where it has none.
+// connectors opens the social networks and ad platforms; those without a client id use the sandbox if it is enabled.
+// public and ops are this process's listeners, or nil.
 func (p *process) connectors(public, ops net.Listener) error {
 	apps, without, err := p.OAuth.apps()
 	if err != nil {
 		return err
 	}
 	if p.sandboxed(api.PartOAuth) {
-		at, o := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/"), oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
+		at, o := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/"),
+			oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
 		if public != nil {
 			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), base(public)) + "/oauth/"}
 		}
@@ -144,8 +151,8 @@ func (p *process) connectors(public, ops net.Listener) error {
 	return nil
 }
 
-// connectAccounts opens logins at social networks and ad platforms. public is this process's listener of the API; nil
-// where it has none, and then only a PublicURL makes callbacks that lead anywhere.
+// connectAccounts opens logins at social networks and ad platforms. public is this process's API listener, or nil; then
+// callbacks work only with a PublicURL.
 func (p *process) connectAccounts(public net.Listener) {
 	at := p.PublicURL
 	if at == "" && public != nil {
@@ -154,7 +161,7 @@ func (p *process) connectAccounts(public net.Listener) {
 	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
 }
 
-// models are the language models that answer: a provider's, or the sandbox's; nil for none.
+// models returns the language models of a provider or of the sandbox; nil if there are none.
 func (p *process) models() ai.Provider {
 	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
 	switch {

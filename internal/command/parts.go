@@ -14,15 +14,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// part is one thing outside the product, as its settings and its sandbox are called.
+// part is one external service, with the names of its setting and its sandbox.
 type part struct {
 	api.Part
 	sandbox string // its name in FUNNELWORK_SANDBOXES
-	set     string // the setting that makes it real
-	page    string // of its sandbox, on the ops listener; "" for none
+	set     string // the setting that configures the real service
+	page    string // its sandbox's page on the ops listener; "" for none
 }
 
-// parts are all there are, in the order in which they are shown.
+// parts returns all parts, in display order.
 func parts() []part {
 	return []part{
 		{api.PartBilling, "stripe", "STRIPE_SECRET_KEY", stripe.Path},
@@ -35,13 +35,13 @@ func parts() []part {
 // sandboxName is one name in FUNNELWORK_SANDBOXES.
 type sandboxName string
 
-// UnmarshalText trims blanks, which may stand around commas.
+// UnmarshalText trims blanks, which are allowed around commas.
 func (n *sandboxName) UnmarshalText(text []byte) error {
 	*n = sandboxName(strings.TrimSpace(string(text)))
 	return nil
 }
 
-// checkSandboxes refuses a name that no sandbox has.
+// checkSandboxes rejects an unknown name.
 func checkSandboxes(names []sandboxName) error {
 	var known []string
 	for _, p := range parts() {
@@ -56,8 +56,8 @@ func checkSandboxes(names []sandboxName) error {
 	return nil
 }
 
-// mayStandIn reports whether the part's sandbox stands in where the part is not configured: in up always, in other
-// commands where it was asked for.
+// mayStandIn reports whether the part's sandbox is used if the part is not configured: in up always, in other commands
+// if it was enabled by name.
 func (p *process) mayStandIn(which api.Part) bool {
 	for _, one := range parts() {
 		if one.Part == which {
@@ -67,7 +67,7 @@ func (p *process) mayStandIn(which api.Part) bool {
 	return false
 }
 
-// real reports whether the settings of a part are given; of oauth, of one platform at least.
+// real reports whether a part is configured; for oauth, whether at least one platform is.
 func (p *process) real(which api.Part) bool {
 	switch which {
 	case api.PartBilling:
@@ -82,7 +82,7 @@ func (p *process) real(which api.Part) bool {
 	}
 }
 
-// notConfigured lists the parts that are neither real nor stood in for.
+// notConfigured lists the parts that are neither configured nor replaced by a sandbox.
 func (p *process) notConfigured() (lacks []api.Part) {
 	for _, one := range parts() {
 		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
@@ -92,7 +92,7 @@ func (p *process) notConfigured() (lacks []api.Part) {
 	return lacks
 }
 
-// sandboxed reports whether the part's sandbox is in use; of oauth, for one platform at least.
+// sandboxed reports whether the part's sandbox is in use; for oauth, for at least one platform.
 func (p *process) sandboxed(which api.Part) bool {
 	if which == api.PartOAuth {
 		_, without, err := p.OAuth.apps()
@@ -102,11 +102,11 @@ func (p *process) sandboxed(which api.Part) bool {
 }
 
 // sayParts logs at the start which sandboxes are in use, and which parts are missing. Outside up either is worth a
-// warning.
+// warning; up prints its sandboxes when it is ready.
 func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 	level := slog.LevelWarn
 	if p.name == "up" {
-		level = slog.LevelInfo
+		level = slog.LevelDebug
 	}
 	var lacks, set []string
 	for _, one := range parts() {
@@ -132,7 +132,7 @@ func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 	}
 }
 
-// sandboxPage is where a sandbox shows itself: on this process's ops listener, where it has one.
+// sandboxPage returns the URL of a sandbox's page on this process's ops listener, if it has one.
 func sandboxPage(ops net.Listener, path string) string {
 	if ops == nil {
 		return path

@@ -3,11 +3,13 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,40 +31,42 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// process is a command at work. What it opened is closed in reverse when it ends.
+// process is a running command. What it opened is closed in reverse order when it ends.
 type process struct {
 	*settings
 	name              string
 	log               *slog.Logger
 	metrics           *prometheus.Registry
 	servers           *local.Servers
-	box               *secret.Box
-	app, system       *postgres.DB          // commits push their jobs to Redis, where there is one
+	versions          struct{ postgres, redis string } // of the servers, such as "15.14"; "" if unknown
+	box               *secret.Sealer
+	app, system       *postgres.DB          // enqueue jobs in Redis after commits, if there is Redis
 	requests, workers redis.UniversalClient // nil in commands that end by themselves
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
-	slots             api.Slots // the worker's, in a process that has one
+	slots             api.Slots // the worker's slots, if the process has one
 	plans             *plans.Catalogue
-	billing           *billing.Service // nil where it is not configured
+	billing           *billing.Service // nil if not configured
 	social            *social.Service
 	domains           *branding.Domains
 	hosts             *branding.Hosts // nil in a process without the API
-	stripe            *stripe.Sandbox // nil where there is a key, or no billing
-	published         chan struct{}   // closed when the sandbox's prices are; nil in a process that publishes none
-	providers         *provider.Set
-	oauth             *oauth.Sandbox // nil where there are client ids for all, or no sandbox
-	tasks             []func(context.Context) error
-	last              []func(context.Context) error // outlive the tasks
-	ending            atomic.Bool                   // the tasks have been told to end
-	undo              []func(context.Context) error
+	stripe            *stripe.Sandbox // nil if there is a key, or no billing
+	// closed when the sandbox's prices are published; nil if this process publishes none
+	published chan struct{}
+	providers *provider.Set
+	oauth     *oauth.Sandbox // nil if all client ids are set, or there is no sandbox
+	tasks     []func(context.Context) error
+	last      []func(context.Context) error // outlive the tasks
+	ending    atomic.Bool                   // the tasks have been asked to end
+	undo      []func(context.Context) error
 }
 
 func (s *settings) process(name string, log *slog.Logger) *process {
 	return &process{settings: s, name: name, log: log.With("role", name), metrics: prometheus.NewRegistry()}
 }
 
-// atEnd adds what is done at the end, before everything that was added earlier.
+// atEnd registers a cleanup, which runs before those registered earlier.
 func (p *process) atEnd(undo func(context.Context) error) { p.undo = append(p.undo, undo) }
 
 func (p *process) close(ctx context.Context) error {
@@ -75,8 +79,8 @@ func (p *process) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// run runs the tasks until ctx ends or one of them fails, and waits for all. The last ones go on until the others have
-// ended, so that a drain can be watched.
+// run runs the tasks until ctx ends or one of them fails, and waits for all. The last ones continue until the others
+// have ended, so that a drain can be watched.
 func (p *process) run(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -110,26 +114,39 @@ func (p *process) run(ctx context.Context) error {
 	return err
 }
 
-// listen takes a port; first of all, since a busy one is the commonest reason to stop.
-func (p *process) listen(ctx context.Context, addr string) (net.Listener, error) {
+// listen opens the listener of the setting with that flag and environment variable. A command listens before it does
+// anything else, because a busy port is the commonest reason to stop.
+func (p *process) listen(ctx context.Context, flag, env, addr string) (net.Listener, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-	if err == nil {
-		p.atEnd(func(context.Context) error { _ = ln.Close(); return nil }) // again, where nobody came to serve
+	if err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err
+		}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w; stop the program that listens there, or give another address", err)
+		}
+		return nil, invalid(flag, env, fmt.Errorf("listen on %s: %w", addr, err))
 	}
-	return ln, err
+	p.atEnd(func(context.Context) error { _ = ln.Close(); return nil }) // again, if the command ends before it serves
+	return ln, nil
 }
 
-// listenOps takes the ops listener's port, and refuses at once what would be refused when it serves: by then
-// somebody would have been seeded whose password nobody gets to see.
+// listenAPI opens the API's listener.
+func (p *process) listenAPI(ctx context.Context) (net.Listener, error) {
+	return p.listen(ctx, "addr", "FUNNELWORK_ADDR", p.Addr)
+}
+
+// listenOps opens the ops listener's port, and returns immediately the errors that serving it would return: otherwise a
+// user could be seeded without the password ever being shown.
 func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
-	ln, err := p.listen(ctx, p.OpsAddr)
+	ln, err := p.listen(ctx, "ops-addr", "FUNNELWORK_OPS_ADDR", p.OpsAddr)
 	if err != nil {
 		return nil, err
 	}
 	return ln, api.CheckOps(ln.Addr(), p.OpsUser, p.OpsPassword)
 }
 
-// base is the URL at which a listener can be called from this machine.
+// base returns the URL at which a listener can be called from this machine.
 func base(ln net.Listener) string {
 	host, port, _ := net.SplitHostPort(ln.Addr().String())
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who watches a drain needs the ops listener until it is over.
+// The ops listener must last until a drain is over, so that the drain can be watched.
 func TestTheLastTasksOutliveTheOthers(t *testing.T) {
 	t.Parallel()
 	p := (&settings{}).process("test", slog.New(slog.DiscardHandler))
@@ -23,7 +23,7 @@ func TestTheLastTasksOutliveTheOthers(t *testing.T) {
 		watching := <-seen
 		stop()
 		<-ctx.Done()
-		for !p.ending.Load() && watching.Err() == nil { // it says so while this still drains
+		for !p.ending.Load() && watching.Err() == nil { // reported while this still drains
 			runtime.Gosched()
 		}
 		if watching.Err() != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/funnelwork/funnelwork/scheduler"
 )
 
-// role is one of api, worker and scheduler: a process of its own, beside a Postgres and a Redis that are given.
+// role is one of api, worker and scheduler: a separate process with a given Postgres and Redis.
 type role struct{}
 
-// Run is kong's.
+// Run implements the kong command.
 func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger) (err error) {
 	p := s.process(k.Command(), log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
@@ -29,14 +29,20 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	}
 	var public, ops net.Listener
 	if p.name == "api" {
-		if public, err = p.listen(ctx, p.Addr); err != nil {
+		if public, err = p.listenAPI(ctx); err != nil {
 			return err
 		}
 	}
 	if p.OpsAddr == "" {
-		p.OpsAddr = map[string]string{"api": "127.0.0.1:9090", "worker": "127.0.0.1:9091", "scheduler": "127.0.0.1:9092"}[p.name]
+		p.OpsAddr = map[string]string{
+			"api": "127.0.0.1:9090", "worker": "127.0.0.1:9091",
+			"scheduler": "127.0.0.1:9092",
+		}[p.name]
 	}
 	if ops, err = p.listenOps(ctx); err != nil {
+		return err
+	}
+	if err = p.checkRedis(ctx); err != nil {
 		return err
 	}
 	if err = p.awaitDatabase(ctx, public, ops); err != nil {
@@ -63,25 +69,29 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	return p.run(ctx)
 }
 
-// reminder is the scheduler's role, or a look at what it does.
+// reminder is the scheduler's command, or prints its timetable.
 type reminder struct {
 	List bool `help:"Print the timetable and what last happened of it, and end."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
 	if !r.List {
 		return role{}.Run(ctx, k, s, log)
 	}
 	p := s.process("scheduler", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	// A look makes nothing: where neither a database is given nor a home is there, nothing has happened yet.
+	// Printing creates nothing: if there is neither a database nor a home, nothing has run yet.
 	asked := p.DatabaseURL != "" || local.Inhabited(p.Home)
 	if asked {
 		if err = p.connect(ctx, false); err != nil {
 			return err
 		}
-		if p.system, err = postgres.Open(ctx, postgres.Options{URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name, MaxConns: 1}); err != nil {
+		if p.system, err = postgres.Open(ctx,
+			postgres.Options{
+				URL: p.DatabaseURL, Role: postgres.System, Pooler: p.Pooler, Name: p.name,
+				MaxConns: 1,
+			}); err != nil {
 			return err
 		}
 		p.atEnd(func(context.Context) error { p.system.Close(); return nil })

@@ -17,13 +17,15 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// serve adds the API on ln.
+// serve adds the API server on ln.
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
-		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off", Hooks: p.hooks,
+		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
+		Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
-		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log), AIPerMinute: p.AIPerMinute,
+		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
+		AIPerMinute:   p.AIPerMinute,
 		NotConfigured: p.notConfigured(), DrainDelay: p.drainDelay(p.name),
 	}
 	if d.PublicURL == "" {
@@ -40,7 +42,7 @@ func (p *process) serve(ln net.Listener) {
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
 }
 
-// operate adds the ops listener.
+// operate adds the ops server on ln.
 func (p *process) operate(ln net.Listener) error {
 	mounts := map[string]http.Handler{}
 	if p.sandboxed(api.PartMail) {
@@ -64,8 +66,10 @@ func (p *process) operate(ln net.Listener) error {
 		serves = p.hosts.Serves
 	}
 	ops, err := api.NewOps(api.OpsOptions{
-		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system, Hooks: jobs.Hooks(p.PublicURL), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
-		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots, Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
+		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system,
+		Hooks: jobs.Hooks(p.PublicURL), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots,
+		Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
 		NotConfigured: p.notConfigured(), Ready: ready,
 	})
 	api.CollectPool(p.metrics, "app", p.app)

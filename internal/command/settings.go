@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
-	"github.com/funnelwork/funnelwork/worker"
 )
 
 // settings are read here and nowhere else: flag, else environment, else default.
@@ -60,37 +59,12 @@ type settings struct {
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
 
-// Validate is kong's: what would start and then not do what was meant is refused before anything begins.
-func (s *settings) Validate() error {
-	if s.Concurrency < 1 || s.Concurrency > worker.MostConcurrency {
-		return fmt.Errorf("--concurrency (FUNNELWORK_CONCURRENCY): want 1 to %d", worker.MostConcurrency)
-	}
-	if err := checkSandboxes(s.Sandboxes); err != nil {
-		return err
-	}
-	if s.DrainDelay != nil && (*s.DrainDelay < 0 || *s.DrainDelay > maxDrainDelay) {
-		return fmt.Errorf("--drain-delay (FUNNELWORK_DRAIN_DELAY): want 0s to %s", maxDrainDelay)
-	}
-	if err := s.OAuth.versions(); err != nil {
-		return err
-	}
-	if s.PublicURL != "" && !isBase(s.PublicURL) {
-		return errors.New("--public-url (FUNNELWORK_PUBLIC_URL): want http:// or https:// and a host")
-	}
-	for _, origin := range s.CORSOrigins {
-		if u, err := url.Parse(origin); !isBase(origin) || err != nil || u.Path != "" {
-			return errors.New("--cors-origins (FUNNELWORK_CORS_ORIGINS): each is http:// or https://, a host, and a port where there is one")
-		}
-	}
-	return nil
-}
-
 const (
 	defaultDrainDelay = 5 * time.Second
 	maxDrainDelay     = 10 * time.Minute
 )
 
-// drainDelay is that of a command's API. Up has no load balancer in front that would send clients elsewhere.
+// drainDelay returns the drain delay of a command's API. up has no load balancer in front that would redirect clients.
 func (s *settings) drainDelay(command string) time.Duration {
 	switch {
 	case s.DrainDelay != nil:
@@ -102,26 +76,24 @@ func (s *settings) drainDelay(command string) time.Duration {
 	}
 }
 
-func isBase(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == ""
-}
-
 // network is a setting: an address or a network.
 type network netip.Prefix
 
-// UnmarshalText reads "10.0.0.1" or "10.0.0.0/8".
+// UnmarshalText parses "10.0.0.1" or "10.0.0.0/8".
 func (n *network) UnmarshalText(text []byte) error {
 	if a, err := netip.ParseAddr(string(text)); err == nil {
 		*n = network(netip.PrefixFrom(a, a.BitLen()))
 		return nil
 	}
 	p, err := netip.ParsePrefix(string(text))
+	if err != nil {
+		return errors.New("want an address or a network, such as 10.0.0.1 or 10.0.0.0/8")
+	}
 	*n = network(p.Masked())
-	return err
+	return nil
 }
 
-// oauthApps are the applications that are registered with social networks and ad platforms.
+// oauthApps are the applications registered with social networks and ad platforms.
 type oauthApps struct {
 	Facebook       oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
 	Instagram      oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
@@ -133,11 +105,13 @@ type oauthApps struct {
 	TikTokAds      oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
 	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
 	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	XAds           oauthApp `embed:"" prefix:"x-ads-" envprefix:"X_ADS_" group:"X Ads: its API key and secret"`
 	FacebookConfig string   `name:"facebook-config-id" env:"FACEBOOK_CONFIG_ID" help:"Configuration of Facebook Login for Business for pages; asked for in the place of scopes."`
 	MetaAdsConfig  string   `name:"meta-ads-config-id" env:"META_ADS_CONFIG_ID" help:"The same for Meta Ads."`
 	Graph          string   `name:"graph-version" env:"GRAPH_VERSION" default:"v25.0" help:"Version of Meta's Graph API."`
 	LinkedInMonth  string   `name:"linkedin-version" env:"LINKEDIN_VERSION" default:"202607" help:"Version of LinkedIn's API, a month such as 202607."`
 	GoogleAds      string   `name:"google-ads-version" env:"GOOGLE_ADS_VERSION" default:"v25" help:"Version of the Google Ads API."`
+	XAdsAPI        string   `name:"x-ads-version" env:"X_ADS_VERSION" default:"12" help:"Version of the X Ads API."`
 	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
 	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
 }
@@ -147,10 +121,12 @@ type oauthApp struct {
 	Secret string `name:"client-secret" env:"CLIENT_SECRET" help:"Its secret."`
 }
 
-// versions holds what is set to how each API names its versions.
+// versions checks the versions against each API's format.
 func (o *oauthApps) versions() error {
 	for name, v := range map[string]struct{ is, like string }{
-		"GRAPH_VERSION": {o.Graph, `^v\d+\.\d+$`}, "LINKEDIN_VERSION": {o.LinkedInMonth, `^\d{6}$`}, "GOOGLE_ADS_VERSION": {o.GoogleAds, `^v\d+$`},
+		"GRAPH_VERSION": {o.Graph, `^v\d+\.\d+$`}, "LINKEDIN_VERSION": {o.LinkedInMonth, `^\d{6}$`},
+		"GOOGLE_ADS_VERSION": {o.GoogleAds, `^v\d+$`},
+		"X_ADS_VERSION":      {o.XAdsAPI, `^\d+$`},
 	} {
 		if !regexp.MustCompile(v.like).MatchString(v.is) {
 			return fmt.Errorf("FUNNELWORK_OAUTH_%s: %q is no version", name, v.is)
@@ -159,7 +135,7 @@ func (o *oauthApps) versions() error {
 	return nil
 }
 
-// tuned is app with what is set for its family beside the application itself.
+// tuned returns app with the further settings of its family.
 func (o *oauthApps) tuned(family string, app provider.App) provider.App {
 	switch family {
 	case "facebook":
@@ -168,6 +144,8 @@ func (o *oauthApps) tuned(family string, app provider.App) provider.App {
 		app.Version = o.Graph
 	case "linkedin", "linkedin_page", "linkedin_ads":
 		app.Version = o.LinkedInMonth
+	case "x_ads":
+		app.Version = o.XAdsAPI
 	case "google":
 		app.Version = o.GoogleAds
 		if app.DeveloperToken == "" {
@@ -177,11 +155,18 @@ func (o *oauthApps) tuned(family string, app provider.App) provider.App {
 	return app
 }
 
+// halfApp is the error of an application with an ID and no secret, or the reverse.
+func halfApp(family string) error {
+	name := "FUNNELWORK_OAUTH_" + strings.ToUpper(family)
+	return fmt.Errorf("%s_CLIENT_ID and %s_CLIENT_SECRET: set both or neither", name, name)
+}
+
 // apps answers the applications by family, and the families that have none.
 func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err error) {
 	given := map[string]oauthApp{
-		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok, "tiktok_ads": o.TikTokAds,
-		"google": o.Google, "pinterest": o.Pinterest,
+		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok,
+		"tiktok_ads": o.TikTokAds,
+		"google":     o.Google, "pinterest": o.Pinterest, "x_ads": o.XAds,
 	}
 	apps = map[string]provider.App{}
 	for _, family := range provider.Families() {
@@ -190,7 +175,7 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 			a.ID, a.Secret = oauth.Client(family)
 		}
 		if (a.ID == "") != (a.Secret == "") {
-			return nil, nil, fmt.Errorf("client id and secret of %s are given together", family)
+			return nil, nil, halfApp(family)
 		}
 		if a.ID == "" {
 			without = append(without, family)
@@ -201,7 +186,7 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 	for family, a := range map[string]oauthApp{"linkedin_page": o.LinkedInPage, "linkedin_ads": o.LinkedInAds} {
 		switch {
 		case (a.ID == "") != (a.Secret == ""):
-			return nil, nil, fmt.Errorf("client id and secret of %s are given together", family)
+			return nil, nil, halfApp(family)
 		case a.ID != "": // else the profile's stands in
 			apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), Base: o.URL}
 		}

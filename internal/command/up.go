@@ -9,6 +9,9 @@ import (
 	"log/slog"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 )
 
@@ -18,6 +21,31 @@ type up struct {
 	SeedOrg      string `help:"Name of their org." default:"Demo"`
 }
 
+// Validate is kong's: it refuses a user to begin with who could not sign up, before anything is started.
+func (u *up) Validate() error {
+	if err := auth.CheckEmail("", u.SeedEmail); err != nil {
+		return invalid("seed-email", "", plain(err))
+	}
+	if err := org.CheckName("", u.SeedOrg); err != nil {
+		return invalid("seed-org", "", plain(err))
+	}
+	if u.SeedPassword == "" {
+		return nil
+	}
+	if err := auth.CheckPassword("", u.SeedPassword, u.SeedEmail); err != nil {
+		return invalid("seed-password", "", plain(err))
+	}
+	return nil
+}
+
+// plain returns the detail of an invalid field, without its place in a request.
+func plain(err error) error {
+	if f, ok := errors.AsType[*fault.Fault](err); ok && len(f.Fields) > 0 {
+		return errors.New(f.Fields[0].Detail)
+	}
+	return err
+}
+
 // Run is kong's.
 func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
 	p := s.process("up", log)
@@ -25,7 +53,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if p.OpsAddr == "" {
 		p.OpsAddr = "127.0.0.1:9090"
 	}
-	public, err := p.listen(ctx, p.Addr)
+	public, err := p.listenAPI(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +72,10 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}
-	seeded, err := api.Admit(ctx, p.auth, api.Newcomer{Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User", OrgName: u.SeedOrg, TrialDays: p.trialDays()})
+	seeded, err := api.Admit(ctx, p.auth, api.SeedUser{
+		Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User",
+		OrgName: u.SeedOrg, TrialDays: p.trialDays(),
+	})
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
@@ -57,10 +88,9 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		if err := errors.Join(p.awaitPrices(ctx), api.Answers(ctx, base(public))); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(out, "ready:", base(public))
-		if seeded && err == nil {
-			_, err = fmt.Fprint(out, api.Greeting(base(public), base(ops), u.SeedEmail, u.SeedPassword))
-		}
+		block := p.welcome(public, ops)
+		block.seeded, block.email, block.password = seeded, u.SeedEmail, u.SeedPassword
+		_, err := fmt.Fprint(out, block)
 		return err
 	})
 	return p.run(ctx)
@@ -68,7 +98,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 
 type migrate struct{}
 
-// Run is kong's.
+// Run implements the kong command.
 func (migrate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
 	p := s.process("migrate", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()

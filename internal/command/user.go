@@ -26,9 +26,12 @@ type userCreate struct {
 	Role      string `enum:"viewer,member,admin,owner" default:"member" help:"Role in the org that is joined: viewer, member, admin or owner."`
 }
 
-// Run is kong's.
+// Run implements the kong command.
 func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
-	n := api.Newcomer{Email: u.Email, Password: u.Password, FirstName: u.FirstName, LastName: u.LastName, OrgName: u.Org, Role: auth.Role(u.Role)}
+	n := api.SeedUser{
+		Email: u.Email, Password: u.Password, FirstName: u.FirstName, LastName: u.LastName,
+		OrgName: u.Org, Role: auth.Role(u.Role),
+	}
 	if u.OrgID != "" {
 		if n.Org, err = id.Parse(u.OrgID); err != nil {
 			return fmt.Errorf("org id: %w", err)

@@ -19,9 +19,12 @@ import (
 // work adds the worker.
 func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
-		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"), Hooks: p.hooks,
-		Calls: outbound.New(outbound.Options{Policy: p.hooks.Policy}), Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains, NoMail: !p.real(api.PartMail) && !p.sandboxed(api.PartMail),
+		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"),
+		Hooks:      p.hooks,
+		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
+		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
+		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
+		NoMail: !p.real(api.PartMail) && !p.sandboxed(api.PartMail),
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
@@ -30,22 +33,32 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Deliveries.Watch(ctx, p.system, p.log) })
 	w := worker.New(worker.Options{
-		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log, Metrics: worker.NewMetrics(p.metrics), Handlers: jobs.All(d), Hooks: jobs.Hooks(d.PublicURL), Watches: jobs.Watches(d),
+		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log,
+		Metrics: worker.NewMetrics(p.metrics), Handlers: jobs.All(d), Hooks: jobs.Hooks(d.PublicURL),
+		Watches: jobs.Watches(d),
 	})
 	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
 	return nil
 }
 
-// refresher keeps tokens alive. What an earlier process had on its disk and not in the database is stored when the worker runs.
+// refresher returns the Refresher of the accounts' tokens. Tokens that an earlier process wrote to its disk and not to
+// the database are stored when the worker runs.
 func (p *process) refresher(ctx context.Context) *social.Refresher {
-	o := social.RefreshOptions{Service: p.social, App: p.app, System: p.system, Log: p.log, Metrics: social.NewRefreshMetrics(p.metrics)}
+	o := social.RefreshOptions{
+		Service: p.social, App: p.app, System: p.system, Log: p.log,
+		Metrics: social.NewRefreshMetrics(p.metrics),
+	}
 	var err error
-	if o.Spool, err = social.OpenSpool(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
-		p.log.WarnContext(ctx, "new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error", err)
+	if o.Spool, err = social.OpenTokenJournal(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
+		p.log.WarnContext(ctx,
+			"new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error",
+			err)
 	}
 	r := social.NewRefresher(o)
-	p.tasks = append(p.tasks, func(ctx context.Context) error { return o.Metrics.Watch(ctx, p.system, p.log) }, r.Recover)
+	p.tasks = append(p.tasks, func(ctx context.Context) error {
+		return o.Metrics.Watch(ctx, p.system, p.log)
+	}, r.Recover)
 	return r
 }
 

@@ -21,15 +21,18 @@ import (
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
-	Wrong *fault.Fault // what is wrong with the row already; it is its outcome
+	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
 }
 
-// UpsertAll applies the rows in order and answers each one's outcome in the same order, and one Change for every company
-// that was made or changed: several rows about one company are one change of it. A row that is wrong changes nothing and
-// stops no other. Which company a row is about says the package's own comment.
+// UpsertAll applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
+// company that was created or changed: several rows for one company make one change. A failed row changes nothing and
+// does not stop the others. The package comment describes how a row is matched to a company.
 func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.Outcome, changed []Change, err error) {
 	var b *batch
-	err = record.Again(ctx, tx, func(err error) bool { _, taken := errors.AsType[*TakenError](err); return taken }, func() (err error) {
+	err = record.Again(ctx, tx, func(err error) bool {
+		_, taken := errors.AsType[*TakenError](err)
+		return taken
+	}, func() (err error) {
 		if b, err = load(ctx, tx, in); err != nil {
 			return err
 		}
@@ -52,11 +55,11 @@ type batch struct {
 	outcomes []record.Outcome
 	byID     map[id.ID]*entry
 	byDomain map[string]*entry
-	byName   map[string][]*entry // folded
+	byName   map[string][]*entry // keyed by folded name
 	order    []*entry            // touched or new, in the order of their first row
 }
 
-// key is what a row without an id goes by: its domain in the one form, else its folded name.
+// key returns the matching key of a row without an id: its normalized domain, or else its folded name.
 func (u *Upsert) key() (domain, name string) {
 	if u.Domain.Set && !u.Domain.Null && strings.TrimSpace(u.Domain.Value) != "" {
 		domain, _ = Domain(u.Domain.Value)
@@ -67,9 +70,12 @@ func (u *Upsert) key() (domain, name string) {
 
 func (u *Upsert) hasID() bool { return u.ID.Set && !u.ID.Null }
 
-// load reads and locks what the rows may touch.
+// load reads and locks the companies that the rows may change.
 func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
-	b := &batch{tx: tx, outcomes: make([]record.Outcome, len(in)), byID: map[id.ID]*entry{}, byDomain: map[string]*entry{}, byName: map[string][]*entry{}}
+	b := &batch{
+		tx: tx, outcomes: make([]record.Outcome, len(in)), byID: map[id.ID]*entry{},
+		byDomain: map[string]*entry{}, byName: map[string][]*entry{},
+	}
 	ids, domains, names := []id.ID{}, []string{}, []string{}
 	for i := range in {
 		domain, name := in[i].key()
@@ -83,11 +89,13 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
 		}
 	}
 	if len(names) > 0 {
-		tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('company', hashtextextended($1::uuid::text, 0)))`, tx.Org())
+		tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('company', hashtextextended($1::uuid::text, 0)))`,
+			tx.Org())
 	}
 	found, err := table.Select(ctx, tx, true, `archived_at IS NULL AND id IN (SELECT unnest($2::uuid[])
 		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND domain = ANY ($3::text[])
-		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = ANY ($4::text[]))`, ids, domains, names)
+		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = ANY ($4::text[]))`,
+		ids, domains, names)
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +137,11 @@ func (b *batch) row(u *Upsert, path string) record.Outcome {
 		return b.create(u, path)
 	}
 	p := u.Patch
-	if p.CreatedAt.Set { // history is for new companies; of a known one it is read-only
+	if p.CreatedAt.Set { // only new companies take history; it is read-only for existing ones
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
 	if !u.hasID() {
-		p.Domain = wire.Field[string]{} // it named the company; so does its name
+		p.Domain = wire.Field[string]{} // the domain matched the company, so it cannot change it
 		if domain, _ := u.key(); domain == "" {
 			p.Name = wire.Field[string]{}
 		}
@@ -157,7 +165,7 @@ func (b *batch) row(u *Upsert, path string) record.Outcome {
 	return record.Outcome{Result: record.Updated, ID: e.Now.Value.ID}
 }
 
-// find is the company that the row is about; nil for a new one.
+// find returns the company that a row matches, or nil for a new company.
 func (b *batch) find(u *Upsert, path string) (*entry, error) {
 	if u.hasID() {
 		given, err := id.Parse(u.ID.Value)
@@ -202,8 +210,8 @@ func (b *batch) touch(e *entry) {
 	}
 }
 
-// write queues the rows of the whole batch. New companies go in the order of their domains, so that two batches wait for
-// each other in one direction only.
+// write queues the writes of the whole batch. New companies are inserted in the order of their domains, so that
+// concurrent batches cannot deadlock.
 func (b *batch) write() (changed []Change) {
 	var fresh []*entry
 	for _, e := range b.order {
@@ -218,7 +226,9 @@ func (b *batch) write() (changed []Change) {
 		}
 		changed = append(changed, ch)
 	}
-	slices.SortStableFunc(fresh, func(x, y *entry) int { return strings.Compare(text(x.Now.Value.Domain), text(y.Now.Value.Domain)) })
+	slices.SortStableFunc(fresh, func(x, y *entry) int {
+		return strings.Compare(text(x.Now.Value.Domain), text(y.Now.Value.Domain))
+	})
 	for _, e := range fresh {
 		insert(b.tx, &e.Now.Value)
 	}

@@ -16,8 +16,10 @@ import (
 func TestDomainsHaveOneForm(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"ACME.example": "acme.example", "acme.example.": "acme.example", "bücher.example": "xn--bcher-kva.example", "a.b.c.example": "a.b.c.example",
-		"acme": "", "": "", "a..b": "", "-a.example": "", "1.2.3.4": "", "https://acme.example": "", "a_b.example": "", "acme.example/x": "",
+		"ACME.example": "acme.example", "acme.example.": "acme.example", "bücher.example": "xn--bcher-kva.example",
+		"a.b.c.example": "a.b.c.example",
+		"acme":          "", "": "", "a..b": "", "-a.example": "", "1.2.3.4": "", "https://acme.example": "",
+		"a_b.example": "", "acme.example/x": "",
 	} {
 		if got, ok := companies.Domain(in); ok != (want != "") || ok && got != want {
 			t.Errorf("%q is %q (%v), want %q", in, got, ok, want)
@@ -25,7 +27,7 @@ func TestDomainsHaveOneForm(t *testing.T) {
 	}
 }
 
-// TestParallelBatchesMakeOneCompanyPerDomainAndPerName: eight batches with the same rows in orders of their own.
+// TestParallelBatchesMakeOneCompanyPerDomainAndPerName runs eight batches with the same rows in different orders.
 func TestParallelBatchesMakeOneCompanyPerDomainAndPerName(t *testing.T) {
 	t.Parallel()
 	for _, domains := range []bool{true, false} {
@@ -80,10 +82,13 @@ func parallelBatches(t *testing.T, domains bool) {
 	}
 	wg.Wait()
 	var n, words int
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT (SELECT count(*) FROM company WHERE org_id = $1), (SELECT count(DISTINCT company_id) FROM company_word WHERE org_id = $1)`, org).Scan(&n, &words); err != nil {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		`SELECT (SELECT count(*) FROM company WHERE org_id = $1), (SELECT count(DISTINCT company_id)
+			FROM company_word WHERE org_id = $1)`, org).Scan(&n, &words); err != nil {
 		t.Fatal(err)
 	}
-	if n != 40 || words != 40 || total[record.Created] != 40 || total[record.Updated] != 7*40 || total["company.created"] != 40 || total["company.updated"] != 7*40 {
+	if n != 40 || words != 40 || total[record.Created] != 40 || total[record.Updated] != 7*40 ||
+		total["company.created"] != 40 || total["company.updated"] != 7*40 {
 		t.Errorf("%d companies, %d with words; %v", n, words, total)
 	}
 }

@@ -17,25 +17,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Company is an organisation, as the API and the webhooks show it.
+// Company is an organization that contacts work for, as the API and the webhooks show it.
 type Company = events.Company
 
-// Row is a company with its edit.
+// Row is a company with its edit counter.
 type Row = record.Row[Company]
 
-// Change is what a change of a company came to.
+// Change is the result of a change to a company.
 type Change = record.Change[Company]
 
 var table = record.Table[Company]{
 	Name: "company", Absent: "There is no such company.",
 	Columns: "id, name, domain, website, industry, size, phone, owner_id, created_at, updated_at, archived_at",
 	Scan: func(c *Company) []any {
-		return []any{&c.ID, &c.Name, &c.Domain, &c.Website, &c.Industry, &c.Size, &c.Phone, &c.OwnerID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt}
+		return []any{
+			&c.ID, &c.Name, &c.Domain, &c.Website, &c.Industry, &c.Size, &c.Phone, &c.OwnerID, &c.CreatedAt,
+			&c.UpdatedAt, &c.ArchivedAt,
+		}
 	},
 	Stamps: func(c *Company) (*wire.Time, **wire.Time) { return &c.UpdatedAt, &c.ArchivedAt },
 }
 
-// TakenError is a unique violation: a live company of the org has the domain already. Resolve makes a fault of it.
+// TakenError is a unique violation: a live company of the org already has the domain. Resolve converts it to a fault.
 type TakenError struct {
 	Domain string
 	cause  error
@@ -45,7 +48,8 @@ func (t *TakenError) Error() string { return fmt.Sprintf("domain is taken: %v", 
 
 func (t *TakenError) Unwrap() error { return t.cause }
 
-// exists is the 409 for a domain that the live company holder has; the zero id where it has gone meanwhile.
+// exists returns the 409 fault for a domain that the live company holder has. holder is the zero id if that company no
+// longer exists.
 func exists(holder id.ID) *fault.Fault {
 	f := fault.New(fault.CompanyExists, "A company with this domain exists.")
 	if !holder.IsZero() {
@@ -54,27 +58,28 @@ func exists(holder id.ID) *fault.Fault {
 	return f
 }
 
-// Resolve makes a fault of the TakenError in err, naming the company that has the domain; any other err comes back as it
-// is. It reads in a transaction of its own, because the one that met the violation is over.
+// Resolve converts a TakenError in err to a fault that names the company with the domain. It returns any other err
+// unchanged. It reads in a new transaction, because the one with the violation has ended.
 func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	t, ok := errors.AsType[*TakenError](err)
 	if !ok {
 		return err
 	}
 	var holder id.ID
-	if look := db.View(ctx, org, func(tx *postgres.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT id FROM company WHERE org_id = $1 AND domain = $2 AND archived_at IS NULL`, []any{org, t.Domain}, &holder)
+	if look := db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT id FROM company WHERE org_id = $1 AND domain = $2 AND archived_at IS NULL`,
+			[]any{org, t.Domain}, &holder)
 		if postgres.None(err) {
 			return nil
 		}
 		return err
 	}); look != nil {
-		return fmt.Errorf("look up the holder: %w", look)
+		return fmt.Errorf("look up the company with the domain: %w", look)
 	}
 	return exists(holder).Because(t)
 }
 
-// unique turns the violation of company_domain by q into TakenError.
+// unique converts a violation of company_domain by q to a TakenError.
 func unique(q *pgx.QueuedQuery, c *Company) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
@@ -85,13 +90,14 @@ func unique(q *pgx.QueuedQuery, c *Company) {
 	}
 }
 
-// Get answers one company of the org, an archived one only if asked for; else a not_found fault.
+// Get returns one company of the org. An archived company is returned only with archivedToo. If there is no such
+// company, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return table.Get(ctx, tx, i, archivedToo)
 }
 
-// Create queues a new company made from p and answers it as it will be stored; nothing is read. A wrong p is a validation
-// fault at once; a domain that is taken is TakenError when the transaction is sent.
+// Create queues a new company made from p and returns it as it will be stored, without a read. An invalid p is a
+// validation fault at once. A taken domain is a TakenError when the transaction is sent.
 func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 	c, err := p.create("", wire.Now())
 	if err != nil {
@@ -101,9 +107,9 @@ func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 	return Row{Value: c, Edit: 1}, nil
 }
 
-// Update applies p to the live company i. An archived or unknown one is a not_found fault, an edit that match refuses is
-// match's error, a domain that is taken TakenError when the transaction is sent. A patch that changes nothing writes
-// nothing.
+// Update applies p to the live company i. An archived or unknown company is a not_found fault. If match refuses the
+// edit, its error is returned. A taken domain is a TakenError when the transaction is sent. A patch without effect
+// writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Company) error { return p.apply(was, now, "") })
 	if err != nil || !ch.Changed() {
@@ -118,7 +124,8 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) 
 	return table.Archive(ctx, tx, i, match)
 }
 
-// Restore undoes Archive. A domain that another has taken meanwhile is TakenError when the transaction is sent.
+// Restore undoes Archive. If another company has taken the domain, the error is a TakenError when the transaction is
+// sent.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	ch, q, err := table.Restore(ctx, tx, i)
 	if q != nil {
@@ -127,7 +134,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	return ch, err
 }
 
-// Events are what the change is told as, in order.
+// Events returns the events of a change, in order.
 func Events(ch *Change) []events.Event {
 	switch _, shelved := ch.Previous["archived_at"]; {
 	case ch.Before.ID.IsZero():
@@ -143,23 +150,27 @@ func Events(ch *Change) []events.Event {
 }
 
 func insert(tx *postgres.Tx, c *Company) {
-	unique(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone, owner_id, created_at, updated_at)
+	unique(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone,
+		owner_id, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID, c.CreatedAt, c.UpdatedAt), c)
+		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
+		c.CreatedAt, c.UpdatedAt), c)
 	addWords(tx, c.ID, wordsOf(c))
 }
 
 func update(tx *postgres.Tx, ch *Change) {
 	c := &ch.Value
-	unique(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7, size = $8, phone = $9,
+	unique(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7,
+		size = $8, phone = $9,
 			owner_id = $10, updated_at = $11, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID, c.UpdatedAt), c)
+		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
+		c.UpdatedAt), c)
 	before, after := wordsOf(&ch.Before), wordsOf(c)
 	takeWords(tx, c.ID, without(before, after))
 	addWords(tx, c.ID, without(after, before))
 }
 
-// wordsOf are what q finds a company by.
+// wordsOf returns the words by which the parameter q finds a company.
 func wordsOf(c *Company) []string {
 	if c.Domain == nil {
 		return filter.Words(c.Name)
@@ -169,17 +180,19 @@ func wordsOf(c *Company) []string {
 
 func addWords(tx *postgres.Tx, company id.ID, words []string) {
 	if len(words) > 0 {
-		tx.Queue(`INSERT INTO company_word (org_id, word, company_id) SELECT $1, w, $2 FROM unnest($3::text[]) w`, tx.Org(), company, words)
+		tx.Queue(`INSERT INTO company_word (org_id, word, company_id) SELECT $1, w, $2 FROM unnest($3::text[]) w`,
+			tx.Org(), company, words)
 	}
 }
 
 func takeWords(tx *postgres.Tx, company id.ID, words []string) {
 	if len(words) > 0 {
-		tx.Queue(`DELETE FROM company_word WHERE org_id = $1 AND word = ANY ($3::text[]) AND company_id = $2`, tx.Org(), company, words)
+		tx.Queue(`DELETE FROM company_word WHERE org_id = $1 AND word = ANY ($3::text[]) AND company_id = $2`,
+			tx.Org(), company, words)
 	}
 }
 
-// without is what a has and b has not.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }

@@ -1,13 +1,13 @@
-// Package companies keeps the organisations that an org's contacts work for: their rows, the words that they are found
-// by, and the rules of a change.
+// Package companies stores the companies that an org's contacts work for, their search words, and the rules for
+// changing them.
 //
-// Every function works inside the caller's transaction, which is under one org; the caller announces the events. A
-// contact names its company by id alone, and may name one that is not there: nothing here looks at contacts.
+// Every function runs inside the caller's transaction, which is bound to one org. The caller announces the events. A
+// contact refers to its company by id alone, and that company need not exist: this package does not read contacts.
 //
-// # Which company a row of a batch is about
+// # Which company a row of a batch matches
 //
-// The one with the id, if the row has one; else the live one with the row's domain; else, for a row without a domain,
-// the live one of that name, letter case aside. A name that several companies have decides nothing: the row is
-// answered as an error, and an id or a domain settles it. Rows that go by name wait for each other, org by org,
-// because nothing but the wait keeps two of them from making one company twice.
+// A row with an id matches the company with that id. A row without an id matches the live company with the row's
+// domain. A row with neither matches the live company with that name, ignoring case. A name that several companies
+// share is ambiguous: the row gets an error, and the caller must send an id or a domain. Batches with rows that match
+// by name are serialized per org, because nothing else keeps two of them from creating the same company twice.
 package companies

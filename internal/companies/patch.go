@@ -11,7 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Patch is a merge patch (RFC 7396) of a company; the body of a creation is one too. The zero Patch changes nothing.
+// Patch is a merge patch (RFC 7396) of a company. It is also the body of a create request. The zero Patch changes
+// nothing.
 type Patch struct {
 	Name     wire.Field[string]
 	Domain   wire.Field[string]
@@ -21,14 +22,15 @@ type Patch struct {
 	Phone    wire.Field[string]
 	OwnerID  wire.Field[string]
 
-	// CreatedAt is taken where history is brought in, that is by a batch that creates; elsewhere it is read-only.
+	// CreatedAt is accepted only where history is imported: in a batch row that creates a company. Elsewhere it is
+	// read-only.
 	CreatedAt wire.Field[string]
 	form.Refused
 }
 
 const maxURL = 2000
 
-// apply writes p to now, which was holds as it is stored; path is the pointer to p's object.
+// apply applies p to now. was is the stored company, and path is the JSON pointer to p's object.
 func (p *Patch) apply(was, now *Company, path string) error {
 	f := form.At(path)
 	f.ReadOnly(p.Sent, was)
@@ -54,7 +56,7 @@ func (p *Patch) fill(f *form.Form, c *Company) {
 	f.ID("owner_id", p.OwnerID, &c.OwnerID)
 }
 
-// create is the new company that p makes.
+// create returns the new company that p describes.
 func (p *Patch) create(path string, now wire.Time) (Company, error) {
 	f := form.At(path)
 	c := Company{CreatedAt: now, UpdatedAt: now}
@@ -68,10 +70,11 @@ func (p *Patch) create(path string, now wire.Time) (Company, error) {
 	return c, f.Fault()
 }
 
-var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.Transitional(false))
+var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true),
+	idna.Transitional(false))
 
-// Domain is the one form of a domain's name: lower case, ASCII, without a dot at its end; false where s is none of at
-// least two labels.
+// Domain returns the normalized form of a domain name: lower case, ASCII, without a trailing dot. It returns false if s
+// is not a domain name of at least two labels.
 func Domain(s string) (string, bool) {
 	name, err := profile.ToASCII(strings.TrimSuffix(strings.TrimSpace(s), "."))
 	labels := strings.Split(name, ".")
@@ -79,7 +82,7 @@ func Domain(s string) (string, bool) {
 	return name, err == nil && len(labels) >= 2 && strings.Trim(last, "0123456789") != ""
 }
 
-// Fault of a row that names nobody, and of one that names several.
+// nameless is the fault for a row that identifies no company; ambiguous is the fault for a row that matches several.
 func nameless(path string) *fault.Fault {
 	return fault.Invalid(path+"name", "required", "A row needs an id, a domain or a name.")
 }

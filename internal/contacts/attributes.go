@@ -9,25 +9,29 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// attributeBytes is what the index has room for of one text. It is more than a filter's value can have.
+// attributeBytes is the number of bytes of a text that the index can hold. It exceeds the length limit of a filter
+// value.
 const attributeBytes = filter.MaxTextBytes + 100
 
-// attributeColumns are where contact_attribute keeps a value: exactly one of them.
+// attributeColumns are the value columns of contact_attribute. Each row uses exactly one of them.
 var attributeColumns = []string{"text", "number", "flag"}
 
-// AttributeRows are the rows of contact_attribute that values make, as parallel columns in the order of the keys.
+// AttributeRows are the rows of contact_attribute for a set of values, as parallel columns in key order.
 type AttributeRows struct {
 	Keys    []string
-	Texts   []*string // folded, at most its first 1,700 bytes
-	Rests   []*string // what of a text is beyond
+	Texts   []*string // folded; at most the first 1,700 bytes
+	Rests   []*string // the rest of a longer text
 	Numbers []*float64
 	Flags   []*bool
 }
 
-// RowsOf are the rows of values, which are strings, numbers and booleans.
+// RowsOf returns the rows for values, which are strings, numbers and booleans.
 func RowsOf(values map[string]any) AttributeRows {
 	keys := slices.Sorted(maps.Keys(values))
-	r := AttributeRows{Keys: keys, Texts: make([]*string, len(keys)), Rests: make([]*string, len(keys)), Numbers: make([]*float64, len(keys)), Flags: make([]*bool, len(keys))}
+	r := AttributeRows{
+		Keys: keys, Texts: make([]*string, len(keys)), Rests: make([]*string, len(keys)),
+		Numbers: make([]*float64, len(keys)), Flags: make([]*bool, len(keys)),
+	}
 	for i, key := range keys {
 		switch v := values[key].(type) {
 		case bool:
@@ -46,25 +50,28 @@ func RowsOf(values map[string]any) AttributeRows {
 	return r
 }
 
-// putAttributes queues one statement for all values that are new or changed, and none for none.
+// putAttributes queues one statement for all new or changed values, and nothing if there are none.
 func putAttributes(tx *postgres.Tx, c *Contact, values map[string]any) {
 	if len(values) == 0 {
 		return
 	}
 	r := RowsOf(values)
 	tx.Queue(`INSERT INTO contact_attribute (org_id, contact_id, key, text, rest, number, flag, created_at)
-		SELECT $1, $2, k, t, r, n, f, $3 FROM unnest($4::text[], $5::text[], $6::text[], $7::float8[], $8::boolean[]) AS a (k, t, r, n, f)
-		ON CONFLICT (org_id, contact_id, key) DO UPDATE SET text = excluded.text, rest = excluded.rest, number = excluded.number, flag = excluded.flag`,
+		SELECT $1, $2, k, t, r, n, f, $3 FROM unnest($4::text[], $5::text[], $6::text[], $7::float8[],
+		$8::boolean[]) AS a (k, t, r, n, f)
+		ON CONFLICT (org_id, contact_id, key) DO UPDATE SET text = excluded.text, rest = excluded.rest, number =
+		excluded.number, flag = excluded.flag`,
 		tx.Org(), c.ID, c.CreatedAt, r.Keys, r.Texts, r.Rests, r.Numbers, r.Flags)
 }
 
 func takeAttributes(tx *postgres.Tx, c *Contact, keys []string) {
 	if len(keys) > 0 {
-		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND contact_id = $2 AND key = ANY ($3::text[])`, tx.Org(), c.ID, keys)
+		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND contact_id = $2 AND key = ANY ($3::text[])`,
+			tx.Org(), c.ID, keys)
 	}
 }
 
-// gone are the keys of a that b has not.
+// gone returns the keys of a that b lacks.
 func gone(a, b map[string]any) (keys []string) {
 	for k := range a {
 		if _, ok := b[k]; !ok {
@@ -75,7 +82,7 @@ func gone(a, b map[string]any) (keys []string) {
 	return keys
 }
 
-// line is words as contact.words holds them: each with a blank before it.
+// line formats words for contact.words: each word is preceded by a space.
 func line(words []string) string {
 	if len(words) == 0 {
 		return ""

@@ -10,13 +10,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// rows are those of contact_attribute, in the order of their keys.
+// attributeRows returns the rows of contact_attribute in key order.
 func (s *shop) attributeRows() string {
 	s.t.Helper()
 	var all []string
 	s.view(func(ctx context.Context, tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT COALESCE(array_agg(format('%s=%s%s%s%s', key, CASE WHEN length(text) > 20 THEN octet_length(text) || '+' || octet_length(rest) ELSE text END,
-			number, flag, CASE WHEN archived THEN ' archived' END) ORDER BY key), '{}') FROM contact_attribute WHERE org_id = $1`, []any{s.org}, &all)
+		return tx.QueryRow(ctx,
+			`SELECT COALESCE(array_agg(format('%s=%s%s%s%s', key, CASE
+				WHEN length(text) > 20 THEN octet_length(text) || '+' || octet_length(rest) ELSE text END,
+			number, flag, CASE WHEN archived THEN ' archived' END) ORDER BY key), '{}') FROM contact_attribute
+			WHERE org_id = $1`, []any{s.org}, &all)
 	})
 	return strings.Join(all, ", ")
 }
@@ -26,7 +29,10 @@ func TestTheRowsOfCustomFieldsFollowTheContact(t *testing.T) {
 	s := open(t)
 	s.must(person("plain@acme.example"))
 	made := s.must(with(func(p *contacts.Patch) {
-		p.Attributes = wire.Some(map[string]any{"plan": "PRO Ä", "size": 5.0, "vip": true, "since": "2026-02-28", "bio": strings.Repeat("Ä", 900)})
+		p.Attributes = wire.Some(map[string]any{
+			"plan": "PRO Ä", "size": 5.0, "vip": true, "since": "2026-02-28",
+			"bio": strings.Repeat("Ä", 900),
+		})
 	}))
 	is := func(want string) {
 		t.Helper()
@@ -35,11 +41,18 @@ func TestTheRowsOfCustomFieldsFollowTheContact(t *testing.T) {
 		}
 	}
 	is("bio=1700+100, plan=pro ä, since=2026-02-28, size=5, vip=t")
-	if _, err := s.update(made.ID, nil, &contacts.Patch{Attributes: wire.Some(map[string]any{"plan": "free", "size": nil, "vip": false, "bio": "short", "new": -0.5})}); err != nil {
+	if _, err := s.update(made.ID, nil,
+		&contacts.Patch{Attributes: wire.Some(map[string]any{
+			"plan": "free", "size": nil, "vip": false,
+			"bio": "short", "new": -0.5,
+		})}); err != nil {
 		t.Fatal(err)
 	}
 	is("bio=short, new=-0.5, plan=free, since=2026-02-28, vip=f")
-	if _, _, _, err := s.upsert([]contacts.Upsert{{ID: some(made.ID.String()), Patch: contacts.Patch{Attributes: wire.Some(map[string]any{"bio": nil, "new": nil})}}}); err != nil {
+	if _, _, _, err := s.upsert([]contacts.Upsert{{
+		ID:    some(made.ID.String()),
+		Patch: contacts.Patch{Attributes: wire.Some(map[string]any{"bio": nil, "new": nil})},
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	is("plan=free, since=2026-02-28, vip=f")
@@ -49,7 +62,9 @@ func TestTheRowsOfCustomFieldsFollowTheContact(t *testing.T) {
 	is("plan=free archived, since=2026-02-28 archived, vip=f archived")
 	undefine := func(key string) {
 		t.Helper()
-		if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error { return contacts.Undefine(ctx, tx, key, nil) }); err != nil {
+		if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+			return contacts.Undefine(ctx, tx, key, nil)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +75,9 @@ func TestTheRowsOfCustomFieldsFollowTheContact(t *testing.T) {
 	}
 	undefine("vip")
 	is("since=2026-02-28")
-	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error { return contacts.Purge(ctx, tx, made.ID) }); err != nil {
+	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		return contacts.Purge(ctx, tx, made.ID)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	is("")

@@ -18,14 +18,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// MaxBatch is how many rows one batch may have.
+// MaxBatch is the maximum number of rows of a batch.
 const MaxBatch = 1000
 
-// Upsert is one row of a batch: the contact ID if it is given, else the live one with the patch's email, else a new one.
+// Upsert is one row of a batch. It matches the contact ID if one is given, else the live contact with the patch's
+// email; otherwise it creates a contact.
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
-	Wrong *fault.Fault // what is wrong with the row already; it is its outcome
+	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
 }
 
 // The outcomes of a row.
@@ -36,54 +37,61 @@ const (
 	Failed    = "error"
 )
 
-// Outcome is what one row of a batch came to.
+// Outcome is the result of one row of a batch.
 type Outcome struct {
 	Result    string
-	ID        id.ID   // zero where Failed
-	LeadScore float64 // after the row; 0 where Failed
+	ID        id.ID   // zero for Failed
+	LeadScore float64 // after the row; 0 for Failed
 	Fault     *fault.Fault
 }
 
-// errRaced means that another transaction took an address or defined a key between this one's reading and writing.
-var errRaced = errors.New("another transaction was quicker")
+// errRaced means that a concurrent transaction took an address or defined a key after this transaction had read.
+var errRaced = errors.New("a concurrent transaction conflicts")
 
-// UpsertAll applies the rows in order and answers each one's outcome in the same order, and one Change for every contact
-// that was made or changed: several rows about one contact are one change of it. A row that is wrong changes
-// nothing and stops no other.
+// UpsertAll applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
+// contact that was created or changed: several rows for one contact make one change. A failed row changes nothing and
+// does not stop the others.
 //
-// It reads everything at once, works in memory and writes everything at once. What another transaction does in
-// between is seen as a violation and the batch is done again, at most five times.
-func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate) (out []Outcome, made, changed []Change, err error) {
+// It reads everything at once, works in memory and writes everything at once. A conflicting concurrent transaction
+// shows up as a violation; the batch is then retried, up to five attempts in all.
+func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Scorer) (out []Outcome, made, changed []Change,
+	err error,
+) {
 	return UpsertWithin(ctx, tx, in, rate, nil)
 }
 
-// Room is how many contacts may still be made, and what is wrong with one more.
+// Room is the number of contacts that may still be created, and the fault for one more.
 type Room struct {
 	Left int64
 	Full *fault.Fault
 }
 
-// UpsertWithin is UpsertAll where there is no room for more than so many new contacts; nil is any number.
-func UpsertWithin(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Rate, room *Room) (out []Outcome, made, changed []Change, err error) {
+// UpsertWithin is UpsertAll with a limit on new contacts; a nil room means no limit.
+func UpsertWithin(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Scorer, room *Room) (out []Outcome,
+	made, changed []Change, err error,
+) {
 	return Batch{Rate: rate, Room: room}.Upsert(ctx, tx, in)
 }
 
-// Batch says how rows are upserted.
+// Batch configures how rows are upserted.
 type Batch struct {
-	Rate Rate
-	Room *Room // for new contacts; nil: any number
-	// Types are what fields become that the org has not defined and that a row has a value of. One that is not among
-	// them gets the type of its first value.
+	Rate Scorer
+	Room *Room // limits new contacts; nil: no limit
+	// Types are the types for undefined custom fields of which a row has a value. A field without an entry gets the
+	// type of its first value.
 	Types map[string]Type
-	// Plain faults point into their own row; else to its place among contacts.
+	// Plain makes faults point into their own row, instead of to its position in the contacts array.
 	Plain bool
-	// Dry answers what would be, and writes nothing. As are then contacts that are not stored as they are here.
+	// Dry computes the outcomes and writes nothing. As holds contacts with a state in this run that differs from the
+	// stored one.
 	Dry bool
 	As  []Row
 }
 
-// Upsert is UpsertAll under b.
-func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []Outcome, made, changed []Change, err error) {
+// Upsert runs UpsertAll with the options of how.
+func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []Outcome, made, changed []Change,
+	err error,
+) {
 	for range 5 {
 		var b *batch
 		err = tx.Savepoint(ctx, func() error {
@@ -109,21 +117,22 @@ func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out 
 			return nil, nil, nil, fmt.Errorf("batch: %w", err)
 		}
 	}
-	return nil, nil, nil, fault.New(fault.Conflict, "Other requests keep changing the same contacts. Send the batch again.").Because(err)
+	return nil, nil, nil,
+		fault.New(fault.Conflict, "Other requests keep changing the same contacts. Send the batch again.").Because(err)
 }
 
-// entry is one contact as the batch has made it so far.
+// entry is one contact in its current state within the batch.
 type entry struct {
-	was   Row // as it is stored; zero where new
+	was   Row // the stored row; zero if new
 	now   Row
 	isNew bool
-	seen  bool // it is in the order
+	seen  bool // already in order
 }
 
 type batch struct {
 	tx       *postgres.Tx
-	rate     Rate
-	room     *Room // what is left of it; nil: no end
+	rate     Scorer
+	room     *Room // what remains; nil: no limit
 	outcomes []Outcome
 	byID     map[id.ID]*entry
 	byEmail  map[string]*entry
@@ -133,14 +142,14 @@ type batch struct {
 	newTypes map[string]Type
 	hints    map[string]Type
 	plain    bool
-	dynamic  map[string]bool // keys of segments: dynamic ones, and archived ones
+	dynamic  map[string]bool // keys of dynamic segments; shelved: of archived ones
 	shelved  map[string]bool
-	newKeys  []string // of segments, each once
+	newKeys  []string // segment keys, each once
 	isNewKey map[string]bool
 }
 
-// load reads and locks what the rows may touch: contacts in the order of their ids, so that two batches wait for each
-// other in one direction only.
+// load reads and locks the contacts that the rows may change. It locks them in the order of their ids, so that
+// concurrent batches cannot deadlock.
 func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch, error) {
 	b := newBatch(tx, how.Rate)
 	b.outcomes, b.hints, b.plain = make([]Outcome, len(in)), how.Types, how.Plain
@@ -163,8 +172,10 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch,
 	}
 	ByKeys(tx)
 	b.ask(attributes, len(segments) > 0)
-	rows, err := tx.Query(ctx, `SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
-			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = ANY ($3::text[]))
+	rows, err := tx.Query(ctx,
+		`SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
+			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL
+			AND email_folded = ANY ($3::text[]))
 		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)
 	if err != nil {
 		return nil, err
@@ -211,9 +222,9 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 	}
 	p := u.Patch
 	if !u.ID.Set || u.ID.Null {
-		p.Email = wire.Field[string]{} // it named the contact; another spelling of it is no change
+		p.Email = wire.Field[string]{} // the email matched the contact; a different spelling is no change
 	}
-	if p.CreatedAt.Set { // history is for new contacts; of a known one it is read-only
+	if p.CreatedAt.Set { // only new contacts take history; it is read-only for existing ones
 		p.ReadOnly = maps.Clone(p.ReadOnly)
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
@@ -243,7 +254,7 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 	return Outcome{Result: Updated, ID: e.now.ID, LeadScore: e.now.LeadScore}
 }
 
-// find is the contact that the row is about; nil for a new one.
+// find returns the contact that a row matches, or nil for a new contact.
 func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
 	if u.ID.Set && !u.ID.Null {
 		given, err := id.Parse(u.ID.Value)
@@ -263,15 +274,26 @@ func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
 
 func (b *batch) create(u *Upsert, path string) Outcome {
 	now := wire.Now()
-	c := Contact{ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{}, Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now}
+	c := Contact{
+		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{},
+		Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now,
+	}
 	wrong := u.create(&c, path)
 	if u.CreatedAt.Set && !u.CreatedAt.Null {
 		var at wire.Time
 		switch err := at.UnmarshalText([]byte(u.CreatedAt.Value)); {
 		case err != nil:
-			wrong = append(wrong, fault.Field{Pointer: "#/" + path + "created_at", Code: "invalid_time", Detail: "This is not an RFC 3339 time."})
+			wrong = append(wrong,
+				fault.Field{
+					Pointer: "#/" + path + "created_at", Code: "invalid_time",
+					Detail: "This is not an RFC 3339 time.",
+				})
 		case at.After(now.Time) || at.Before(time.Unix(0, 0)):
-			wrong = append(wrong, fault.Field{Pointer: "#/" + path + "created_at", Code: "out_of_range", Detail: "The time lies between 1970 and now."})
+			wrong = append(wrong,
+				fault.Field{
+					Pointer: "#/" + path + "created_at", Code: "out_of_range",
+					Detail: "The time lies between 1970 and now.",
+				})
 		default:
 			c.CreatedAt = at
 		}
@@ -295,7 +317,8 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
 }
 
-// allowed checks against the org what the change from was to c brings in, and remembers what has to be made.
+// allowed checks what the change from was to c adds against the org's definitions, and records the definitions that
+// must be created.
 func (b *batch) allowed(was, c *Contact, path string) *fault.Fault {
 	var wrong []fault.Field
 	if c.Stage != was.Stage && !has(b.stages, c.Stage) {

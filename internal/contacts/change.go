@@ -12,7 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Match is the condition of a change: an error for an edit that the caller does not stand on. nil asks nothing.
+// Match is the precondition of a change. It returns an error for an edit that the caller does not accept. A nil Match
+// accepts every edit.
 type Match func(edit int64) error
 
 func (m Match) check(edit int) error {
@@ -22,27 +23,28 @@ func (m Match) check(edit int) error {
 	return m(int64(edit))
 }
 
-// Change is what a change came to.
+// Change is the result of a change to a contact.
 type Change struct {
 	Row
-	// Previous are the changed fields as they were, by their names on the wire; empty where nothing changed, and
-	// then nothing was written.
+	// Previous holds the previous values of the changed fields, by JSON name. It is empty if nothing changed; nothing
+	// was written then.
 	Previous map[string]any
 	before   Contact
 }
 
-// Changed tells whether anything was written.
+// Changed reports whether anything was written.
 func (c *Change) Changed() bool { return len(c.Previous) > 0 }
 
-// Before is the contact as it was.
+// Before returns the contact before the change.
 func (c *Change) Before() *Contact { return &c.before }
 
-// Create queues a new contact made from p, scored by rate, and answers it as it will be stored; nothing is read.
-// A wrong p is a validation fault at once; an address that is taken is TakenError when the transaction is sent.
-func Create(tx *postgres.Tx, p *Patch, rate Rate) (Row, error) {
+// Create queues a new contact made from p and scored by rate. It returns the contact as it will be stored, without a
+// read. An invalid p is a validation fault at once. A taken address is a TakenError when the transaction is sent.
+func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 	now := wire.Now()
 	c := Contact{
-		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{}, Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now,
+		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{}, Attributes: map[string]any{},
+		CreatedAt: now, UpdatedAt: now,
 	}
 	if err := invalid(p.create(&c, "")); err != nil {
 		return Row{}, err
@@ -59,7 +61,7 @@ func Create(tx *postgres.Tx, p *Patch, rate Rate) (Row, error) {
 	return Row{Contact: c, Edit: 1}, nil
 }
 
-// create is apply for a contact that does not exist yet.
+// create applies p to a contact that does not exist yet.
 func (p *Patch) create(c *Contact, path string) []fault.Field {
 	wrong := p.apply(c, path)
 	for _, f := range []struct {
@@ -67,17 +69,19 @@ func (p *Patch) create(c *Contact, path string) []fault.Field {
 		in   wire.Field[string]
 	}{{"email", p.Email}, {"first_name", p.FirstName}, {"last_name", p.LastName}} {
 		if !f.in.Set {
-			wrong = append(wrong, fault.Field{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
+			wrong = append(wrong,
+				fault.Field{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
 		}
 	}
 	return wrong
 }
 
-// Update applies p to the live contact i and re-scores it. An archived or unknown one is a not_found fault, an
-// edit that match refuses is match's error. A patch that changes nothing writes nothing.
+// Update applies p to the live contact i and re-scores it. An archived or unknown contact is a not_found fault. If
+// match refuses the edit, its error is returned. A patch without effect writes nothing.
 //
-// Any number of updates may run at once: the row is locked, so of those that name one edit exactly one wins.
-func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch, rate Rate) (Change, error) {
+// Update may be called concurrently for one contact: the row is locked, so of several calls that require the same edit
+// exactly one succeeds.
+func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch, rate Scorer) (Change, error) {
 	was, err := lock(ctx, tx, i, false)
 	if err != nil {
 		return Change{}, err
@@ -100,14 +104,14 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch
 	return ch, nil
 }
 
-// next is the row that p makes of was, scored anew, without writing it.
-func next(was *Row, p *Patch, path string, rate Rate) (Change, error) {
+// next returns the row that p makes of was, re-scored, without writing it.
+func next(was *Row, p *Patch, path string, rate Scorer) (Change, error) {
 	c := was.Contact
 	if err := invalid(p.apply(&c, path)); err != nil {
 		return Change{}, err
 	}
 	if p.Segment.Set {
-		c.Segment = was.settle(c.Segment)
+		c.Segment = was.mergeSegments(c.Segment)
 	}
 	ch := Change{Row: *was, before: was.Contact, Previous: changes(&was.Contact, &c)}
 	if !ch.Changed() {
@@ -120,7 +124,7 @@ func next(was *Row, p *Patch, path string, rate Rate) (Change, error) {
 	return ch, nil
 }
 
-// news are the values of b that a has not, or has otherwise.
+// news returns the values of b that are missing from a or differ from it.
 func news(a, b map[string]any) map[string]any {
 	out := maps.Clone(b)
 	maps.DeleteFunc(out, func(k string, v any) bool {
@@ -130,8 +134,8 @@ func news(a, b map[string]any) map[string]any {
 	return out
 }
 
-// Archive hides the contact from lists and look-ups. Of one that is archived already nothing changes, whatever match
-// says, so that a repeated call ends as the first did.
+// Archive hides the contact from lists and look-ups. It does nothing if the contact is already archived, and then does
+// not call match, so that a repeated call has the same result.
 func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change, error) {
 	was, err := lock(ctx, tx, i, true)
 	if err != nil {
@@ -147,12 +151,14 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change
 	now := wire.Now()
 	ch.ArchivedAt, ch.UpdatedAt, ch.Edit = &now, now, was.Edit+1
 	ch.Previous = map[string]any{"archived_at": nil}
-	tx.Queue(`UPDATE contact SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, now)
-	shelve(tx, &was.Contact, true)
+	tx.Queue(`UPDATE contact SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), i, now)
+	setArchived(tx, &was.Contact, true)
 	return ch, nil
 }
 
-// Restore undoes Archive. Of a live contact nothing changes. An address that another has taken meanwhile is TakenError.
+// Restore undoes Archive. It does nothing if the contact is live. If another contact has taken the address, the error
+// is a TakenError.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	was, err := lock(ctx, tx, i, true)
 	if err != nil {
@@ -164,24 +170,27 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	}
 	ch.ArchivedAt, ch.UpdatedAt, ch.Edit = nil, wire.Now(), was.Edit+1
 	ch.Previous = map[string]any{"archived_at": was.ArchivedAt}
-	unique(tx.Queue(`UPDATE contact SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, ch.UpdatedAt), Fold(was.Email))
-	shelve(tx, &was.Contact, false)
+	unique(
+		tx.Queue(
+			`UPDATE contact SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+			tx.Org(), i, ch.UpdatedAt), Fold(was.Email))
+	setArchived(tx, &was.Contact, false)
 	return ch, nil
 }
 
-// Resolve makes a fault of the TakenError in err, naming the contact that has the address; any other err comes back as
-// it is. It reads in a transaction of its own, because the one that met the violation is over.
+// Resolve converts a TakenError in err to a fault that names the contact with the address. It returns any other err
+// unchanged. It reads in a new transaction, because the one with the violation has ended.
 func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	t, ok := asTaken(err)
 	if !ok {
 		return err
 	}
 	var holder id.ID
-	if look := db.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	if look := db.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		holder, err = Holder(ctx, tx, t.Email)
 		return err
 	}); look != nil {
-		return fmt.Errorf("look up the holder: %w", look)
+		return fmt.Errorf("look up the contact with the address: %w", look)
 	}
 	return Exists(holder).Because(t)
 }

@@ -11,23 +11,25 @@ import (
 // Contact is a person, as the API and the webhooks show them.
 type Contact = events.Contact
 
-// DefaultStage is the stage of a contact that was made without one.
+// DefaultStage is the stage of a contact that is created without one.
 const DefaultStage = "lead"
 
 // Row is a contact with the two counters of its ETag.
 type Row struct {
 	Contact
-	Edit     int // moved by every edit
-	Computed int // moved by background work alone
-	// Dynamic are the keys of dynamic segments among Segment, where they stand last; nil where the org has never had
-	// one. Shelved are those of archived static segments that the contact is still in, which Segment does not show.
+	Edit     int // incremented by every edit
+	Computed int // incremented by background work only
+	// Dynamic holds the keys of the dynamic segments at the end of Segment; it is nil if the org has never had a
+	// dynamic segment. Shelved holds the keys of archived static segments that still contain the contact; Segment omits
+	// them.
 	Dynamic, Shelved []string
 }
 
-// Rate scores a contact by the org's model: lead is 100 x the probability, two decimals. It is pure and quick.
-type Rate func(c *Contact) (lead float64, from events.ContactScore)
+// Scorer scores a contact with the org's model: lead is 100 x the probability, rounded to two decimals. A Scorer is
+// pure and fast.
+type Scorer func(c *Contact) (lead float64, from events.ContactScore)
 
-// TakenError is a unique violation: a live contact of the org has the address already. Resolve makes a fault of it.
+// TakenError is a unique violation: a live contact of the org already has the address. Resolve converts it to a fault.
 type TakenError struct {
 	Email string // folded
 	cause error
@@ -37,7 +39,8 @@ func (t *TakenError) Error() string { return fmt.Sprintf("address is taken: %v",
 
 func (t *TakenError) Unwrap() error { return t.cause }
 
-// Exists is the 409 for an address that the live contact holder has; the zero id where it has gone meanwhile.
+// Exists returns the 409 fault for an address that the live contact holder has. holder is the zero id if that contact
+// no longer exists.
 func Exists(holder id.ID) *fault.Fault {
 	f := fault.New(fault.ContactExists, "A contact with this email exists.")
 	if !holder.IsZero() {

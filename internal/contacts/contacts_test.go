@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// shop is one org in a database of its own.
+// shop is one org in its own database.
 type shop struct {
 	*testkit.Database
 	t   testing.TB
@@ -42,7 +42,7 @@ func (s *shop) newOrg(org id.ID) {
 	}
 }
 
-// rate is a scorer that a test can follow: 10 points a tag, 5 for a company.
+// rate is a predictable scorer: 10 points per tag, 5 for a company.
 func rate(c *contacts.Contact) (float64, events.ContactScore) {
 	lead := 10 * float64(len(c.Tag))
 	if c.CompanyID != nil {
@@ -88,7 +88,7 @@ func (s *shop) update(i id.ID, match contacts.Match, p *contacts.Patch) (ch cont
 }
 
 func (s *shop) get(i id.ID, archivedToo bool) (row contacts.Row, err error) {
-	err = s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
+	err = s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
 		row, err = contacts.Get(s.t.Context(), tx, i, archivedToo)
 		return err
 	})
@@ -114,7 +114,7 @@ func (s *shop) restore(i id.ID) (ch contacts.Change, err error) {
 func (s *shop) list(f contacts.Filter, order contacts.Sort) []contacts.Row {
 	s.t.Helper()
 	var rows []contacts.Row
-	if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
+	if err := s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
 		rows, err = contacts.List(s.t.Context(), tx, &f, order, nil, 1000)
 		return err
 	}); err != nil {
@@ -134,7 +134,7 @@ func (s *shop) ids(f contacts.Filter, order contacts.Sort) []id.ID {
 
 func (s *shop) count(table string) (n int) {
 	s.t.Helper()
-	if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) error {
+	if err := s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(s.t.Context(), `SELECT count(*) FROM `+table, nil, &n)
 	}); err != nil {
 		s.t.Fatal(err)
@@ -142,7 +142,7 @@ func (s *shop) count(table string) (n int) {
 	return n
 }
 
-// wrong are the pointers and codes of a validation fault.
+// wrong returns the pointers and codes of a validation fault.
 func wrong(err error) map[string]string {
 	out := map[string]string{}
 	if f := fault.Of(err); f != nil {
@@ -158,16 +158,24 @@ func TestWhatIsCreatedIsWhatIsRead(t *testing.T) {
 	s := open(t)
 	company, owner := id.New(), id.New()
 	p := &contacts.Patch{
-		Email: some("Ada.Lovelace@Acme.Example"), FirstName: some("Ada"), LastName: some("Łovelace"), Phone: some(" +44  20 7946 0018 "),
-		JobTitle: some("Head of Engines"), Source: some("referral"), TimeZone: some("Europe/London"), CompanyID: some(company.String()),
-		OwnerID: some(owner.String()), Stage: some("mql"), Tag: wire.Some([]string{" vip ", "hot", "vip"}), Segment: wire.Some([]string{"q3", "beta"}),
-		Attributes: wire.Some(map[string]any{"plan": "gold", "seats": 12.5, "active": true, "renewal": "2027-01-31", "gone": nil}),
+		Email: some("Ada.Lovelace@Acme.Example"), FirstName: some("Ada"), LastName: some("Łovelace"),
+		Phone:    some(" +44  20 7946 0018 "),
+		JobTitle: some("Head of Engines"), Source: some("referral"), TimeZone: some("Europe/London"),
+		CompanyID: some(company.String()),
+		OwnerID:   some(owner.String()), Stage: some("mql"), Tag: wire.Some([]string{" vip ", "hot", "vip"}),
+		Segment: wire.Some([]string{"q3", "beta"}),
+		Attributes: wire.Some(map[string]any{
+			"plan": "gold", "seats": 12.5, "active": true, "renewal": "2027-01-31",
+			"gone": nil,
+		}),
 	}
 	made := s.must(p)
 	phone, title, source, zone := "+44 20 7946 0018", "Head of Engines", "referral", "Europe/London"
 	want := contacts.Contact{
-		ID: made.ID, Email: "Ada.Lovelace@Acme.Example", FirstName: "Ada", LastName: "Łovelace", Phone: &phone, JobTitle: &title, Source: &source,
-		TimeZone: &zone, CompanyID: &company, OwnerID: &owner, Stage: "mql", Tag: []string{"vip", "hot"}, Segment: []string{"q3", "beta"},
+		ID: made.ID, Email: "Ada.Lovelace@Acme.Example", FirstName: "Ada", LastName: "Łovelace", Phone: &phone,
+		JobTitle: &title, Source: &source,
+		TimeZone: &zone, CompanyID: &company, OwnerID: &owner, Stage: "mql", Tag: []string{"vip", "hot"},
+		Segment:    []string{"q3", "beta"},
 		Attributes: map[string]any{"plan": "gold", "seats": 12.5, "active": true, "renewal": "2027-01-31"},
 		LeadScore:  25, Score: events.ContactScore{Probability: 0.25, Confidence: "prior", ModelVersion: "test-1"},
 		CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt,
@@ -183,7 +191,8 @@ func TestWhatIsCreatedIsWhatIsRead(t *testing.T) {
 		t.Errorf("stored differs from answered:\n%s", diff)
 	}
 	plain, err := s.get(s.must(person("b@acme.example")).ID, false)
-	if err != nil || plain.Tag == nil || plain.Segment == nil || plain.Attributes == nil || plain.Stage != "lead" || plain.Edit != 1 || plain.Computed != 0 {
+	if err != nil || plain.Tag == nil || plain.Segment == nil || plain.Attributes == nil || plain.Stage != "lead" ||
+		plain.Edit != 1 || plain.Computed != 0 {
 		t.Errorf("a bare contact reads as %+v, %v", plain, err)
 	}
 }
@@ -196,19 +205,47 @@ func TestAWrongBodyIsToldWholeAndWritesNothing(t *testing.T) {
 		p    *contacts.Patch
 		want map[string]string
 	}{
-		"nothing": {&contacts.Patch{}, map[string]string{"#/email": "required", "#/first_name": "required", "#/last_name": "required"}},
-		"null":    {&contacts.Patch{Email: wire.Field[string]{Set: true, Null: true}, FirstName: some("  "), LastName: some(long)}, map[string]string{"#/email": "not_nullable", "#/first_name": "required", "#/last_name": "too_long"}},
+		"nothing": {
+			&contacts.Patch{},
+			map[string]string{"#/email": "required", "#/first_name": "required", "#/last_name": "required"},
+		},
+		"null": {
+			&contacts.Patch{
+				Email: wire.Field[string]{Set: true, Null: true}, FirstName: some("  "),
+				LastName: some(long),
+			},
+			map[string]string{"#/email": "not_nullable", "#/first_name": "required", "#/last_name": "too_long"},
+		},
 		"address": {person("ada@acme"), map[string]string{"#/email": "invalid_email"}},
-		"ids":     {with(func(p *contacts.Patch) { p.CompanyID, p.OwnerID = some("7"), some("") }), map[string]string{"#/company_id": "invalid_uuid", "#/owner_id": "invalid_uuid"}},
-		"zone":    {with(func(p *contacts.Patch) { p.TimeZone = some("Mars/Olympus") }), map[string]string{"#/time_zone": "invalid_time_zone"}},
-		"stage":   {with(func(p *contacts.Patch) { p.Stage = some("of our own") }), map[string]string{"#/stage": "unknown_stage"}},
-		"tags":    {with(func(p *contacts.Patch) { p.Tag = wire.Some([]string{"a,b", " ", "ok"}) }), map[string]string{"#/tag/0": "invalid_characters", "#/tag/1": "required"}},
-		"attribute": {with(func(p *contacts.Patch) {
-			p.Attributes = wire.Some(map[string]any{"a/b": "x", "n": map[string]any{}, "big": 1e300})
-		}), map[string]string{"#/attributes/a~1b": "invalid_key", "#/attributes/n": "invalid_type", "#/attributes/big": "out_of_range"}},
-		"newline": {with(func(p *contacts.Patch) { p.JobTitle = some("a\nb") }), map[string]string{"#/job_title": "invalid_characters"}},
+		"ids": {with(func(p *contacts.Patch) {
+			p.CompanyID, p.OwnerID = some("7"), some("")
+		}), map[string]string{"#/company_id": "invalid_uuid", "#/owner_id": "invalid_uuid"}},
+		"zone": {with(func(p *contacts.Patch) {
+			p.TimeZone = some("Mars/Olympus")
+		}), map[string]string{"#/time_zone": "invalid_time_zone"}},
+		"stage": {with(func(p *contacts.Patch) {
+			p.Stage = some("of our own")
+		}), map[string]string{"#/stage": "unknown_stage"}},
+		"tags": {with(func(p *contacts.Patch) {
+			p.Tag = wire.Some([]string{"a,b", " ", "ok"})
+		}), map[string]string{"#/tag/0": "invalid_characters", "#/tag/1": "required"}},
+		"attribute": {
+			with(func(p *contacts.Patch) {
+				p.Attributes = wire.Some(map[string]any{"a/b": "x", "n": map[string]any{}, "big": 1e300})
+			}),
+			map[string]string{
+				"#/attributes/a~1b": "invalid_key", "#/attributes/n": "invalid_type",
+				"#/attributes/big": "out_of_range",
+			},
+		},
+		"newline": {with(func(p *contacts.Patch) {
+			p.JobTitle = some("a\nb")
+		}), map[string]string{"#/job_title": "invalid_characters"}},
 		"read-only": {with(func(p *contacts.Patch) {
-			p.ReadOnly = map[string]rawJSON{"lead_score": rawJSON("50"), "archived_at": rawJSON("null"), "id": rawJSON(`"` + id.New().String() + `"`)}
+			p.ReadOnly = map[string]rawJSON{
+				"lead_score": rawJSON("50"), "archived_at": rawJSON("null"),
+				"id": rawJSON(`"` + id.New().String() + `"`),
+			}
 		}), map[string]string{"#/lead_score": "read_only", "#/id": "read_only"}},
 	} {
 		_, err := s.create(c.p)
@@ -233,7 +270,8 @@ func TestAnAddressIsOneContactsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	for first, again := range map[string]string{
-		"Ada@Acme.Example": "aDA@acme.EXAMPLE", "zoë@acme.example": "ZOE\u0308@acme.example", "straße@münchen.example": "Straße@MÜNCHEN.example",
+		"Ada@Acme.Example": "aDA@acme.EXAMPLE", "zoë@acme.example": "ZOE\u0308@acme.example",
+		"straße@münchen.example": "Straße@MÜNCHEN.example",
 	} {
 		made := s.must(person(first))
 		_, err := s.create(person(again))
@@ -324,7 +362,9 @@ func TestOfAHundredPatchesOnOneETagOneWins(t *testing.T) {
 func TestArchivingHidesAndRestoringShows(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	made := s.must(with(func(p *contacts.Patch) { p.Tag, p.Segment = wire.Some([]string{"hot"}), wire.Some([]string{"q3"}) }))
+	made := s.must(with(func(p *contacts.Patch) {
+		p.Tag, p.Segment = wire.Some([]string{"hot"}), wire.Some([]string{"q3"})
+	}))
 	first, err := s.archive(made.ID)
 	if err != nil || !first.Changed() || first.Edit != 2 || first.ArchivedAt == nil {
 		t.Fatalf("%+v, %v", first, err)
@@ -345,7 +385,14 @@ func TestArchivingHidesAndRestoringShows(t *testing.T) {
 		for _, order := range []contacts.Sort{contacts.Newest, contacts.Highest, contacts.LastName, contacts.Email} {
 			n += len(s.list(contacts.Filter{Archived: archived}, order))
 		}
-		for _, f := range []contacts.Filter{{Tags: []string{"hot"}}, {Segments: []string{"q3"}}, {Tags: []string{"hot", "x"}}, {Segments: []string{"q3", "x"}}, {Words: []string{"lov"}}, {Stages: []string{"lead"}}} {
+		for _, f := range []contacts.Filter{
+			{Tags: []string{"hot"}},
+			{Segments: []string{"q3"}},
+			{Tags: []string{"hot", "x"}},
+			{Segments: []string{"q3", "x"}},
+			{Words: []string{"lov"}},
+			{Stages: []string{"lead"}},
+		} {
 			f.Archived = archived
 			n += len(s.list(f, contacts.Newest))
 		}

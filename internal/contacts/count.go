@@ -9,10 +9,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// counted is how far an estimate counts before it asks the planner.
+// counted is the number up to which an estimate counts before it uses the planner.
 const counted = 1000
 
-// Count answers how many contacts f holds, exactly: its cost grows with the answer.
+// Count returns the exact number of contacts that f selects. Its cost is proportional to that number.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	q := build(tx.Org(), f, Newest, false)
 	var n int64
@@ -21,27 +21,28 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	return n, err
 }
 
-// Estimate is exact up to 1,000 where counting that far is quick; else it is what the planner expects from its
-// statistics, beyond 1,000 at least 1,001.
+// Estimate returns the number of contacts that f selects. It is exact up to 1,000 if counting is cheap. Otherwise it is
+// the planner's estimate; above 1,000 it is at least 1,001.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	if len(f.Words) > 0 {
 		return estimateWords(ctx, tx, f)
 	}
-	set, err := rare(ctx, tx, f, Newest, usual().few)
+	set, err := findSelectiveSet(ctx, tx, f, Newest, usual().few)
 	if err != nil {
 		return 0, err
 	}
 	if set != nil && set.rows <= counted {
 		return countIn(ctx, tx, build(tx.Org(), f, Newest, false), set.once)
 	}
-	n, err := build(tx.Org(), f, Newest, false).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains), false)
+	n, err := build(tx.Org(), f, Newest, false).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains),
+		false)
 	if set != nil {
 		n = min(n, int64(set.rows))
 	}
 	return n, err
 }
 
-// countIn counts those of q that are in a set of few contacts.
+// countIn counts the contacts of q that are in a small set.
 func countIn(ctx context.Context, tx *postgres.Tx, q *query, set func(q *query) string) (n int64, err error) {
 	q.from.WriteString(" JOIN (" + set(q) + ") AS found (contact_id) ON found.contact_id = c.id")
 	tx.Queue(planning)
@@ -49,11 +50,11 @@ func countIn(ctx context.Context, tx *postgres.Tx, q *query, set func(q *query) 
 	return n, err
 }
 
-// estimateWords counts where one of the words is rare: as many contacts as have it are looked at.
+// estimateWords counts exactly if one of the words is selective; the cost is the number of contacts with that word.
 func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	e := usual()
 	e.few = counted
-	all, err := terms(ctx, tx, f, e)
+	all, _, err := terms(ctx, tx, f, e)
 	if err != nil {
 		return 0, err
 	}
@@ -61,14 +62,17 @@ func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, erro
 	if r < 0 {
 		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, false, true)
 	}
-	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest, false), func(q *query) string { return q.only(all, r) })
+	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest, false), func(q *query) string {
+		return q.only(all, r)
+	})
 }
 
-// quick is what the planner may expect of a count that is made, in its units: a few milliseconds.
+// quick is the maximum planner cost of a count that is executed: a few milliseconds.
 const quick = 1000
 
-// estimate counts to the bound, if that is quick, and else asks the planner alone: also where the number is known to lie
-// beyond. Of blind conditions the planner knows nothing, so that only all that they look at tells whether it is quick.
+// estimate counts up to the bound if that is cheap, and otherwise uses the planner alone; beyond means that the number
+// is known to exceed the bound. blind means that the planner has no statistics for a condition, so the cost of the scan
+// without a limit decides.
 func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond bool) (int64, error) {
 	sql, args := "SELECT 1 "+q.from.String()+" WHERE "+q.where.String(), q.args
 	first := sql + " LIMIT " + q.arg(counted+1)
@@ -87,12 +91,13 @@ func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond boo
 	} else if cost <= quick {
 		var n int64
 		tx.Queue(planning)
-		if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+first+") AS first", q.args, &n); err != nil || n <= counted {
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM ("+first+") AS first", q.args, &n); err != nil ||
+			n <= counted {
 			return n, err
 		}
 		least = n
 	}
-	if rows < 0 { // the planner sees no further than the limit
+	if rows < 0 { // the plan does not show the rows without the limit
 		if _, rows, err = expected(ctx, tx, sql, args); err != nil {
 			return 0, err
 		}
@@ -100,8 +105,8 @@ func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond boo
 	return max(least, rows), nil
 }
 
-// expected is what the planner expects a statement to cost, and the rows that it would have without its limit; -1
-// where that is not told.
+// expected returns the planner's cost of a statement, and its row estimate without the limit, or -1 if the plan does
+// not show it.
 func expected(ctx context.Context, tx *postgres.Tx, sql string, args []any) (cost float64, rows int64, err error) {
 	var raw []byte
 	tx.Queue(planning)

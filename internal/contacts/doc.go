@@ -1,25 +1,29 @@
-// Package contacts keeps the people that an org knows: their rows, what they are found by, and the rules of a change.
+// Package contacts stores the contacts of an org, their indexes, and the rules for changing them.
 //
-// Every function works inside the caller's transaction, which is under one org. The caller composes the rest: it
-// brings the scorer as a Rate, announces the event and asks for the scoring job.
+// Every function runs inside the caller's transaction, which is bound to one org. The caller provides the Scorer,
+// announces the events and enqueues the scoring job.
 //
 // # Round trips
 //
-// Create only queues statements, so that a creation is one round trip. What it cannot know in the process (is the
-// stage on the org's list, is an attribute's type the defined one, is a segment dynamic) is asked by statements of
-// the same batch, whose answer ends the transaction with a fault. A change first reads and locks the row: two.
+// Create only queues statements, so that a creation takes one round trip. Conditions that the process cannot check (is
+// the stage in the org's list, does an attribute have the defined type, is a segment dynamic) are checked by statements
+// of the same batch; a violation ends the transaction with a fault. A change first reads and locks the row, so it takes
+// two round trips.
 //
-// # What a contact is found by
+// # How contacts are found
 //
-// Under a row policy an index serves only leakproof operators. So each text has a folded column, and tags, segments,
-// words and the values of custom fields have rows of their own (contact_tag, segment_member, contact_word,
-// contact_attribute) in the order of lists. The functions of this package are their only writers, dynamic segments apart. What a list may ask
-// beside its parameters is a filter, see ParseFilter; how words are looked for is in search.go. A company's words are
-// its own: a new name finds its contacts at once, and no contact is written for it.
+// Under row-level security an index serves only leakproof operators. Each text therefore has a folded column, and tags,
+// segments, words and the values of custom fields have side tables (contact_tag, segment_member, contact_word,
+// contact_attribute) in the order of lists. Only the functions of this package write them, except for dynamic segments.
+// For conditions beyond its parameters a list takes a filter, see ParseFilter. Word search is described in search.go,
+// and the index for searches of several common words in package wordindex.
+// The words of a company are stored with the company: a new name finds its contacts at once, and no contact is
+// rewritten.
 //
 // # Segments
 //
-// This package writes the memberships of static segments, with the contact; those of dynamic ones are written by package
-// segments below it, and read here (memberships.go). Who changes a contact tells nobody of it: triggers mark it where
-// the org has a dynamic segment, and rows are locked a contact first, then its score, in the order of ids.
+// This package writes the memberships of static segments together with the contact. Package segments, which is built on
+// this one, writes those of dynamic segments; they are read here (memberships.go). A writer of contacts need not notify
+// it: triggers mark changed contacts if the org has a dynamic segment. Rows are locked in this order: contact, then
+// contact_score, each in the order of ids.
 package contacts

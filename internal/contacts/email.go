@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxEmail is RFC 5321's longest path without its brackets, in bytes.
+// maxEmail is the maximum length of a path without brackets in RFC 5321, in bytes.
 const maxEmail = 254
 
-// ValidEmail tells whether s is one bare address: local part (dot atoms, at most 64 bytes), @, a domain of at least two
-// labels. Letters beyond ASCII are taken on both sides (RFC 6531); quoted local parts, comments and address literals
-// are not.
+// ValidEmail reports whether s is one bare address: a local part (dot-atom, at most 64 bytes), @, and a domain of at
+// least two labels. Non-ASCII letters are allowed on both sides (RFC 6531). Quoted local parts, comments and address
+// literals are not.
 func ValidEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	return ok && len(s) <= maxEmail && utf8.ValidString(s) && validLocal(local) && validDomain(domain)
@@ -27,7 +27,8 @@ func validLocal(s string) bool {
 			if !unicode.IsGraphic(r) || unicode.IsSpace(r) {
 				return false
 			}
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune(".!#$%&'*+-/=?^_`{|}~", r):
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9',
+			strings.ContainsRune(".!#$%&'*+-/=?^_`{|}~", r):
 		default:
 			return false
 		}

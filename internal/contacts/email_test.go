@@ -12,7 +12,8 @@ import (
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, ok := range []string{
-		"a@b.co", "first.last+tag@sub.example.com", "o'brien@example.ie", "!#$%&'*+-/=?^_`{|}~@example.com", "用户@例子.广告", "dörte@sörensen.example",
+		"a@b.co", "first.last+tag@sub.example.com", "o'brien@example.ie", "!#$%&'*+-/=?^_`{|}~@example.com",
+		"用户@例子.广告", "dörte@sörensen.example",
 		"x@xn--mnchen-3ya.example", "a@1.example", strings.Repeat("a", 64) + "@example.com",
 	} {
 		if !contacts.ValidEmail(ok) {
@@ -20,9 +21,12 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "a", "@b.co", "a@", "a@b", "a b@c.co", "a@b..co", ".a@b.co", "a.@b.co", "a..b@c.co", "a@-b.co", "a@b-.co", "a@b.co.", "a@b@c.co", `"a b"@c.co`,
-		"a@[127.0.0.1]", "a@127.0.0.1", " a@b.co", "a@b.co ", "a@b.co\n", "a\u0000@b.co", "a@b_c.co", "a@b.co,c@d.co", "<a@b.co>", "a\u2028b@c.co",
-		strings.Repeat("a", 65) + "@example.com", "a@" + strings.Repeat("b", 64) + ".co", "a@" + strings.Repeat("bbbbbbb.", 40) + "co", "a\xff@b.co",
+		"", "a", "@b.co", "a@", "a@b", "a b@c.co", "a@b..co", ".a@b.co", "a.@b.co", "a..b@c.co", "a@-b.co", "a@b-.co",
+		"a@b.co.", "a@b@c.co", `"a b"@c.co`,
+		"a@[127.0.0.1]", "a@127.0.0.1", " a@b.co", "a@b.co ", "a@b.co\n", "a\u0000@b.co", "a@b_c.co", "a@b.co,c@d.co",
+		"<a@b.co>", "a\u2028b@c.co",
+		strings.Repeat("a", 65) + "@example.com", "a@" + strings.Repeat("b", 64) + ".co",
+		"a@" + strings.Repeat("bbbbbbb.", 40) + "co", "a\xff@b.co",
 	} {
 		if contacts.ValidEmail(bad) {
 			t.Errorf("%q was taken", bad)
@@ -44,7 +48,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q: %s", in, diff)
 		}
 	}
-	if n := len(contacts.Words(strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 1), ""), " "))); n != 24 {
+	if n := len(contacts.Words(strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 1), ""),
+		" "))); n != 24 {
 		t.Errorf("%d words kept, want 24", n)
 	}
 }

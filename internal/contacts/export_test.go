@@ -8,17 +8,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Statement is the SQL of a list, for EXPLAIN.
+// Statement returns the SQL of a list, for EXPLAIN.
 func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string, []any, error) {
 	q := build(org, f, s, true)
 	sql, err := q.page(s, after, limit)
 	return sql, q.args, err
 }
 
-// Planning is what a list is planned under.
+// Planning holds the planner settings of lists.
 const Planning = planning
 
-// Condition is what f asks of the rows c and s, for live contacts. args begin with the org.
+// Condition returns the condition of f on the rows c and s of live contacts. args starts with the org.
 func Condition(f *filter.Filter, args *[]any) string {
 	q := &query{args: *args, shelf: "false", live: "IS NULL"}
 	sql := f.SQL(q.column, q.arg)
@@ -26,15 +26,20 @@ func Condition(f *filter.Filter, args *[]any) string {
 	return sql
 }
 
-// Both are the rows c and s of live contacts.
+// Both selects the rows c and s of live contacts.
 const Both = both + " WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND s.archived = false"
 
-// Search is List for words, with the two ways' borders as given.
-func Search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit, few, companies, stretch int) ([]Row, error) {
-	return search(ctx, tx, f, s, after, limit, effort{few: few, companies: companies, stretch: stretch})
+// Search is List for words, with the given thresholds between the strategies. The word index is read unless the first
+// contact of the list fills the page.
+func Search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position,
+	limit, few, companies, stretch int,
+) ([]Row, error) {
+	return search(ctx, tx, f, s, after, limit, effort{
+		few: few, companies: companies, stretch: stretch, first: 1, marks: usual().marks, most: usual().most,
+	})
 }
 
-// Ways are the statements by which words are looked for, rare first, for EXPLAIN.
+// Ways returns the statements of a word search, selective first, for EXPLAIN.
 func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []string, args [][]any, err error) {
 	all := make([]term, len(f.Words))
 	for i, w := range f.Words {
@@ -47,6 +52,9 @@ func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []str
 		func() (*query, string, error) {
 			return gather(org, f, s, nil, limit, func(q *query) string { return q.together(all) })
 		},
+		func() (*query, string, error) {
+			return verify(org, f, all, s, nil, limit, companies)
+		},
 		func() (*query, string, error) { return walk(org, f, all, s, nil, limit, usual().stretch) },
 	} {
 		q, text, err := way()
@@ -58,10 +66,12 @@ func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []str
 	return sql, args, nil
 }
 
-// Gathered are the statements of a list that gathers one of f's sets, were it rare.
+// Gathered returns, for each of f's sets, the statement of a list that collects this set, as if it were selective.
 func Gathered(org id.ID, f *Filter, s Sort, after *Position, limit int) (sql []string, args [][]any, err error) {
 	for _, set := range f.sets(s) {
-		q, text, err := gather(org, f, s, after, limit, func(q *query) string { return "SELECT DISTINCT * FROM (" + set(q) + ") AS rare" })
+		q, text, err := gather(org, f, s, after, limit, func(q *query) string {
+			return "SELECT DISTINCT * FROM (" + set(q) + ") AS rare"
+		})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Type is what the values of a custom field are.
+// Type is the type of the values of a custom field.
 type Type string
 
-// The types of custom fields.
+// Types of custom fields.
 const (
 	String  Type = "string"
 	Number  Type = "number"
@@ -24,7 +24,7 @@ const (
 	Date    Type = "date" // a string YYYY-MM-DD
 )
 
-// TypeOf is the type that a first value defines: a string that is a date makes a date.
+// TypeOf returns the type that a first value defines. A string in date form defines a Date.
 func TypeOf(v any) Type {
 	switch x := v.(type) {
 	case bool:
@@ -39,7 +39,7 @@ func TypeOf(v any) Type {
 	return String
 }
 
-// Takes tells whether v may be a value of a field of type t. A text field takes what looks like a date too.
+// Takes reports whether v is a valid value for a field of type t. A Text field accepts strings in date form, too.
 func (t Type) Takes(v any) bool {
 	is := TypeOf(v)
 	return is == t || t == String && is == Date
@@ -65,26 +65,32 @@ type CustomField struct {
 
 const fieldColumns = `key, label, type, created_at, updated_at, edit`
 
-// Fields answers the org's definitions by key; a key after which to go on, at most limit.
+// Fields returns at most limit definitions of the org in key order, starting after the key after.
 func Fields(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]CustomField, error) {
-	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key > $2 AND archived_at IS NULL ORDER BY key LIMIT $3`, tx.Org(), after, limit)
+	rows, err := tx.Query(ctx,
+		`SELECT `+fieldColumns+
+			` FROM contact_field WHERE org_id = $1 AND key > $2 AND archived_at IS NULL ORDER BY key LIMIT $3`,
+		tx.Org(), after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list fields: %w", err)
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[CustomField])
 }
 
-// CountFields is how many definitions there are.
+// CountFields returns the number of definitions.
 func CountFields(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
-	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`, []any{tx.Org()}, &n); err != nil {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`,
+		[]any{tx.Org()}, &n); err != nil {
 		return 0, fmt.Errorf("count fields: %w", err)
 	}
 	return n, nil
 }
 
-// GetField answers one definition, or a not_found fault.
+// GetField returns one definition, or a not_found fault.
 func GetField(ctx context.Context, tx *postgres.Tx, key string) (CustomField, error) {
-	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL`, tx.Org(), key)
+	rows, err := tx.Query(ctx,
+		`SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL`, tx.Org(),
+		key)
 	if err != nil {
 		return CustomField{}, fmt.Errorf("read field: %w", err)
 	}
@@ -97,12 +103,13 @@ func GetField(ctx context.Context, tx *postgres.Tx, key string) (CustomField, er
 
 func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such custom field.") }
 
-// Define makes a definition. A key that is defined already is a field_exists fault, a 201st field a validation one
-// when the transaction is sent. label "" becomes the key.
+// Define creates a definition. A key that is already defined is a field_exists fault. A 201st field is a validation
+// fault when the transaction is sent. An empty label defaults to the key.
 func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (CustomField, error) {
 	v := checker{}
 	if !ValidKey(key) {
-		v.wrong("key", "invalid_key", "A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
+		v.wrong("key", "invalid_key",
+			"A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 	}
 	if strings.TrimSpace(label) == "" {
 		label = key
@@ -113,8 +120,11 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Cu
 	}
 	f := CustomField{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
 	f.UpdatedAt = f.CreatedAt
-	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`, tx.Org())
-	n, err := tx.Exec(ctx, `INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
+		tx.Org())
+	n, err := tx.Exec(ctx,
+		`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $5) `+defineAgain,
 		tx.Org(), f.Key, f.Label, string(f.Type), f.CreatedAt)
 	if err != nil {
 		return CustomField{}, fmt.Errorf("define field: %w", err)
@@ -125,14 +135,19 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Cu
 	ask(tx, func(string) []fault.Field {
 		return []fault.Field{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
 	},
-		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL HAVING count(*) > $2`, tx.Org(), maxFields)
+		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL
+			HAVING count(*) > $2`, tx.Org(), maxFields)
 	return f, nil
 }
 
-// Relabel gives the field another label; its key and type never change. An equal label writes nothing. allow sees the
-// field as it is, locked; its error is the answer.
-func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*CustomField) error, label wire.Field[string]) (CustomField, error) {
-	rows, err := tx.Query(ctx, `SELECT `+fieldColumns+` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), key)
+// Relabel changes the label of a field; key and type never change. An equal label writes nothing. Relabel passes the
+// locked field to allow and returns its error.
+func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*CustomField) error,
+	label wire.Field[string],
+) (CustomField, error) {
+	rows, err := tx.Query(ctx,
+		`SELECT `+fieldColumns+
+			` FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), key)
 	if err != nil {
 		return CustomField{}, fmt.Errorf("read field: %w", err)
 	}
@@ -152,19 +167,22 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*Custo
 		return f, err
 	}
 	f.UpdatedAt, f.Edit = wire.Now(), f.Edit+1
-	tx.Queue(`UPDATE contact_field SET label = $3, updated_at = $4, edit = $5 WHERE org_id = $1 AND key = $2`, tx.Org(), key, f.Label, f.UpdatedAt, f.Edit)
+	tx.Queue(`UPDATE contact_field SET label = $3, updated_at = $4, edit = $5 WHERE org_id = $1 AND key = $2`,
+		tx.Org(), key, f.Label, f.UpdatedAt, f.Edit)
 	return f, nil
 }
 
-// Undefine archives a definition and takes its values out of all contacts of the org, archived ones included. Of one
-// that is archived already nothing changes, whatever match says; a key that was never defined is a not_found fault, and
-// one that the filter of a live segment reads a conflict.
+// Undefine archives a definition and removes its values from all contacts of the org, including archived ones. It does
+// nothing if the definition is already archived, and then does not call match. An unknown key is a not_found fault, and
+// a field that the filter of a live segment reads is a conflict.
 func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) error {
 	var (
 		edit     int
 		archived bool
 	)
-	err := tx.QueryRow(ctx, `SELECT edit, archived_at IS NOT NULL FROM contact_field WHERE org_id = $1 AND key = $2 FOR UPDATE`, []any{tx.Org(), key}, &edit, &archived)
+	err := tx.QueryRow(ctx,
+		`SELECT edit, archived_at IS NOT NULL FROM contact_field WHERE org_id = $1 AND key = $2 FOR UPDATE`,
+		[]any{tx.Org(), key}, &edit, &archived)
 	switch {
 	case postgres.None(err):
 		return noField()
@@ -177,18 +195,23 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 		return err
 	}
 	var reader string
-	err = tx.QueryRow(ctx, `SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL AND 'attributes.' || $2::text = ANY (reads) LIMIT 1`, []any{tx.Org(), key}, &reader)
+	err = tx.QueryRow(ctx,
+		`SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL
+			AND 'attributes.' || $2::text = ANY (reads) LIMIT 1`, []any{tx.Org(), key}, &reader)
 	switch {
 	case err == nil:
 		return fault.New(fault.Conflict, "The filter of the segment "+reader+" reads this field.")
 	case !postgres.None(err):
-		return fmt.Errorf("look for readers: %w", err)
+		return fmt.Errorf("look up segments that read the field: %w", err)
 	}
 	now := wire.Now()
-	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(), key, now)
-	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
-	for _, column := range attributeColumns { // each has an index of its own
-		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND key = $2 AND `+column+` IS NOT NULL`, tx.Org(), key)
+	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(),
+		key, now)
+	tx.Queue(`UPDATE contact SET attributes = attributes - $2::text, edit = edit + 1, updated_at = $3
+		WHERE org_id = $1 AND attributes ? $2::text`, tx.Org(), key, now)
+	for _, column := range attributeColumns { // each column has its own index
+		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND key = $2 AND `+column+` IS NOT NULL`, tx.Org(),
+			key)
 	}
 	return nil
 }

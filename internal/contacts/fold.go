@@ -2,13 +2,13 @@ package contacts
 
 import "github.com/funnelwork/funnelwork/internal/filter"
 
-// Fold is what addresses and names are compared and sorted by: NFC and lower case.
+// Fold returns the form in which addresses and names are compared and sorted: NFC and lower case.
 func Fold(s string) string { return filter.Fold(s) }
 
-// Words are what a text is found by, see filter.Words.
+// Words returns the search words of texts, see filter.Words.
 func Words(texts ...string) []string { return filter.Words(texts...) }
 
-// wordsOf are what q finds a contact by.
+// wordsOf returns the words by which the parameter q finds a contact.
 func wordsOf(c *Contact) []string { return Words(c.FirstName, c.LastName, c.Email) }
 
 func has(all []string, s string) bool {

@@ -13,13 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// TestWorkOnManyReadsTheirRowsAlone counts the rows that are read by work on a hundred contacts of an org which the
-// statistics do not know yet: a plan that believes them reads the whole org, once for each table.
+// TestWorkOnManyReadsTheirRowsAlone counts the rows read for a hundred contacts of an org that the statistics do not
+// know yet: a plan based on them would read the whole org, once per table.
 func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	s.others(20, 300)
-	s.others(1, 1000) // from here on the statistics stay as they are
+	s.others(1, 1000) // the statistics are not updated from here on
 	row := func(i int) contacts.Upsert {
 		p := person(fmt.Sprintf("p%d@example.test", i))
 		p.Tag = wire.Some([]string{"a", fmt.Sprint("t", i%7)})
@@ -54,7 +54,9 @@ func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 			return err
 		},
 		"a change": func(ctx context.Context, tx *postgres.Tx) error {
-			_, _, err := contacts.Revise(ctx, tx, hundred, contacts.Live, func(*contacts.Contact) contacts.Patch { return contacts.Patch{Tag: wire.Some([]string{"b"})} }, rate)
+			_, _, err := contacts.BulkUpdate(ctx, tx, hundred, contacts.Live, func(*contacts.Contact) contacts.Patch {
+				return contacts.Patch{Tag: wire.Some([]string{"b"})}
+			}, rate)
 			return err
 		},
 		"archiving and restoring": func(ctx context.Context, tx *postgres.Tx) error {
@@ -70,7 +72,9 @@ func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 				if err := work(ctx, tx); err != nil {
 					return err
 				}
-				rows, err := tx.Query(ctx, `SELECT relname::text, seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE seq_tup_read + coalesce(idx_tup_fetch, 0) > 2000`)
+				rows, err := tx.Query(ctx,
+					`SELECT relname::text, seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+						WHERE seq_tup_read + coalesce(idx_tup_fetch, 0) > 2000`)
 				if err != nil {
 					return err
 				}
@@ -78,7 +82,10 @@ func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 					table string
 					read  int
 				)
-				_, err = pgx.ForEachRow(rows, []any{&table, &read}, func() error { t.Errorf("%d rows of %s were read", read, table); return nil })
+				_, err = pgx.ForEachRow(rows, []any{&table, &read}, func() error {
+					t.Errorf("%d rows of %s were read", read, table)
+					return nil
+				})
 				return err
 			}); err != nil {
 				t.Fatal(err)

@@ -15,26 +15,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Filter says which contacts a list holds. The zero Filter holds every live one.
+// Filter selects the contacts of a list. The zero Filter selects every live contact.
 type Filter struct {
-	Stages        []string // any of; so are Tags and Segments
+	Stages        []string // any of these; the same for Tags and Segments
 	Tags          []string
 	Segments      []string // keys
-	Words         []string // folded, see Words: each is the beginning of a word of name, email or company
+	Words         []string // folded, see Words: each is a prefix of a word of name, email or company
 	Company       *id.ID
 	Owner         *id.ID
 	MinScore      *float64
 	CreatedAfter  *time.Time     // exclusive
 	CreatedBefore *time.Time     // exclusive
-	Archived      bool           // the archived ones instead of the live ones
-	Where         *filter.Filter // and what it says of fields, see ParseFilter; nil says nothing
-	begun         Sort           // "" or the order of creation in which a page before has met the contacts up to some time
+	Archived      bool           // select archived contacts instead of live ones
+	Where         *filter.Filter // an additional filter, see ParseFilter; may be nil
+	// begun is "", or the order of creation of a page after a position. Bounds that hold for every later contact are
+	// omitted.
+	begun Sort
 }
 
-// Sort is an order of a list, as its parameter names it. Ties are broken by id.
+// Sort is an order of a list, as the API parameter names it. Ties are broken by id.
 type Sort string
 
-// The orders.
+// Orders of a list.
 const (
 	Newest   Sort = "-created_at"
 	Oldest   Sort = "created_at"
@@ -44,24 +46,24 @@ const (
 	Email    Sort = "email"
 )
 
-// Position is a place in a sorted list: just after the contact ID, whose sort key is Key. Its form is private to the
-// list; a Position made for one Sort is an error under another.
+// Position is a position in a sorted list: just after the contact ID, which has the sort key Key. Its form is private
+// to the list. A Position of one Sort is an error with another.
 type Position struct {
 	Key string `json:"k"`
 	ID  id.ID  `json:"i"`
 }
 
-// query is a list in the making: FROM and WHERE with their arguments.
+// query builds the FROM and WHERE clauses of a list, with their arguments.
 type query struct {
 	from, where strings.Builder
 	args        []any
-	sortKey     string // the columns of the order
+	sortKey     string // sort columns
 	sortID      string
-	shelf       string // "true" for archived contacts, as the rows that they are found by say it
-	live        string // the same of contact.archived_at: IS NULL, IS NOT NULL
+	shelf       string // the archived flag of side tables: "true" or "false"
+	live        string // the same for contact.archived_at: IS NULL, IS NOT NULL
 }
 
-// arg adds an argument and answers its placeholder.
+// arg adds an argument and returns its placeholder.
 func (q *query) arg(v any) string {
 	q.args = append(q.args, v)
 	return "$" + strconv.Itoa(len(q.args))
@@ -69,13 +71,14 @@ func (q *query) arg(v any) string {
 
 func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 
-// build writes the query of f. $1 is the org.
+// build returns the query for f. $1 is the org.
 //
-// Where rows of their own cannot drive the list, see drive, the planner chooses between walking the order and gathering
-// the rows. Only leakproof operators appear where an index is to serve, see the migration.
+// If no side table can drive the list, see drive, the planner chooses between an index scan in list order and
+// collecting and sorting the matches. Conditions that an index should serve use only leakproof operators, see the
+// migration.
 //
-// whole is for a query that answers contacts with their scores; else the rows s are there only where f or the order
-// reads them.
+// whole is set for a query that returns contacts with their scores. Otherwise the query joins the score rows s only if
+// f or the order reads them.
 func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
 	q := start(org, f)
 	q.args = append(q.args, args...)
@@ -103,7 +106,9 @@ func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
 		q.and("EXISTS (" + q.rows("tag") + " AND t.tag = ANY (" + q.arg(tags) + "::text[]))")
 	}
 	if len(segments) > 0 {
-		q.and("EXISTS (" + q.rows("segment") + " AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = ANY (" + q.arg(segments) + "::text[])))")
+		q.and("EXISTS (" + q.rows("segment") +
+			" AND m.segment_id IN (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = ANY (" +
+			q.arg(segments) + "::text[])))")
 	}
 	q.rest(f)
 	for _, part := range parts {
@@ -112,7 +117,7 @@ func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
 	return q
 }
 
-// start is a query of which nothing is said yet but whose contacts it is about, and whether live ones.
+// start returns a query with the org and the archived side, and no other conditions.
 func start(org id.ID, f *Filter) *query {
 	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false", live: "IS NULL"}
 	q.arg(org)
@@ -122,7 +127,7 @@ func start(org id.ID, f *Filter) *query {
 	return q
 }
 
-// parts are what must hold of each contact beside the list's own parameters.
+// parts returns the conjuncts of the filter, without those that the position makes redundant.
 func (f *Filter) parts() []*filter.Filter {
 	if f.Where == nil {
 		return nil
@@ -130,12 +135,13 @@ func (f *Filter) parts() []*filter.Filter {
 	return slices.DeleteFunc(slices.Clone(f.Where.Conjuncts()), func(part *filter.Filter) bool {
 		field, op, _, ok := part.Term()
 		return ok && field == "created_at" &&
-			(f.begun == Newest && (op == filter.Lt || op == filter.Lte) || f.begun == Oldest && (op == filter.Gt || op == filter.Gte))
+			(f.begun == Newest && (op == filter.Lt || op == filter.Lte) ||
+				f.begun == Oldest && (op == filter.Gt || op == filter.Gte))
 	})
 }
 
-// onward is f for a page after a position: a bound that every contact beyond the position keeps is not asked again. A
-// scan of the index would begin at that bound, and not at the position.
+// onward returns f for a page after a position, without the bounds on created_at that every later contact satisfies.
+// Otherwise the index scan would start at that bound instead of the position.
 func (f *Filter) onward(s Sort, after *Position) *Filter {
 	if after == nil || s != Newest && s != Oldest {
 		return f
@@ -150,12 +156,14 @@ func (f *Filter) onward(s Sort, after *Position) *Filter {
 	return &on
 }
 
-// drive lets the rows of one tag, segment or custom field's value drive the list, if it asks for just one of any: they
-// lie in the order of creation. It answers what is left to ask.
+// drive makes the rows of one tag, segment or custom field value drive the list, if f requires a single one: these rows
+// are stored in the order of creation. It returns the remaining conditions.
 //
-// The rows hang on the contact by its id alone, though they have its time as well: of two equations the planner would
-// take each for as rare as the other, and expect no rows at all.
-func (q *query) drive(tags, segments []string, parts []*filter.Filter) (restTags, restSegments []string, rest []*filter.Filter) {
+// The join uses the contact id alone, although the rows also hold created_at: with two equality conditions the planner
+// would multiply their selectivities and expect no rows at all.
+func (q *query) drive(tags, segments []string, parts []*filter.Filter) (restTags, restSegments []string,
+	rest []*filter.Filter,
+) {
 	tag := func(v any) {
 		q.from.WriteString(" JOIN contact_tag t ON t.contact_id = c.id")
 		q.and("t.org_id = $1 AND t.archived = " + q.shelf + " AND t.tag = " + q.arg(v))
@@ -163,7 +171,9 @@ func (q *query) drive(tags, segments []string, parts []*filter.Filter) (restTags
 	}
 	segment := func(v any) {
 		q.from.WriteString(" JOIN segment_member m ON m.contact_id = c.id")
-		q.and("m.org_id = $1 AND m.archived = " + q.shelf + " AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " + q.arg(v) + ")")
+		q.and("m.org_id = $1 AND m.archived = " + q.shelf +
+			" AND m.segment_id = (SELECT id FROM segment WHERE org_id = $1 AND archived_at IS NULL AND key = " +
+			q.arg(v) + ")")
 		q.sortKey, q.sortID = "m.created_at", "m.contact_id"
 	}
 	switch {
@@ -226,7 +236,7 @@ func (q *query) rest(f *Filter) {
 	}
 }
 
-// page adds the place to begin at, the order and the limit.
+// page appends the start position, the order and the limit.
 func (q *query) page(s Sort, after *Position, limit int) (string, error) {
 	if err := q.begin(s, after); err != nil {
 		return "", err
@@ -236,7 +246,7 @@ func (q *query) page(s Sort, after *Position, limit int) (string, error) {
 		"\nORDER BY " + q.sortKey + d + ", " + q.sortID + d + "\nLIMIT " + q.arg(limit), nil
 }
 
-// begin adds the place to begin at.
+// begin adds the condition for the start position.
 func (q *query) begin(s Sort, after *Position) error {
 	if after == nil {
 		return nil
@@ -260,26 +270,26 @@ func (s Sort) direction() string {
 	return ""
 }
 
-// scored tells whether the list needs the rows of contact_score to choose and to sort.
+// scored reports whether the list needs contact_score rows for its conditions or its order.
 func (f *Filter) scored(s Sort) bool {
-	return s == Highest || s == Lowest || f.MinScore != nil || f.Where != nil && slices.Contains(f.Where.Fields(), "lead_score")
+	return s == Highest || s == Lowest || f.MinScore != nil ||
+		f.Where != nil && slices.Contains(f.Where.Fields(), "lead_score")
 }
 
-// planning is set for the transaction of a list: contact holds every org's rows, so that reading a whole table is never
-// right however cheap it looks beside one large org; pages are in memory more often than not; a plan made for no
-// value in particular suits neither a tag that everybody has nor one that nobody has; and to start further processes
-// takes longer than a page may.
+// planning holds the planner settings for list transactions. contact holds the rows of all orgs, so a sequential scan
+// is never right, even if it looks cheap next to one large org. Pages are usually cached. A generic plan suits neither
+// a tag that every contact has nor one that no contact has. Starting parallel workers takes longer than a page may.
 const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true),
 	set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
 
-// List answers at most limit contacts of f in the order s, beginning after a position or, with nil, at the start. A
-// position that does not fit s is an error.
+// List returns at most limit contacts selected by f in the order s, starting after a position, or at the beginning if
+// after is nil. A position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
 	f = f.onward(s, after)
 	if len(f.Words) > 0 {
 		return search(ctx, tx, f, s, after, limit, usual())
 	}
-	set, err := rare(ctx, tx, f, s, usual().few)
+	set, err := findSelectiveSet(ctx, tx, f, s, usual().few)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +308,7 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Positi
 	return q.list(ctx, tx, sql)
 }
 
-// list answers the contacts that sql selects with the arguments of q.
+// list returns the contacts that sql selects with the arguments of q.
 func (q *query) list(ctx context.Context, tx *postgres.Tx, sql string) ([]Row, error) {
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, sql, q.args...)
@@ -312,10 +322,10 @@ func (q *query) list(ctx context.Context, tx *postgres.Tx, sql string) ([]Row, e
 	return found, nil
 }
 
-// Position is where r stands in the order.
+// Position returns the position of r in the order.
 func (s Sort) Position(r *Row) Position { return Position{Key: s.key(r), ID: r.ID} }
 
-// key is the sort key of r as text.
+// key returns the sort key of r as text.
 func (s Sort) key(r *Row) string {
 	switch s {
 	case Highest, Lowest:
@@ -341,14 +351,15 @@ func (s Sort) parse(key string) (any, error) {
 	return time.UnixMicro(us).UTC(), err
 }
 
-// byKeys is for statements that name their rows by keys. One plan serves them all, whatever the org and however many rows:
-// of an org that has just begun to grow the statistics say that it has next to none, so that a plan made for it reads the
-// whole org for each statement instead of looking a thousand keys up.
+// byKeys holds the planner settings for statements that address rows by key. They use one generic plan, whatever the
+// org and the number of rows: if an org has just begun to grow, the statistics say that it has almost no rows, and a
+// custom plan would read the whole org in each statement instead of looking up a thousand keys.
 const byKeys = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// ByKeys makes the statements that follow in tx look rows up by the keys that they name, until Planned.
+// ByKeys makes the following statements in tx look up rows by key, until Planned is called.
 func ByKeys(tx *postgres.Tx) { tx.Queue(byKeys) }
 
-// Planned makes the statements that follow in tx plan as lists do. It belongs before what is made by Selecting.
+// Planned applies the planner settings of lists to the following statements in tx. Call it before a statement made by
+// Selecting.
 func Planned(tx *postgres.Tx) { tx.Queue(planning) }

@@ -11,7 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Patch is a merge patch (RFC 7396) of a contact; the body of a creation is one too. The zero Patch changes nothing.
+// Patch is a merge patch (RFC 7396) of a contact. It is also the body of a create request. The zero Patch changes
+// nothing.
 type Patch struct {
 	Email      wire.Field[string]
 	FirstName  wire.Field[string]
@@ -27,14 +28,15 @@ type Patch struct {
 	Segment    wire.Field[[]string]
 	Attributes wire.Field[map[string]any]
 
-	// CreatedAt is taken where history is brought in, that is by a batch that creates; elsewhere it is read-only.
+	// CreatedAt is accepted only where history is imported: in a batch row that creates a contact. Elsewhere it is
+	// read-only.
 	CreatedAt wire.Field[string]
-	// ReadOnly are the other members that were sent and that nobody may change, by their names on the wire: id,
-	// lead_score, score, updated_at, archived_at. Their current value is ignored, any other refused.
+	// ReadOnly holds the read-only members that were sent, by JSON name: id, lead_score, score, updated_at,
+	// archived_at. A member with the current value is ignored; any other value is refused.
 	ReadOnly map[string]json.RawMessage
 }
 
-// Refuse puts a read-only member in, if it was sent.
+// Refuse adds a read-only member if it was sent.
 func (p *Patch) Refuse(name string, sent json.RawMessage) {
 	if sent == nil {
 		return
@@ -45,8 +47,8 @@ func (p *Patch) Refuse(name string, sent json.RawMessage) {
 	p.ReadOnly[name] = sent
 }
 
-// apply writes p to c and answers what is wrong with p; path is the pointer to p's object ("" or "contacts/3/").
-// c shares nothing with the contact that it was copied from, because arrays and objects are replaced.
+// apply applies p to c and returns the errors in p. path is the JSON pointer to p's object ("" or "contacts/3/"). c
+// shares no data with the contact that it was copied from, because arrays and objects are replaced.
 func (p *Patch) apply(c *Contact, path string) []fault.Field {
 	v := checker{path: path}
 	v.readOnly(p, c)
@@ -78,13 +80,14 @@ func (p *Patch) apply(c *Contact, path string) []fault.Field {
 	return v.fields
 }
 
-// readOnly refuses a member that nobody may change unless it says what is so anyway.
+// readOnly refuses a read-only member unless it has the current value.
 func (v *checker) readOnly(p *Patch, c *Contact) {
 	if len(p.ReadOnly) == 0 {
 		return
 	}
 	current := map[string]any{
-		"id": c.ID, "lead_score": c.LeadScore, "score": c.Score, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
+		"id": c.ID, "lead_score": c.LeadScore, "score": c.Score, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt,
+		"archived_at": c.ArchivedAt,
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.ReadOnly)) {
 		if !same(p.ReadOnly[name], current[name]) {
@@ -93,7 +96,7 @@ func (v *checker) readOnly(p *Patch, c *Contact) {
 	}
 }
 
-// same tells whether sent says the same as current: equal JSON, equal moments or equal ids.
+// same reports whether sent equals current: equal JSON, equal times or equal ids.
 func same(sent json.RawMessage, current any) bool {
 	var at wire.Time
 	switch c := current.(type) {
@@ -115,8 +118,8 @@ func same(sent json.RawMessage, current any) bool {
 	return json.Unmarshal(sent, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// changes are the fields in which b differs from a, as they were in a, by their names on the wire. The times of the
-// change itself are not among them.
+// changes returns the previous values, from a, of the fields in which b differs from a, by JSON name. It excludes the
+// times of the change itself.
 func changes(a, b *Contact) map[string]any {
 	was := map[string]any{}
 	differ := func(name string, same bool, before any) {
@@ -135,7 +138,8 @@ func changes(a, b *Contact) map[string]any {
 	differ("stage", a.Stage == b.Stage, a.Stage)
 	differ("tag", slices.Equal(a.Tag, b.Tag), a.Tag)
 	differ("segment", slices.Equal(a.Segment, b.Segment), a.Segment)
-	differ("attributes", len(a.Attributes) == len(b.Attributes) && reflect.DeepEqual(a.Attributes, b.Attributes), a.Attributes)
+	differ("attributes", len(a.Attributes) == len(b.Attributes) && reflect.DeepEqual(a.Attributes, b.Attributes),
+		a.Attributes)
 	differ("owner_id", equal(a.OwnerID, b.OwnerID), a.OwnerID)
 	differ("lead_score", a.LeadScore == b.LeadScore, a.LeadScore)
 	differ("score", a.Score == b.Score, a.Score)

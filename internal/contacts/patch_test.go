@@ -17,7 +17,7 @@ type rawJSON = json.RawMessage
 
 func null[T any]() wire.Field[T] { return wire.Field[T]{Set: true, Null: true} }
 
-// Those of RFC 7396, appendix A, that a flat object with scalars, arrays and one object can show.
+// Examples of RFC 7396, appendix A, that apply to a flat object with scalars, arrays and one object.
 func TestAPatchIsAMergePatch(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -26,19 +26,54 @@ func TestAPatchIsAMergePatch(t *testing.T) {
 		want          func(*contacts.Contact)
 		changed       []string
 	}{
-		"a value replaces":            {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) { p.Phone = some("2") }, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
-		"a value adds":                {func(*contacts.Patch) {}, func(p *contacts.Patch) { p.Phone = some("2") }, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
-		"null takes away":             {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) { p.Phone = null[string]() }, func(c *contacts.Contact) { c.Phone = nil }, []string{"phone"}},
-		"null of what is not there":   {func(*contacts.Patch) {}, func(p *contacts.Patch) { p.Phone = null[string]() }, func(*contacts.Contact) {}, nil},
-		"an array is replaced":        {func(p *contacts.Patch) { p.Tag = wire.Some([]string{"a", "b"}) }, func(p *contacts.Patch) { p.Tag = wire.Some([]string{"c"}) }, func(c *contacts.Contact) { c.Tag = []string{"c"} }, []string{"tag", "lead_score", "score"}},
-		"an array is cleared":         {func(p *contacts.Patch) { p.Tag = wire.Some([]string{"a", "b"}) }, func(p *contacts.Patch) { p.Tag = null[[]string]() }, func(c *contacts.Contact) { c.Tag = []string{} }, []string{"tag", "lead_score", "score"}},
-		"segments are replaced":       {func(p *contacts.Patch) { p.Segment = wire.Some([]string{"a", "b"}) }, func(p *contacts.Patch) { p.Segment = wire.Some([]string{"b", "c"}) }, func(c *contacts.Contact) { c.Segment = []string{"b", "c"} }, []string{"segment"}},
-		"an object is merged":         {func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{"a": "b", "c": "d"}) }, func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{"a": "z", "c": nil, "e": nil}) }, func(c *contacts.Contact) { c.Attributes = map[string]any{"a": "z"} }, []string{"attributes"}},
-		"an object is cleared":        {func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{"a": "b"}) }, func(p *contacts.Patch) { p.Attributes = null[map[string]any]() }, func(c *contacts.Contact) { c.Attributes = map[string]any{} }, []string{"attributes"}},
-		"an empty object is no value": {func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{"a": "b"}) }, func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{}) }, func(*contacts.Contact) {}, nil},
-		"nothing changes nothing":     {func(p *contacts.Patch) { p.Phone = some("1") }, func(*contacts.Patch) {}, func(*contacts.Contact) {}, nil},
-		"the same changes nothing": {func(p *contacts.Patch) { p.Tag = wire.Some([]string{"a"}) }, func(p *contacts.Patch) {
-			p.FirstName, p.Tag, p.Stage, p.Attributes = some("Ada"), wire.Some([]string{"a"}), some("lead"), wire.Some(map[string]any{})
+		"a value replaces": {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) {
+			p.Phone = some("2")
+		}, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
+		"a value adds": {func(*contacts.Patch) {}, func(p *contacts.Patch) {
+			p.Phone = some("2")
+		}, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
+		"null takes away": {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) {
+			p.Phone = null[string]()
+		}, func(c *contacts.Contact) { c.Phone = nil }, []string{"phone"}},
+		"null of what is not there": {func(*contacts.Patch) {}, func(p *contacts.Patch) {
+			p.Phone = null[string]()
+		}, func(*contacts.Contact) {}, nil},
+		"an array is replaced": {func(p *contacts.Patch) {
+			p.Tag = wire.Some([]string{"a", "b"})
+		}, func(p *contacts.Patch) { p.Tag = wire.Some([]string{"c"}) }, func(c *contacts.Contact) {
+			c.Tag = []string{"c"}
+		}, []string{"tag", "lead_score", "score"}},
+		"an array is cleared": {func(p *contacts.Patch) {
+			p.Tag = wire.Some([]string{"a", "b"})
+		}, func(p *contacts.Patch) { p.Tag = null[[]string]() }, func(c *contacts.Contact) {
+			c.Tag = []string{}
+		}, []string{"tag", "lead_score", "score"}},
+		"segments are replaced": {func(p *contacts.Patch) {
+			p.Segment = wire.Some([]string{"a", "b"})
+		}, func(p *contacts.Patch) { p.Segment = wire.Some([]string{"b", "c"}) }, func(c *contacts.Contact) {
+			c.Segment = []string{"b", "c"}
+		}, []string{"segment"}},
+		"an object is merged": {func(p *contacts.Patch) {
+			p.Attributes = wire.Some(map[string]any{"a": "b", "c": "d"})
+		}, func(p *contacts.Patch) {
+			p.Attributes = wire.Some(map[string]any{"a": "z", "c": nil, "e": nil})
+		}, func(c *contacts.Contact) { c.Attributes = map[string]any{"a": "z"} }, []string{"attributes"}},
+		"an object is cleared": {func(p *contacts.Patch) {
+			p.Attributes = wire.Some(map[string]any{"a": "b"})
+		}, func(p *contacts.Patch) { p.Attributes = null[map[string]any]() }, func(c *contacts.Contact) {
+			c.Attributes = map[string]any{}
+		}, []string{"attributes"}},
+		"an empty object is no value": {func(p *contacts.Patch) {
+			p.Attributes = wire.Some(map[string]any{"a": "b"})
+		}, func(p *contacts.Patch) { p.Attributes = wire.Some(map[string]any{}) }, func(*contacts.Contact) {}, nil},
+		"nothing changes nothing": {func(p *contacts.Patch) {
+			p.Phone = some("1")
+		}, func(*contacts.Patch) {}, func(*contacts.Contact) {}, nil},
+		"the same changes nothing": {func(p *contacts.Patch) {
+			p.Tag = wire.Some([]string{"a"})
+		}, func(p *contacts.Patch) {
+			p.FirstName, p.Tag, p.Stage, p.Attributes = some("Ada"), wire.Some([]string{"a"}), some("lead"),
+				wire.Some(map[string]any{})
 		}, func(*contacts.Contact) {}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +101,8 @@ func TestAPatchIsAMergePatch(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, f := range c.changed {
-				if _, ok := ch.Previous[f]; !ok && (f != "lead_score" && f != "score" || want.LeadScore != made.LeadScore) {
+				if _, ok := ch.Previous[f]; !ok &&
+					(f != "lead_score" && f != "score" || want.LeadScore != made.LeadScore) {
 					t.Errorf("previous lacks %s: %v", f, ch.Previous)
 				}
 			}
@@ -91,12 +127,33 @@ func TestAPatchThatIsWrongChangesNothing(t *testing.T) {
 		p    contacts.Patch
 		want map[string]string
 	}{
-		"null name":      {contacts.Patch{FirstName: null[string](), Stage: null[string]()}, map[string]string{"#/first_name": "not_nullable", "#/stage": "not_nullable"}},
-		"type":           {contacts.Patch{Attributes: wire.Some(map[string]any{"seats": "three", "since": "soon", "note": "2026-01-01"})}, map[string]string{"#/attributes/seats": "wrong_type", "#/attributes/since": "wrong_type"}},
-		"type in a new":  {contacts.Patch{Phone: some("1"), Attributes: wire.Some(map[string]any{"seats": true, "brandnew": 1.0})}, map[string]string{"#/attributes/seats": "wrong_type"}},
-		"unknown stage":  {contacts.Patch{Stage: some("dream")}, map[string]string{"#/stage": "unknown_stage"}},
-		"another id":     {contacts.Patch{ReadOnly: map[string]rawJSON{"id": rawJSON(`"` + other.ID.String() + `"`)}}, map[string]string{"#/id": "read_only"}},
-		"another moment": {contacts.Patch{ReadOnly: map[string]rawJSON{"created_at": rawJSON(`"2020-01-01T00:00:00Z"`)}}, map[string]string{"#/created_at": "read_only"}},
+		"null name": {
+			contacts.Patch{FirstName: null[string](), Stage: null[string]()},
+			map[string]string{"#/first_name": "not_nullable", "#/stage": "not_nullable"},
+		},
+		"type": {
+			contacts.Patch{Attributes: wire.Some(map[string]any{
+				"seats": "three", "since": "soon",
+				"note": "2026-01-01",
+			})},
+			map[string]string{"#/attributes/seats": "wrong_type", "#/attributes/since": "wrong_type"},
+		},
+		"type in a new": {
+			contacts.Patch{
+				Phone:      some("1"),
+				Attributes: wire.Some(map[string]any{"seats": true, "brandnew": 1.0}),
+			},
+			map[string]string{"#/attributes/seats": "wrong_type"},
+		},
+		"unknown stage": {contacts.Patch{Stage: some("dream")}, map[string]string{"#/stage": "unknown_stage"}},
+		"another id": {
+			contacts.Patch{ReadOnly: map[string]rawJSON{"id": rawJSON(`"` + other.ID.String() + `"`)}},
+			map[string]string{"#/id": "read_only"},
+		},
+		"another moment": {
+			contacts.Patch{ReadOnly: map[string]rawJSON{"created_at": rawJSON(`"2020-01-01T00:00:00Z"`)}},
+			map[string]string{"#/created_at": "read_only"},
+		},
 	} {
 		_, err := s.update(made.ID, nil, &c.p)
 		if diff := cmp.Diff(c.want, wrong(err)); diff != "" {
@@ -143,7 +200,8 @@ func TestWhatFindsAContactFollowsItsChanges(t *testing.T) {
 		p.Tag, p.Segment = wire.Some([]string{"old", "both"}), wire.Some([]string{"was", "stays"})
 	}))
 	if _, err := s.update(made.ID, nil, &contacts.Patch{
-		LastName: some("Byron"), Email: some("new@acme.example"), Tag: wire.Some([]string{"both", "new"}), Segment: wire.Some([]string{"stays", "is"}), Stage: some("sql"),
+		LastName: some("Byron"), Email: some("new@acme.example"), Tag: wire.Some([]string{"both", "new"}),
+		Segment: wire.Some([]string{"stays", "is"}), Stage: some("sql"),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +239,8 @@ func TestTheCapOfFieldDefinitionsHolds(t *testing.T) {
 		values["f"+string(rune('a'+i/26))+string(rune('a'+i%26))] = true
 	}
 	made := s.must(with(func(p *contacts.Patch) { p.Attributes = wire.Some(values) }))
-	_, err := s.update(made.ID, nil, &contacts.Patch{Attributes: wire.Some(map[string]any{"faa": nil, "one more": 1.0})})
+	_, err := s.update(made.ID, nil,
+		&contacts.Patch{Attributes: wire.Some(map[string]any{"faa": nil, "one more": 1.0})})
 	if diff := cmp.Diff(map[string]string{"#/attributes": "too_many_fields"}, wrong(err)); diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}

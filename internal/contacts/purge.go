@@ -7,24 +7,27 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// about is the condition on an event of the org $1 that it is about the contact $2, or about something of its: those on
-// its timeline, and those whose object is it or names it.
-const about = `(data -> 'object' ->> 'id' = $2::uuid::text OR data -> 'object' ->> 'contact_id' = $2::uuid::text OR id IN (SELECT t.id FROM timeline t WHERE t.org_id = $1 AND t.contact_id = $2))`
+// about matches events of the org $1 about the contact $2 or one of its records: events on its timeline, and events
+// with an object that is the contact or refers to it.
+const about = `(data -> 'object' ->> 'id' = $2::uuid::text OR data -> 'object' ->> 'contact_id' = $2::uuid::text
+	OR id IN (SELECT t.id FROM timeline t WHERE t.org_id = $1 AND t.contact_id = $2))`
 
-// Purge erases a contact, live or archived, for good: its rows, the events about it with their deliveries and
-// attempts, and stored answers that hold it. What others keep of it they erase themselves, after it. It reads the org's events of the last month, so it takes its time.
-// An unknown contact is a not_found fault.
+// Purge permanently deletes a contact, live or archived: its rows, its events with their deliveries and attempts, and
+// stored responses that contain it. Other packages delete their data about it afterwards. Purge reads the org's events
+// of the last month, so it is slow. An unknown contact is a not_found fault.
 func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	was, err := lock(ctx, tx, i, true)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type <> 'contact.purged' AND `+about, tx.Org(), i)
+	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type <> 'contact.purged' AND `+about,
+		tx.Org(), i)
 	if err != nil {
 		return fmt.Errorf("find events: %w", err)
 	}
@@ -33,7 +36,9 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 		return fmt.Errorf("find events: %w", err)
 	}
 	if len(told) > 0 {
-		rows, err := tx.Query(ctx, `DELETE FROM webhook_delivery WHERE org_id = $1 AND event_id = ANY ($2::uuid[]) RETURNING id`, tx.Org(), told)
+		rows, err := tx.Query(ctx,
+			`DELETE FROM webhook_delivery WHERE org_id = $1 AND event_id = ANY ($2::uuid[]) RETURNING id`, tx.Org(),
+			told)
 		if err != nil {
 			return fmt.Errorf("erase deliveries: %w", err)
 		}
@@ -44,7 +49,11 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 		tx.Queue(`DELETE FROM webhook_attempt WHERE org_id = $1 AND delivery_id = ANY ($2::uuid[])`, tx.Org(), sent)
 		tx.Queue(`DELETE FROM event WHERE org_id = $1 AND id = ANY ($2::uuid[])`, tx.Org(), told)
 	}
-	tx.Queue(`DELETE FROM idempotency_key WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN answer) > 0`, tx.Org(), i.String())
+	tx.Queue(`DELETE FROM idempotency_key WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN answer) > 0`,
+		tx.Org(), i.String())
+	if err := wordindex.Erase(ctx, tx, i); err != nil {
+		return err
+	}
 	takeWords(tx, i, wordsOf(&was.Contact))
 	takeTags(tx, &was.Contact, was.Tag)
 	tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
@@ -56,7 +65,7 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	return tx.Flush(ctx)
 }
 
-// Recorded is one score that the scoring job settled on.
+// Recorded is a score that the scoring job recorded.
 type Recorded struct {
 	RecordedAt   wire.Time `json:"recorded_at" format:"date-time"`
 	LeadScore    float64   `json:"lead_score"`
@@ -64,7 +73,7 @@ type Recorded struct {
 	ModelVersion string    `json:"model_version"`
 }
 
-// Told is one event about a contact.
+// Told is an event about a contact.
 type Told struct {
 	ID        id.ID           `json:"id" format:"uuid"`
 	Type      string          `json:"type"`
@@ -72,22 +81,24 @@ type Told struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Held is everything that is kept on one contact.
+// Held is all stored data about a contact.
 type Held struct {
 	Contact      Contact    `json:"contact"`
 	ScoreHistory []Recorded `json:"score_history"`
 	Events       []Told     `json:"events"`
 }
 
-// Export answers everything held on a contact, live or archived, the events of the last month included. Use it in a
-// Tx, so that all parts are of one moment.
+// Export returns all stored data about a contact, live or archived, including the events of the last month. Call it in
+// a Tx, so that all parts are from one snapshot.
 func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	r, err := Get(ctx, tx, i, true)
 	if err != nil {
 		return Held{}, err
 	}
 	h := Held{Contact: r.Contact}
-	rows, err := tx.Query(ctx, `SELECT recorded_at, score, probability, version FROM score_history WHERE org_id = $1 AND contact_id = $2 ORDER BY recorded_at`, tx.Org(), i)
+	rows, err := tx.Query(ctx,
+		`SELECT recorded_at, score, probability, version FROM score_history WHERE org_id = $1 AND contact_id = $2
+			ORDER BY recorded_at`, tx.Org(), i)
 	if err != nil {
 		return Held{}, fmt.Errorf("read score history: %w", err)
 	}
@@ -105,15 +116,21 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	return h, nil
 }
 
-// eraseFromFiles queues the erasure of what imports and exports hold of a contact: its image for an undo, failed rows that
-// name its address, and every file of the org.
+// eraseFromFiles queues the deletion of a contact's data in imports and exports: its undo images, failed rows with its
+// address, and the files of all exports of the org.
 func eraseFromFiles(tx *postgres.Tx, c *Contact) {
-	tx.Queue(`DELETE FROM contact_import_effect e USING contact_import i WHERE i.org_id = $1 AND e.org_id = $1 AND e.import_id = i.id AND e.contact_id = $2`, tx.Org(), c.ID)
-	tx.Queue(`DELETE FROM contact_import_error WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN cells) > 0`, tx.Org(), c.Email)
+	tx.Queue(`DELETE FROM contact_import_effect e USING contact_import i WHERE i.org_id = $1 AND e.org_id = $1
+		AND e.import_id = i.id AND e.contact_id = $2`, tx.Org(), c.ID)
+	tx.Queue(`DELETE FROM contact_import_error WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN cells) > 0`,
+		tx.Org(), c.Email)
 	tx.Queue(`DELETE FROM contact_export_part WHERE org_id = $1`, tx.Org())
-	tx.Queue(`UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE org_id = $1 AND status = 'completed'`, tx.Org())
-	tx.Queue(`UPDATE contact_export SET after_at = NULL, after_id = NULL WHERE org_id = $1 AND completed_at IS NOT NULL AND after_id = $2`, tx.Org(), c.ID)
-	// Whoever asked for them by the address has had what came of it; the filter is no longer needed.
-	tx.Queue(`UPDATE contact_export SET filter = NULL, computed = computed + 1 WHERE org_id = $1 AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
-	tx.Queue(`UPDATE contact_bulk SET filter = NULL WHERE org_id = $1 AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
+	tx.Queue(`UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE org_id = $1
+		AND status = 'completed'`, tx.Org())
+	tx.Queue(`UPDATE contact_export SET after_at = NULL, after_id = NULL WHERE org_id = $1
+		AND completed_at IS NOT NULL AND after_id = $2`, tx.Org(), c.ID)
+	// A completed export or bulk change no longer needs its filter, so a filter with the address can be deleted.
+	tx.Queue(`UPDATE contact_export SET filter = NULL, computed = computed + 1 WHERE org_id = $1
+		AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
+	tx.Queue(`UPDATE contact_bulk SET filter = NULL WHERE org_id = $1 AND completed_at IS NOT NULL
+		AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
 }

@@ -2,17 +2,17 @@ package contacts
 
 import "github.com/funnelwork/funnelwork/internal/postgres"
 
-// ArchiveLocked is ArchiveAll of rows that the caller has locked; it queues what it writes.
+// ArchiveLocked is ArchiveAll for rows that the caller has locked. It queues its writes.
 func ArchiveLocked(tx *postgres.Tx, rows []Row) []Change {
-	return shelved(tx, rows, true, nows(len(rows)))
+	return archivedChanges(tx, rows, true, nows(len(rows)))
 }
 
-// PutBack makes rows that the caller has locked into what they were once, score and updated_at included; the edit goes on.
-// was[i] becomes to[i]. Dynamic segments stay as they are. It queues what it writes, and answers what has changed.
+// PutBack resets rows that the caller has locked to earlier states, including score and updated_at; the edit is
+// incremented. was[i] becomes to[i]. Dynamic segments are not changed. It queues its writes and returns the changes.
 func PutBack(tx *postgres.Tx, was []Row, to []Contact) ([]Change, error) {
 	all, same := make([]Change, 0, len(was)), make([]Change, 0, len(was))
 	for i := range was {
-		to[i].Segment = was[i].settle(to[i].Segment)
+		to[i].Segment = was[i].mergeSegments(to[i].Segment)
 		ch := Change{Row: was[i], before: was[i].Contact, Previous: changes(&was[i].Contact, &to[i])}
 		if !ch.Changed() && was[i].UpdatedAt == to[i].UpdatedAt {
 			continue
@@ -24,5 +24,5 @@ func PutBack(tx *postgres.Tx, was []Row, to []Contact) ([]Change, error) {
 			return nil, err
 		}
 	}
-	return all, rewrite(tx, same)
+	return all, updateAll(tx, same)
 }

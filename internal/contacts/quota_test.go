@@ -16,17 +16,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// limit gives the org a limit of contacts that is counted from now on.
+// limit sets a contact limit for the org, counted from now on.
 func (s *shop) limit(conn *pgx.Conn, most int) {
 	s.t.Helper()
 	if _, err := conn.Exec(s.t.Context(), `INSERT INTO quota (org_id, feature, cap, used) VALUES ($1, 'contacts', $2, 0)
-		ON CONFLICT (org_id, feature) DO UPDATE SET cap = $2, overage = false, used = 0, told = 0`, s.org, most); err != nil {
+		ON CONFLICT (org_id, feature) DO UPDATE SET cap = $2, overage = false, used = 0, told = 0`, s.org,
+		most); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// TestWhatIsUsedIsWhatIsThere makes, archives and restores contacts one by one and by the dozen, in transactions that
-// undo parts of it, count in their middle, or fail, and holds the counter against the rows after each.
+// TestWhatIsUsedIsWhatIsThere creates, archives and restores contacts one by one and in bulk, in transactions that roll
+// back parts, count in the middle, or fail. After each it compares the counter with the rows.
 func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -36,7 +37,9 @@ func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 	n := 0
 	address := func() string { n++; return fmt.Sprintf("p%d@example.test", n) }
 	pick := func(ctx context.Context, tx *postgres.Tx, archived bool) (ids []id.ID, err error) {
-		rows, err := tx.Query(ctx, `SELECT id FROM contact WHERE org_id = $1 AND (archived_at IS NOT NULL) = $2 ORDER BY md5(id::text || $3::int) LIMIT $4`, tx.Org(), archived, r.IntN(1000), r.IntN(12))
+		rows, err := tx.Query(ctx,
+			`SELECT id FROM contact WHERE org_id = $1 AND (archived_at IS NOT NULL) = $2
+				ORDER BY md5(id::text || $3::int) LIMIT $4`, tx.Org(), archived, r.IntN(1000), r.IntN(12))
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +109,9 @@ func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		var used, there int
-		if err := conn.QueryRow(t.Context(), `SELECT (SELECT used FROM quota WHERE org_id = $1 AND feature = 'contacts'), (SELECT count(*) FROM contact WHERE org_id = $1 AND archived_at IS NULL)`, s.org).Scan(&used, &there); err != nil {
+		if err := conn.QueryRow(t.Context(),
+			`SELECT (SELECT used FROM quota WHERE org_id = $1 AND feature = 'contacts'), (SELECT count(*)
+				FROM contact WHERE org_id = $1 AND archived_at IS NULL)`, s.org).Scan(&used, &there); err != nil {
 			t.Fatal(err)
 		}
 		if used != there {
@@ -115,7 +120,7 @@ func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestABatchThatDoesNotFitIsRefusedWhole also holds that a batch which passes both marks at once tells of both.
+// TestABatchThatDoesNotFitIsRefusedWhole also checks that a batch that passes both thresholds at once announces both.
 func TestABatchThatDoesNotFitIsRefusedWhole(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -138,7 +143,9 @@ func TestABatchThatDoesNotFitIsRefusedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told string
-	if err := conn.QueryRow(t.Context(), `SELECT string_agg(args ->> 'percent', ' ' ORDER BY (args ->> 'percent')::int) FROM job WHERE org_id = $1 AND kind = 'quota.announce'`, s.org).Scan(&told); err != nil || told != "80 100" {
+	if err := conn.QueryRow(t.Context(),
+		`SELECT string_agg(args ->> 'percent', ' ' ORDER BY (args ->> 'percent')::int) FROM job WHERE org_id = $1
+			AND kind = 'quota.announce'`, s.org).Scan(&told); err != nil || told != "80 100" {
 		t.Fatalf("told of %q: %v", told, err)
 	}
 	if err := add(10, 11); err == nil {

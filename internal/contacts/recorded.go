@@ -12,25 +12,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// RecordScores records the scores that contacts were made with, as the scoring job does of each. A contact that is new
-// has no history that the job could refine its score from, so whoever makes many may do this in place of asking for it.
+// RecordScores records the initial scores of created contacts, as the scoring job would. A new contact has no history
+// from which the job could refine its score, so a caller that creates many contacts may call RecordScores instead of
+// enqueueing the job.
 func RecordScores(tx *postgres.Tx, made []Change) {
 	if len(made) == 0 {
 		return
 	}
 	n := len(made)
-	ids, at, score, probability, version := make([]id.ID, n), make([]time.Time, n), make([]float64, n), make([]float64, n), make([]string, n)
+	ids, at, score, probability, version := make([]id.ID, n), make([]time.Time, n), make([]float64, n),
+		make([]float64, n), make([]string, n)
 	for i := range made {
 		c := &made[i]
-		ids[i], at[i], score[i], probability[i], version[i] = c.ID, c.UpdatedAt.Time, c.LeadScore, c.Contact.Score.Probability, c.Contact.Score.ModelVersion
+		ids[i], at[i], score[i], probability[i], version[i] = c.ID, c.UpdatedAt.Time, c.LeadScore,
+			c.Contact.Score.Probability, c.Contact.Score.ModelVersion
 	}
 	tx.Queue(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
-		SELECT $1, u.* FROM unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::text[]) AS u`, tx.Org(), ids, at, score, probability, version)
+		SELECT $1, u.* FROM unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::text[]) AS u`,
+		tx.Org(), ids, at, score, probability, version)
 }
 
-// RecordChanged is RecordScores for contacts that were changed, those whose score moved with it: their rows hold it
-// already. It answers those that are to be announced, as Rescore does.
-func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change, moved func(told, now float64) bool) (tell []Change, err error) {
+// RecordChanged is RecordScores for changed contacts with a changed score; their rows hold the new score already. Like
+// Rescore, it returns the changes to announce.
+func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
+	moved func(told, now float64) bool,
+) (tell []Change, err error) {
 	var (
 		past, far scoreRows
 		version   string
@@ -49,7 +55,9 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change, moved
 		return nil, nil
 	}
 	ByKeys(tx)
-	rows, err := tx.Query(ctx, `SELECT contact_id, announced FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY contact_id`, tx.Org(), past.ids)
+	rows, err := tx.Query(ctx,
+		`SELECT contact_id, announced FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
+			ORDER BY contact_id`, tx.Org(), past.ids)
 	if err != nil {
 		return nil, fmt.Errorf("read announced scores: %w", err)
 	}
@@ -67,7 +75,9 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change, moved
 		return nil, fmt.Errorf("read announced scores: %w", err)
 	}
 	if len(far.ids) > 0 {
-		tx.Queue(`UPDATE contact_score s SET announced = n.announced FROM unnest($2::uuid[], $3::float8[]) AS n (contact_id, announced) WHERE s.org_id = $1 AND s.contact_id = n.contact_id`,
+		tx.Queue(`UPDATE contact_score s SET announced = n.announced
+			FROM unnest($2::uuid[], $3::float8[]) AS n (contact_id, announced) WHERE s.org_id = $1
+			AND s.contact_id = n.contact_id`,
 			tx.Org(), far.ids, far.told)
 	}
 	tx.Queue(recordSQL, tx.Org(), version, at, past.ids, past.scores, past.probabilities)

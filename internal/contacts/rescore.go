@@ -11,33 +11,41 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Live contacts with their scores, both rows held: who rates a contact must not write over the score of somebody who has
-// changed it meanwhile. Ids are in order, so that two who rescore wait for each other in one direction only.
+// Selects live contacts with their scores and locks both rows, so that a rescoring does not overwrite the score of a
+// concurrent change. Rows are locked in the order of ids, so that concurrent rescorings cannot deadlock.
 const (
-	scoredSQL = `SELECT ` + bareColumns + `, s.announced ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
+	scoredSQL = `SELECT ` + bareColumns + `, s.announced ` + both +
+		` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
 
-	scoredOfSQL    = scoredSQL + ` AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s`
+	scoredOfSQL = scoredSQL +
+		` AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s`
 	scoredAfterSQL = scoredSQL + ` AND s.contact_id > $2 ORDER BY s.contact_id LIMIT $3 FOR NO KEY UPDATE OF c, s`
 )
 
 const refreshSQL = `
 UPDATE contact_score s SET score = n.score, probability = n.probability, version = $2, confidence = $3,
 	announced = n.announced, scored_at = $4, computed = computed + n.step
-FROM unnest($5::uuid[], $6::float8[], $7::float8[], $8::float8[], $9::int[]) AS n (contact_id, score, probability, announced, step)
+FROM unnest($5::uuid[], $6::float8[], $7::float8[], $8::float8[], $9::int[]) AS n (contact_id, score, probability,
+announced, step)
 WHERE s.org_id = $1 AND s.contact_id = n.contact_id`
 
-// recordSQL leaves out what is the last one recorded of its contact.
+// recordSQL skips scores that equal the last recorded one of their contact.
 const recordSQL = `
 INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
-SELECT $1, n.contact_id, $3, n.score, n.probability, $2 FROM unnest($4::uuid[], $5::float8[], $6::float8[]) AS n (contact_id, score, probability)
-LEFT JOIN LATERAL (SELECT h.score, h.version FROM score_history h WHERE h.org_id = $1 AND h.contact_id = n.contact_id ORDER BY h.recorded_at DESC LIMIT 1) AS last ON true
+SELECT $1, n.contact_id, $3, n.score, n.probability, $2
+FROM unnest($4::uuid[], $5::float8[], $6::float8[]) AS n (contact_id, score, probability)
+LEFT JOIN LATERAL (SELECT h.score, h.version FROM score_history h WHERE h.org_id = $1
+AND h.contact_id = n.contact_id ORDER BY h.recorded_at DESC LIMIT 1) AS last ON true
 WHERE last.score IS DISTINCT FROM n.score OR last.version IS DISTINCT FROM $2
 ON CONFLICT DO NOTHING`
 
-// Rescore is the background scoring of contacts: it stores what rate says now of those that are live, records each value
-// that is not the last one recorded, and moves the ETag's second part where it changed; updated_at stays. It answers those
-// that are to be announced, with lead_score as it was told last: moved says that the score is far enough from that one.
-func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Rate, moved func(told, now float64) bool) (tell []Change, err error) {
+// Rescore is the background scoring of contacts. It scores the live contacts with rate and stores the results, records
+// each score that differs from the last recorded one, and increments the second part of the ETag if the score changed.
+// It does not change updated_at. It returns the changes to announce, with the lead_score that was announced last: moved
+// reports whether the score is far enough from that one.
+func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
+	moved func(told, now float64) bool,
+) (tell []Change, err error) {
 	ByKeys(tx)
 	found, err := heldScores(ctx, tx, scoredOfSQL, tx.Org(), ids)
 	if err != nil {
@@ -46,10 +54,12 @@ func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Rate, moved
 	return rescore(ctx, tx, found, rate, moved, true)
 }
 
-// RescoreAfter is Rescore for the next live contacts after an id, in the order of ids: at most limit of them. It also
-// answers the last id that it has seen; the zero id where there is no more. Only a score that is to be announced is
-// recorded: a new model moves every score a little.
-func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, rate Rate, moved func(told, now float64) bool) (tell []Change, last id.ID, err error) {
+// RescoreAfter is Rescore for at most limit live contacts after an id, in the order of ids. It also returns the last id
+// that it read, or the zero id if there are no more. It records only scores that are to be announced, because a new
+// model changes every score slightly.
+func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, rate Scorer,
+	moved func(told, now float64) bool,
+) (tell []Change, last id.ID, err error) {
 	Planned(tx)
 	found, err := heldScores(ctx, tx, scoredAfterSQL, tx.Org(), after, limit)
 	if err != nil {
@@ -65,7 +75,7 @@ func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, 
 	return tell, last, nil
 }
 
-// heldScore is a contact with the score that was last announced.
+// heldScore is a locked contact and its last announced score.
 type heldScore struct {
 	Row
 	told float64
@@ -86,9 +96,11 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 	return found, nil
 }
 
-// rescore rates the contacts that are held, with one statement for their scores and one for their history, which has
-// all of them or those that are to be announced.
-func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Rate, moved func(told, now float64) bool, all bool) (tell []Change, err error) {
+// rescore scores locked contacts. It writes their scores with one statement and their history with another. The history
+// gets all scores if all is set, else those that are to be announced.
+func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer, moved func(told, now float64) bool,
+	all bool,
+) (tell []Change, err error) {
 	var (
 		scores, past        scoreRows
 		now                 = wire.Now()
@@ -99,7 +111,8 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Rate,
 		ch := Change{Row: h.Row, before: h.Contact}
 		ch.LeadScore, ch.Contact.Score = rate(&h.Contact)
 		version, confidence = ch.Contact.Score.ModelVersion, ch.Contact.Score.Confidence
-		changed, tells := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore, moved(h.told, ch.LeadScore)
+		changed, tells := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore,
+			moved(h.told, ch.LeadScore)
 		told, step := h.told, 0
 		if tells {
 			told, ch.Previous = ch.LeadScore, map[string]any{"lead_score": h.told}
@@ -125,7 +138,8 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Rate,
 		}
 	}
 	if len(scores.ids) > 0 {
-		tx.Queue(refreshSQL, tx.Org(), version, confidence, now, scores.ids, scores.scores, scores.probabilities, scores.told, scores.steps)
+		tx.Queue(refreshSQL, tx.Org(), version, confidence, now, scores.ids, scores.scores, scores.probabilities,
+			scores.told, scores.steps)
 	}
 	if len(past.ids) > 0 {
 		tx.Queue(recordSQL, tx.Org(), version, now, past.ids, past.scores, past.probabilities)
@@ -133,14 +147,15 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Rate,
 	return tell, nil
 }
 
-// scoreRows are scores, column by column.
+// scoreRows holds scores as parallel columns.
 type scoreRows struct {
 	ids                         []id.ID
 	scores, probabilities, told []float64
-	steps                       []int // of the ETag
+	steps                       []int // increments of the ETag
 }
 
 func (s *scoreRows) add(ch *Change, told float64, step int) {
-	s.ids, s.scores, s.probabilities = append(s.ids, ch.ID), append(s.scores, ch.LeadScore), append(s.probabilities, ch.Contact.Score.Probability)
+	s.ids, s.scores, s.probabilities = append(s.ids, ch.ID), append(s.scores, ch.LeadScore),
+		append(s.probabilities, ch.Contact.Score.Probability)
 	s.told, s.steps = append(s.told, told), append(s.steps, step)
 }

@@ -14,21 +14,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// company writes the rows of one, as its noun does.
+// company inserts the rows of a company, as package companies does.
 func (s *shop) company(i id.ID, name string, archived bool) {
 	s.t.Helper()
 	if err := s.tx(func(_ context.Context, tx *postgres.Tx) error {
 		tx.Queue(`DELETE FROM company_word WHERE org_id = $1 AND company_id = $2`, s.org, i)
-		tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, created_at, updated_at, archived_at) VALUES ($1, $2, $3, $3, now(), now(), CASE WHEN $4 THEN now() END)
+		tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, created_at, updated_at, archived_at)
+			VALUES ($1, $2, $3, $3, now(), now(), CASE WHEN $4 THEN now() END)
 			ON CONFLICT (org_id, id) DO UPDATE SET name = $3, name_folded = $3`, s.org, i, name, archived)
-		tx.Queue(`INSERT INTO company_word (org_id, word, company_id) SELECT $1, w, $2 FROM unnest($3::text[]) w`, s.org, i, filter.Words(name))
+		tx.Queue(`INSERT INTO company_word (org_id, word, company_id) SELECT $1, w, $2 FROM unnest($3::text[]) w`,
+			s.org, i, filter.Words(name))
 		return nil
 	}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *shop) search(f *contacts.Filter, order contacts.Sort, after *contacts.Position, limit int, effort [3]int) (rows []contacts.Row) {
+func (s *shop) search(f *contacts.Filter, order contacts.Sort, after *contacts.Position, limit int,
+	effort [3]int,
+) (rows []contacts.Row) {
 	s.t.Helper()
 	s.view(func(ctx context.Context, tx *postgres.Tx) (err error) {
 		rows, err = contacts.Search(ctx, tx, f, order, after, limit, effort[0], effort[1], effort[2])
@@ -37,7 +41,7 @@ func (s *shop) search(f *contacts.Filter, order contacts.Sort, after *contacts.P
 	return rows
 }
 
-// Whichever way is taken, the same contacts come in the same order, on every page.
+// Both strategies return the same contacts in the same order, on every page.
 func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 	t.Parallel()
 	s, seed := open(t), rand.Uint64()
@@ -49,12 +53,19 @@ func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 		s.company(c, names[i], i == 3)
 	}
 	s.crowd(d, 80, companies)
-	words := []string{"a", "ad", "ada", "acme", "exam", "gmbh", "foods", "söh", "strasse", "straße", "o", "neil", "日本", "labs", "gone", "drop", "x", "ann7", "long", "zzz"}
+	words := []string{
+		"a", "ad", "ada", "acme", "exam", "gmbh", "foods", "söh", "strasse", "straße", "o", "neil",
+		"日本", "labs", "gone", "drop", "x", "ann7", "long", "zzz",
+	}
 	ways := [][3]int{{5000, 200, 10_000}, {0, 200, 10_000}, {0, 0, 10_000}, {0, 0, 1}, {10, 1, 5}, {5000, 0, 10_000}}
-	orders := []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest, contacts.LastName, contacts.Email}
+	orders := []contacts.Sort{
+		contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest, contacts.LastName,
+		contacts.Email,
+	}
 	found := 0
 	for n := range 30 {
-		f := contacts.Filter{Words: contacts.Words(one(d, words), one(d, []string{"", one(d, words)}), one(d, []string{"", one(d, words)})), Archived: n%10 == 0}
+		f := contacts.Filter{Words: contacts.Words(one(d, words), one(d, []string{"", one(d, words)}),
+			one(d, []string{"", one(d, words)})), Archived: n%10 == 0}
 		if n%4 == 0 {
 			f.Stages = []string{"lead", "mql"}
 		}
@@ -86,7 +97,8 @@ func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 				from = &at
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("%q by %s (archived %v, stages %v), way %v: %d found, want %d\n%v\n%v", f.Words, order, f.Archived, f.Stages, way, len(got), len(want), got, want)
+				t.Fatalf("%q by %s (archived %v, stages %v), way %v: %d found, want %d\n%v\n%v", f.Words, order,
+					f.Archived, f.Stages, way, len(got), len(want), got, want)
 			}
 		}
 		s.view(func(ctx context.Context, tx *postgres.Tx) error {
@@ -121,7 +133,8 @@ func TestARenamedCompanyFindsItsContactsByItsNewNameAtOnce(t *testing.T) {
 			if !strings.Contains(name, "Foods") == (query == "foo") {
 				want = 0
 			}
-			if got := s.ids(contacts.Filter{Words: contacts.Words(query)}, contacts.Newest); len(got) != want || want == 1 && got[0] != ada.ID {
+			if got := s.ids(contacts.Filter{Words: contacts.Words(query)}, contacts.Newest); len(got) != want ||
+				want == 1 && got[0] != ada.ID {
 				t.Errorf("%s: %q finds %v, want %d", name, query, got, want)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// What insert does for one contact, done for many by one statement for each table: a statement costs more than a row. The
-// rows are the same to the byte, which a test holds them to.
+// Bulk versions of insert: one statement per table, because a statement costs more than a row. A test checks that both
+// write identical rows.
 
-// wide are the columns of contacts that wideOf has made arguments of, and those of their scores.
+// Column lists of contacts and scores. They must match wideOf and scoresOf.
 const (
 	wide = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[],
 	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
@@ -24,10 +24,12 @@ const (
 )
 
 const insertAllSQL = `
-WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
+WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded,
+phone, job_title, source, time_zone,
 	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
 	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
-SELECT $1, u.id, u.email, u.email_folded, u.first_name, u.last_name, u.last_name_folded, u.phone, u.job_title, u.source, u.time_zone,
+SELECT $1, u.id, u.email, u.email_folded, u.first_name, u.last_name, u.last_name_folded, u.phone, u.job_title,
+u.source, u.time_zone,
 	u.company_id, u.stage, u.tags::text[], u.attributes::jsonb, u.owner_id, u.created_at, u.updated_at,
 	u.first_name_folded, u.phone_folded, u.job_title_folded, u.source_folded, u.time_zone_folded, u.words
 FROM ` + wide + ` RETURNING 1)
@@ -38,7 +40,7 @@ INSERT INTO contact_score (org_id, contact_id, score, probability, version, conf
 SELECT $1, u.id, u.score, u.probability, u.version, u.confidence, u.score, u.segments::text[], u.scored_at
 FROM ` + rated
 
-// insertAll is insert for all of them, in their order. That an address is taken is a TakenError that does not say which.
+// insertAll is insert for many contacts, in the given order. If an address is taken, the TakenError does not name it.
 func insertAll(tx *postgres.Tx, all []*Contact) error {
 	if len(all) == 0 {
 		return nil
@@ -59,22 +61,26 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 	unique(tx.Queue(insertAllSQL, args...), "")
 	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all, segments)...)
 	words.insert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
-	tagged.insert(tx, `INSERT INTO contact_tag (org_id, tag, created_at, contact_id) SELECT $1, value, created, contact FROM u`)
+	tagged.insert(tx,
+		`INSERT INTO contact_tag (org_id, tag, created_at, contact_id) SELECT $1, value, created, contact FROM u`)
 	members.insert(tx, `INSERT INTO segment_member (org_id, segment_id, created_at, contact_id)
-		SELECT $1, s.id, u.created, u.contact FROM u JOIN segment s ON s.org_id = $1 AND s.key = u.value ON CONFLICT DO NOTHING`)
+		SELECT $1, s.id, u.created, u.contact FROM u JOIN segment s ON s.org_id = $1 AND s.key = u.value
+		ON CONFLICT DO NOTHING`)
 	insertAttributes(tx, all)
 	return nil
 }
 
-// wideOf are the arguments of a statement over wide. words are wordsOf each one.
+// wideOf returns the arguments of a statement over wide. words[i] is wordsOf(all[i]).
 func wideOf(org id.ID, all []*Contact, words [][]string) ([]any, error) {
 	n := len(all)
 	text := func() []string { return make([]string, n) }
 	maybe := func() []*string { return make([]*string, n) }
 	ids, companies, owners := make([]id.ID, n), make([]*id.ID, n), make([]*id.ID, n)
-	email, emailFolded, first, last, lastFolded, stage, tags, attributes := text(), text(), text(), text(), text(), text(), text(), text()
+	email, emailFolded, first, last, lastFolded, stage, tags, attributes := text(), text(), text(), text(), text(),
+		text(), text(), text()
 	phone, title, source, zone := maybe(), maybe(), maybe(), maybe()
-	firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines := text(), maybe(), maybe(), maybe(), maybe(), text()
+	firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines := text(), maybe(), maybe(), maybe(),
+		maybe(), text()
 	created, updated := make([]time.Time, n), make([]time.Time, n)
 	for i, c := range all {
 		attrs, err := json.Marshal(c.Attributes)
@@ -82,19 +88,23 @@ func wideOf(org id.ID, all []*Contact, words [][]string) ([]any, error) {
 			return nil, fmt.Errorf("encode attributes: %w", err)
 		}
 		ids[i], companies[i], owners[i] = c.ID, c.CompanyID, c.OwnerID
-		email[i], emailFolded[i], first[i], last[i], lastFolded[i] = c.Email, Fold(c.Email), c.FirstName, c.LastName, Fold(c.LastName)
+		email[i], emailFolded[i], first[i], last[i], lastFolded[i] = c.Email, Fold(c.Email), c.FirstName, c.LastName,
+			Fold(c.LastName)
 		phone[i], title[i], source[i], zone[i] = c.Phone, c.JobTitle, c.Source, c.TimeZone
-		stage[i], tags[i], attributes[i], created[i], updated[i] = c.Stage, arrayOf(c.Tag), string(attrs), c.CreatedAt.Time, c.UpdatedAt.Time
-		firstFolded[i], phoneFolded[i], titleFolded[i], sourceFolded[i], zoneFolded[i] = Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone)
+		stage[i], tags[i], attributes[i], created[i], updated[i] = c.Stage, arrayOf(c.Tag), string(attrs),
+			c.CreatedAt.Time, c.UpdatedAt.Time
+		firstFolded[i], phoneFolded[i], titleFolded[i], sourceFolded[i], zoneFolded[i] = Fold(c.FirstName),
+			foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone)
 		lines[i] = line(words[i])
 	}
 	return []any{
-		org, ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags, attributes, owners,
+		org, ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags,
+		attributes, owners,
 		created, updated, firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines,
 	}, nil
 }
 
-// insertAttributes is putAttributes for contacts that have none yet.
+// insertAttributes is putAttributes for contacts without attributes.
 func insertAttributes(tx *postgres.Tx, all []*Contact) {
 	var (
 		ids     []id.ID
@@ -109,29 +119,33 @@ func insertAttributes(tx *postgres.Tx, all []*Contact) {
 		for range r.Keys {
 			ids, created = append(ids, c.ID), append(created, c.CreatedAt.Time)
 		}
-		of.Keys, of.Texts, of.Rests = append(of.Keys, r.Keys...), append(of.Texts, r.Texts...), append(of.Rests, r.Rests...)
+		of.Keys, of.Texts, of.Rests = append(of.Keys, r.Keys...), append(of.Texts, r.Texts...),
+			append(of.Rests, r.Rests...)
 		of.Numbers, of.Flags = append(of.Numbers, r.Numbers...), append(of.Flags, r.Flags...)
 	}
 	if len(ids) > 0 {
 		tx.Queue(`INSERT INTO contact_attribute (org_id, contact_id, key, text, rest, number, flag, created_at)
-			SELECT $1, a.* FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::boolean[], $8::timestamptz[]) AS a`,
+			SELECT $1, a.* FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::float8[],
+			$7::boolean[], $8::timestamptz[]) AS a`,
 			tx.Org(), ids, of.Keys, of.Texts, of.Rests, of.Numbers, of.Flags, created)
 	}
 }
 
-// scoresOf are the arguments of a statement over rated. segments are what is stored of each one's.
+// scoresOf returns the arguments of a statement over rated. segments[i] is the stored form of all[i]'s segments.
 func scoresOf(org id.ID, all []*Contact, segments [][]string) []any {
 	n := len(all)
 	ids, score, probability := make([]id.ID, n), make([]float64, n), make([]float64, n)
 	version, confidence, stored, at := make([]string, n), make([]string, n), make([]string, n), make([]time.Time, n)
 	for i, c := range all {
 		ids[i], score[i], probability[i] = c.ID, c.LeadScore, c.Score.Probability
-		version[i], confidence[i], stored[i], at[i] = c.Score.ModelVersion, c.Score.Confidence, arrayOf(segments[i]), c.UpdatedAt.Time
+		version[i], confidence[i], stored[i], at[i] = c.Score.ModelVersion, c.Score.Confidence, arrayOf(segments[i]),
+			c.UpdatedAt.Time
 	}
 	return []any{org, ids, score, probability, version, confidence, stored, at}
 }
 
-// arrayOf is a in Postgres's own notation: an array of arrays would need them equally long.
+// arrayOf formats a as a Postgres array literal, because the elements of a multidimensional array must have equal
+// length.
 func arrayOf(a []string) string {
 	if len(a) == 0 {
 		return "{}"
@@ -152,7 +166,7 @@ func arrayOf(a []string) string {
 	return b.String()
 }
 
-// many are rows beside those of contacts: one of a contact for each of its words, tags or segments.
+// many holds side table rows: one for each word, tag or segment of a contact.
 type many struct {
 	contacts []id.ID
 	created  []time.Time
@@ -161,15 +175,17 @@ type many struct {
 
 func (m *many) add(c *Contact, values []string) {
 	for _, v := range values {
-		m.contacts, m.created, m.values = append(m.contacts, c.ID), append(m.created, c.CreatedAt.Time), append(m.values, v)
+		m.contacts, m.created, m.values = append(m.contacts, c.ID), append(m.created, c.CreatedAt.Time),
+			append(m.values, v)
 	}
 }
 
-// insert queues sql over the rows as u (contact, value, created), and nothing for none. They come in the order of the
-// value, so that neighbours in the index are written together.
+// insert queues sql over the rows as u (contact, value, created), or nothing if there are no rows. The rows are sorted
+// by value, so that adjacent index entries are written together.
 func (m *many) insert(tx *postgres.Tx, sql string) {
 	if len(m.values) > 0 {
-		tx.Queue(`WITH u AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[]) AS u (contact, value, created) ORDER BY value, created, contact) `+sql,
+		tx.Queue(`WITH u AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[]) AS u
+			(contact, value, created) ORDER BY value, created, contact) `+sql,
 			tx.Org(), m.contacts, m.values, m.created)
 	}
 }

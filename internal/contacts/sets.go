@@ -9,31 +9,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// What update and shelve do for one contact, here for many: one statement per table, whose cost is that of the rows and
-// not of the statements. A test holds both ways to the same rows.
+// Bulk versions of update and setArchived: one statement per table, so that the cost depends on the rows and not on the
+// statements. A test checks that both write the same rows.
 
 const rewriteSQL = `
 UPDATE contact c SET email = u.email, email_folded = u.email_folded, first_name = u.first_name, last_name = u.last_name,
-	last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone = u.time_zone,
-	company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id = u.owner_id, updated_at = u.updated_at, edit = c.edit + 1,
-	first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded, source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words
+	last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone
+	= u.time_zone,
+	company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id
+	= u.owner_id, updated_at = u.updated_at, edit = c.edit + 1,
+	first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded,
+	source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words
 FROM ` + wide + `
 WHERE c.org_id = $1 AND c.id = u.id`
 
 const rescoreSQL = `
-UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence = u.confidence, segments = u.segments::text[], scored_at = u.scored_at
+UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence =
+u.confidence, segments = u.segments::text[], scored_at = u.scored_at
 FROM ` + rated + `
 WHERE s.org_id = $1 AND s.contact_id = u.id`
 
-// rewrite queues what makes the stored rows of the changes, which the transaction has locked, into what they are now.
-// An address that is taken is a TakenError without it.
-func rewrite(tx *postgres.Tx, all []Change) error {
+// updateAll queues the update of the stored rows, which the transaction has locked, to the state in the changes. If an
+// address is taken, the TakenError does not name it.
+func updateAll(tx *postgres.Tx, all []Change) error {
 	if len(all) == 0 {
 		return nil
 	}
 	changed, words := make([]*Contact, len(all)), make([][]string, len(all))
 	var scored []*Contact
-	var segments [][]string // of those that are scored
+	var segments [][]string // of the scored contacts
 	var wordless, worded, untagged, tagged, out, in, lost sideRows
 	var values attributeRows
 	for i := range all {
@@ -61,21 +65,29 @@ func rewrite(tx *postgres.Tx, all []Change) error {
 	if len(scored) > 0 {
 		tx.Queue(rescoreSQL, scoresOf(tx.Org(), scored, segments)...)
 	}
-	wordless.queue(tx, `DELETE FROM contact_word t USING x WHERE t.org_id = $1 AND t.word = x.key AND t.contact_id = x.id`)
+	wordless.queue(tx,
+		`DELETE FROM contact_word t USING x WHERE t.org_id = $1 AND t.word = x.key AND t.contact_id = x.id`)
 	worded.queue(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, key, id FROM x`)
-	untagged.queue(tx, `DELETE FROM contact_tag t USING x WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at AND t.contact_id = x.id`)
-	tagged.queue(tx, `INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id) SELECT $1, key, archived, at, id FROM x`)
+	untagged.queue(tx,
+		`DELETE FROM contact_tag t USING x WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived
+			AND t.created_at = x.at AND t.contact_id = x.id`)
+	tagged.queue(tx,
+		`INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id) SELECT $1, key, archived, at, id
+			FROM x`)
 	out.queue(tx, `DELETE FROM segment_member m USING x, segment s WHERE s.org_id = $1 AND s.key = x.key
-		AND m.org_id = $1 AND m.segment_id = s.id AND m.archived = x.archived AND m.created_at = x.at AND m.contact_id = x.id`)
+		AND m.org_id = $1 AND m.segment_id = s.id AND m.archived = x.archived AND m.created_at = x.at
+		AND m.contact_id = x.id`)
 	in.queue(tx, `INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
-		SELECT $1, s.id, x.archived, x.at, x.id FROM x JOIN segment s ON s.org_id = $1 AND s.key = x.key ON CONFLICT DO NOTHING`)
-	lost.queue(tx, `DELETE FROM contact_attribute a USING x WHERE a.org_id = $1 AND a.contact_id = x.id AND a.key = x.key`)
+		SELECT $1, s.id, x.archived, x.at, x.id FROM x JOIN segment s ON s.org_id = $1 AND s.key = x.key
+		ON CONFLICT DO NOTHING`)
+	lost.queue(tx,
+		`DELETE FROM contact_attribute a USING x WHERE a.org_id = $1 AND a.contact_id = x.id AND a.key = x.key`)
 	values.queue(tx)
 	return nil
 }
 
-// shelveAll queues what archives contacts, or brings them back, at the moment that each is said to be updated.
-func shelveAll(tx *postgres.Tx, all []Change) {
+// setArchivedAll queues the archiving or restoring of contacts, with each contact's updated_at.
+func setArchivedAll(tx *postgres.Tx, all []Change) {
 	if len(all) == 0 {
 		return
 	}
@@ -85,42 +97,51 @@ func shelveAll(tx *postgres.Tx, all []Change) {
 		ids[i], moments[i] = all[i].ID, all[i].UpdatedAt
 		tags.add(&all[i].before, all[i].Tag...)
 	}
-	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
-			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id AND (c.archived_at IS NULL) = $4 RETURNING 1)
-		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(), ids, moments, archived), "")
-	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(), ids, archived)
+	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE
+		WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
+			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id
+			AND (c.archived_at IS NULL) = $4 RETURNING 1)
+		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(),
+		ids, moments, archived), "")
+	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(),
+		ids, archived)
 	tags.queue(tx, `UPDATE contact_tag t SET archived = NOT x.archived FROM x
-		WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at AND t.contact_id = x.id`)
-	// Those of dynamic segments follow by the job that tells of them.
-	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id AND s.kind = 'static'
+		WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at
+		AND t.contact_id = x.id`)
+	// The sync job moves the rows of dynamic segments, because it also announces them.
+	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id
+		AND s.kind = 'static'
 		AND m.org_id = $1 AND m.contact_id = ANY ($2::uuid[]) AND m.archived = NOT $3`, tx.Org(), ids, archived)
-	tx.Queue(`UPDATE contact_attribute SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(), ids, archived)
+	tx.Queue(`UPDATE contact_attribute SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`,
+		tx.Org(), ids, archived)
 }
 
-// sideRows are contacts with a key each: rows of a side table.
+// sideRows holds side table rows: a contact and a key each.
 type sideRows struct {
 	ids      []id.ID
 	keys     []string
-	at       []wire.Time // the contact's created_at
+	at       []wire.Time // created_at of the contact
 	archived []bool
 }
 
 func (p *sideRows) add(c *events.Contact, keys ...string) {
 	for _, k := range keys {
-		p.ids, p.keys, p.at, p.archived = append(p.ids, c.ID), append(p.keys, k), append(p.at, c.CreatedAt), append(p.archived, c.ArchivedAt != nil)
+		p.ids, p.keys, p.at, p.archived = append(p.ids, c.ID), append(p.keys, k), append(p.at, c.CreatedAt),
+			append(p.archived, c.ArchivedAt != nil)
 	}
 }
 
-// queue queues sql over the rows as x (id, key, at, archived), and nothing for none. They come in the order of the key,
-// so that neighbours in the index are written together.
+// queue queues sql over the rows as x (id, key, at, archived), or nothing if there are no rows. The rows are sorted by
+// key, so that adjacent index entries are written together.
 func (p *sideRows) queue(tx *postgres.Tx, sql string) {
 	if len(p.ids) > 0 {
-		tx.Queue(`WITH x AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[], $5::boolean[]) AS u (id, key, at, archived) ORDER BY key, at, id) `+sql,
+		tx.Queue(`WITH x AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[],
+			$5::boolean[]) AS u (id, key, at, archived) ORDER BY key, at, id) `+sql,
 			tx.Org(), p.ids, p.keys, p.at, p.archived)
 	}
 }
 
-// attributeRows are rows of contact_attribute.
+// attributeRows holds rows of contact_attribute.
 type attributeRows struct {
 	of sideRows
 	AttributeRows
@@ -132,15 +153,19 @@ func (a *attributeRows) add(c *events.Contact, values map[string]any) {
 	}
 	r := RowsOf(values)
 	a.of.add(c, r.Keys...)
-	a.Texts, a.Rests, a.Numbers, a.Flags = append(a.Texts, r.Texts...), append(a.Rests, r.Rests...), append(a.Numbers, r.Numbers...), append(a.Flags, r.Flags...)
+	a.Texts, a.Rests, a.Numbers, a.Flags = append(a.Texts, r.Texts...), append(a.Rests, r.Rests...),
+		append(a.Numbers, r.Numbers...), append(a.Flags, r.Flags...)
 }
 
 func (a *attributeRows) queue(tx *postgres.Tx) {
 	if len(a.of.ids) > 0 {
-		tx.Queue(`INSERT INTO contact_attribute (org_id, contact_id, key, archived, text, rest, number, flag, created_at)
+		tx.Queue(`INSERT INTO contact_attribute (org_id, contact_id, key, archived, text, rest, number, flag,
+			created_at)
 			SELECT $1, id, k, archived, t, r, n, f, at
-			FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::text[], $8::float8[], $9::boolean[]) AS a (id, k, at, archived, t, r, n, f)
-			ON CONFLICT (org_id, contact_id, key) DO UPDATE SET text = excluded.text, rest = excluded.rest, number = excluded.number, flag = excluded.flag`,
+			FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::boolean[], $6::text[], $7::text[],
+			$8::float8[], $9::boolean[]) AS a (id, k, at, archived, t, r, n, f)
+			ON CONFLICT (org_id, contact_id, key) DO UPDATE
+			SET text = excluded.text, rest = excluded.rest, number = excluded.number, flag = excluded.flag`,
 			tx.Org(), a.of.ids, a.of.keys, a.of.at, a.of.archived, a.Texts, a.Rests, a.Numbers, a.Flags)
 	}
 }

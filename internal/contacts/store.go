@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// columns are those that scan reads, of contact c and contact_score s of the org $1.
+// columns lists the columns that scan reads, from contact c and contact_score s of the org $1.
 const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
 	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, ` + computed + `, ` + memberships
 
@@ -22,7 +22,7 @@ const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.c
 
 func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
 
-// scanWith reads into more what was selected after the columns.
+// scanWith scans a row and stores the columns after columns in more.
 func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 	var (
 		r            Row
@@ -30,8 +30,10 @@ func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 		stored, says []string
 	)
 	var room [26]any
-	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle, &r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
-		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID, &r.CreatedAt, &r.UpdatedAt,
+	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle,
+		&r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
+		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID,
+		&r.CreatedAt, &r.UpdatedAt,
 		&r.ArchivedAt, &r.Edit, &r.Computed, &says), more...)...)
 	if err != nil {
 		return r, err
@@ -46,21 +48,22 @@ func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 
 const getSQL = `SELECT ` + columns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
 
-// Get answers one contact of the org, an archived one only if asked for; else a not_found fault.
+// Get returns one contact of the org. An archived contact is returned only with archivedToo. If there is no such
+// contact, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return one(ctx, tx, getSQL, i, archivedToo)
 }
 
-// Show is Get for a request that reads nothing else; see postgres.DB.Point.
+// Show is Get for a request without other reads; see postgres.DB.BatchedGet.
 func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) (r Row, err error) {
-	err = db.Point(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
+	err = db.BatchedGet(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
 		r, err = scan(row)
 		return err
 	})
 	return visible(r, err, archivedToo)
 }
 
-// lock is Get with both rows held until the transaction ends, always the contact's first.
+// lock is Get with both rows locked until the transaction ends. It always locks the contact's row first.
 func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	r, err := one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
 	if err != nil || r.Dynamic == nil {
@@ -78,7 +81,7 @@ func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo 
 	return visible(r, err, archivedToo)
 }
 
-// visible is what a caller may see of a row that was read: an archived one only if asked for.
+// visible hides an archived row from callers without archivedToo.
 func visible(r Row, err error, archivedToo bool) (Row, error) {
 	switch {
 	case postgres.None(err):
@@ -91,10 +94,11 @@ func visible(r Row, err error, archivedToo bool) (Row, error) {
 	return r, nil
 }
 
-// Holder is the id of the live contact that has the folded address; the zero id where there is none.
+// Holder returns the id of the live contact with the folded address, or the zero id if there is none.
 func Holder(ctx context.Context, tx *postgres.Tx, folded string) (id.ID, error) {
 	var i id.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL`, []any{tx.Org(), folded}, &i)
+	err := tx.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL`,
+		[]any{tx.Org(), folded}, &i)
 	if postgres.None(err) {
 		return id.ID{}, nil
 	}
@@ -102,7 +106,8 @@ func Holder(ctx context.Context, tx *postgres.Tx, folded string) (id.ID, error) 
 }
 
 const insertSQL = `
-INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
+INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title,
+source, time_zone,
 	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
 	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
@@ -118,10 +123,13 @@ func insert(tx *postgres.Tx, c *Contact) error {
 		return fmt.Errorf("encode attributes: %w", err)
 	}
 	folded, words := Fold(c.Email), wordsOf(c)
-	unique(tx.Queue(insertSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone, c.JobTitle, c.Source,
+	unique(tx.Queue(insertSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
+		c.JobTitle, c.Source,
 		c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.CreatedAt, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(words)), folded)
-	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt)
+		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(words)),
+		folded)
+	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
+		c.Score.Confidence, c.Segment, c.UpdatedAt)
 	addWords(tx, c.ID, words)
 	addTags(tx, c, c.Tag)
 	addSegments(tx, c, c.Segment)
@@ -130,27 +138,33 @@ func insert(tx *postgres.Tx, c *Contact) error {
 }
 
 const updateSQL = `
-UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone = $8, job_title = $9,
-	source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16, updated_at = $17, edit = edit + 1,
-	first_name_folded = $18, phone_folded = $19, job_title_folded = $20, source_folded = $21, time_zone_folded = $22, words = $23
+UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone =
+$8, job_title = $9,
+	source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16,
+	updated_at = $17, edit = edit + 1,
+	first_name_folded = $18, phone_folded = $19, job_title_folded = $20, source_folded = $21, time_zone_folded =
+	$22, words = $23
 WHERE org_id = $1 AND id = $2`
 
 const updateScoreSQL = `
 UPDATE contact_score SET score = $3, probability = $4, version = $5, confidence = $6, segments = $7, scored_at = $8
 WHERE org_id = $1 AND contact_id = $2`
 
-// update queues what makes the stored row was, which the transaction has locked, into c.
+// update queues the update of the stored row was, which the transaction has locked, to c.
 func update(tx *postgres.Tx, was *Row, c *Contact) error {
 	attrs, err := json.Marshal(c.Attributes)
 	if err != nil {
 		return fmt.Errorf("encode attributes: %w", err)
 	}
 	folded, before, after := Fold(c.Email), wordsOf(&was.Contact), wordsOf(c)
-	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone, c.JobTitle,
+	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
+		c.JobTitle,
 		c.Source, c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(after)), folded)
+		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(after)),
+		folded)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
-		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion, c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)
+		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
+			c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)
 	}
 	takeWords(tx, c.ID, without(before, after))
 	addWords(tx, c.ID, without(after, before))
@@ -163,7 +177,7 @@ func update(tx *postgres.Tx, was *Row, c *Contact) error {
 	return nil
 }
 
-// unique turns the violation of contact_email by q into TakenError.
+// unique converts a violation of contact_email by q to a TakenError.
 func unique(q *pgx.QueuedQuery, folded string) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()

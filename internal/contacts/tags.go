@@ -9,32 +9,34 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// TagUse is a tag and how many live contacts have it.
+// TagUse is a tag and the number of live contacts with it.
 type TagUse struct {
 	Name     string `json:"name"`
-	Contacts int    `json:"contacts" doc:"Live contacts that have it, counted up to 1,000"`
-	More     bool   `json:"more" doc:"There are more than were counted"`
+	Contacts int    `json:"contacts" doc:"Number of live contacts with the tag, counted up to 1,000"`
+	More     bool   `json:"more" doc:"There are more than the count"`
 }
 
-// countedPerTag is how far a tag's contacts are counted: a page of tags is to be as quick in a large org as in a small one.
+// countedPerTag bounds the count per tag, so that a page of tags is as fast in a large org as in a small one.
 const countedPerTag = 1000
 
-// stepSQL steps from tag to tag, each step one probe of the index however many contacts have the tag; a DISTINCT would
-// read them all.
+// stepSQL skips from tag to tag, with one index probe per tag, however many contacts have it. A DISTINCT would read
+// them all.
 const stepSQL = `
 WITH RECURSIVE step AS (
 	(SELECT tag FROM contact_tag WHERE org_id = $1 AND tag > $2 ORDER BY tag LIMIT 1)
 	UNION ALL
-	SELECT (SELECT t.tag FROM contact_tag t WHERE t.org_id = $1 AND t.tag > step.tag ORDER BY t.tag LIMIT 1) FROM step WHERE step.tag IS NOT NULL
+	SELECT (SELECT t.tag FROM contact_tag t WHERE t.org_id = $1 AND t.tag > step.tag ORDER BY t.tag LIMIT 1)
+	FROM step WHERE step.tag IS NOT NULL
 )`
 
 const tagsSQL = stepSQL + `
 SELECT tag, n FROM (
-	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag AND t.archived = false LIMIT $4) AS first) AS n
+	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag
+	AND t.archived = false LIMIT $4) AS first) AS n
 	FROM step WHERE tag IS NOT NULL
 ) AS used WHERE n > 0 LIMIT $3`
 
-// Tags answers at most limit tags that live contacts have, in byte order, those after a certain one.
+// Tags returns at most limit tags of live contacts in byte order, starting after the tag after.
 func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagUse, error) {
 	Planned(tx)
 	rows, err := tx.Query(ctx, tagsSQL, tx.Org(), after, limit, countedPerTag+1)
@@ -54,11 +56,12 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 	return all, nil
 }
 
-// CountTags is how many tags live contacts have.
+// CountTags returns the number of tags of live contacts.
 func CountTags(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	Planned(tx)
 	err = tx.QueryRow(ctx, stepSQL+`
-		SELECT count(*) FROM step WHERE tag IS NOT NULL AND EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag AND t.archived = false)`,
+		SELECT count(*) FROM step WHERE tag IS NOT NULL AND EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1
+		AND t.tag = step.tag AND t.archived = false)`,
 		[]any{tx.Org(), ""}, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count tags: %w", err)
@@ -66,8 +69,9 @@ func CountTags(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	return n, nil
 }
 
-// Tagged tells whether any contact, live or archived, has the tag.
+// Tagged reports whether any contact, live or archived, has the tag.
 func Tagged(ctx context.Context, tx *postgres.Tx, tag string) (yes bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM contact_tag WHERE org_id = $1 AND tag = $2)`, []any{tx.Org(), tag}, &yes)
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM contact_tag WHERE org_id = $1 AND tag = $2)`,
+		[]any{tx.Org(), tag}, &yes)
 	return yes, err
 }

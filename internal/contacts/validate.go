@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are checked by name also where the system has none
+	_ "time/tzdata" // for time zones on systems without a database
 	"unicode"
 	"unicode/utf8"
 
@@ -17,20 +17,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Lengths in characters, and counts.
+// Maximum lengths in characters, and counts.
 const (
 	maxName      = 200
 	maxPhone     = 50
 	maxKey       = 64 // a tag, a segment's key, a stage, a field's key
-	maxKeys      = 50 // tags of one contact
+	maxKeys      = 50 // tags per contact
 	maxSegments  = 200
 	maxText      = 2000
 	maxFields    = 200 // definitions per org, and values per contact
-	maxWrong     = 100 // wrong parts that are told of one object
+	maxWrong     = 100 // errors reported per object
 	exactInteger = 1 << 53
 )
 
-// checker collects what is wrong with one object.
+// checker collects the errors in one object.
 type checker struct {
 	path   string
 	fields []fault.Field
@@ -43,7 +43,7 @@ func (v *checker) wrong(field, code, detail string) {
 	v.fields = append(v.fields, fault.Field{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
 }
 
-// text checks what holds for every one-line text.
+// text checks the rules for every one-line text.
 func (v *checker) text(field, s string, longest int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > longest:
@@ -56,7 +56,7 @@ func (v *checker) text(field, s string, longest int) bool {
 	return false
 }
 
-// required takes a member that can be neither null nor blank.
+// required applies a member that must be neither null nor blank.
 func (v *checker) required(field string, in wire.Field[string], at *string, longest int) {
 	if !in.Set {
 		return
@@ -74,7 +74,7 @@ func (v *checker) required(field string, in wire.Field[string], at *string, long
 	}
 }
 
-// optional takes a member that null clears; so does a blank one.
+// optional applies a member that a null or blank value clears.
 func (v *checker) optional(field string, in wire.Field[string], at **string, longest int) {
 	if !in.Set {
 		return
@@ -104,7 +104,7 @@ func (v *checker) id(field string, in wire.Field[string], at **id.ID) {
 	*at = &i
 }
 
-// keys takes tags or segment keys, at most so many: trimmed, each once, in the order sent. null clears.
+// keys applies tags or segment keys, at most most: trimmed, without duplicates, in the order sent. null clears them.
 func (v *checker) keys(field string, in wire.Field[[]string], at *[]string, most int) {
 	if !in.Set {
 		return
@@ -132,7 +132,7 @@ func (v *checker) keys(field string, in wire.Field[[]string], at *[]string, most
 	*at = out
 }
 
-// attributes merges in into a copy of before: null takes a value out.
+// attributes merges in into a copy of before. null removes a value.
 func (v *checker) attributes(in wire.Field[map[string]any], before map[string]any) map[string]any {
 	out := make(map[string]any, len(before)+len(in.Value))
 	if in.Null {
@@ -146,7 +146,8 @@ func (v *checker) attributes(in wire.Field[map[string]any], before map[string]an
 			continue
 		}
 		if !ValidKey(key) {
-			v.wrong(field, "invalid_key", "A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
+			v.wrong(field, "invalid_key",
+				"A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 			continue
 		}
 		switch x := value.(type) {
@@ -173,19 +174,21 @@ func (v *checker) attributes(in wire.Field[map[string]any], before map[string]an
 	return out
 }
 
-// ValidKey tells whether a custom field may have this key.
+// ValidKey reports whether key is valid for a custom field.
 func ValidKey(key string) bool {
-	return key != "" && !dots(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) && strings.TrimSpace(key) == key &&
+	return key != "" && !dots(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
+		strings.TrimSpace(key) == key &&
 		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
 }
 
-// dots tells a name that no path can end in: clients and routers take it for a step in the tree (RFC 3986, 5.2.4).
+// dots reports whether name is "." or "..": a path must not end in one, because clients and routers resolve dot
+// segments (RFC 3986, 5.2.4).
 func dots(name string) bool { return name == "." || name == ".." }
 
-// escape makes one reference token of a JSON pointer (RFC 6901).
+// escape encodes s as a reference token of a JSON pointer (RFC 6901).
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-// squeeze makes one blank of every run of them.
+// squeeze collapses runs of whitespace to one space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func validZone(s string) bool {
@@ -196,7 +199,7 @@ func validZone(s string) bool {
 	return err == nil
 }
 
-// invalid is the 422 that carries fields; nil where there are none.
+// invalid returns the 422 fault with fields, or nil if fields is empty.
 func invalid(fields []fault.Field) error {
 	if len(fields) == 0 {
 		return nil
@@ -204,8 +207,8 @@ func invalid(fields []fault.Field) error {
 	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: fields}
 }
 
-// Keys is in, at most so many, as tags or segment keys are stored: trimmed, each once; or a validation fault. field is the
-// pointer to in.
+// Keys normalizes tags or segment keys to their stored form: trimmed, without duplicates, at most most. Invalid keys
+// are a validation fault. field is the JSON pointer to in.
 func Keys(in []string, field string, most int) ([]string, error) {
 	v, out := checker{}, []string{}
 	v.keys(field, wire.Some(in), &out, most)

@@ -11,13 +11,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// walk reads the whole list page by page, with between after each page.
+// walk reads the whole list page by page and calls between after each page.
 func (s *shop) walk(f contacts.Filter, order contacts.Sort, limit int, between func()) map[id.ID]int {
 	seen := map[id.ID]int{}
 	var from *contacts.Position
 	for {
 		var rows []contacts.Row
-		if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
+		if err := s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) (err error) {
 			rows, err = contacts.List(s.t.Context(), tx, &f, order, from, limit)
 			return err
 		}); err != nil {
@@ -48,20 +48,23 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 		wg      sync.WaitGroup
 		mu      sync.Mutex
 		gone    = map[id.ID]bool{}
-		pace    = make(chan struct{}, 4) // a page read lets each writer go on
+		pace    = make(chan struct{}, 4) // each page read lets the writers continue
 		waiting = make([]id.ID, 0, len(before))
 	)
 	for i := range before {
 		waiting = append(waiting, i)
 	}
-	// Two writers create and archive all the while, wherever in the order it falls.
+	// Two writers create and archive contacts throughout, at arbitrary positions in the order.
 	for w := range 2 {
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				if _, more := <-pace; !more {
 					return
 				}
-				s.must(&contacts.Patch{Email: some(fmt.Sprintf("w%d-%d@new.example", w, n)), FirstName: some("N"), LastName: some(fmt.Sprint("Last", n%1000))})
+				s.must(&contacts.Patch{
+					Email: some(fmt.Sprintf("w%d-%d@new.example", w, n)), FirstName: some("N"),
+					LastName: some(fmt.Sprint("Last", n%1000)),
+				})
 				i := waiting[2*n+w]
 				mu.Lock()
 				gone[i] = true
@@ -72,7 +75,10 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 			}
 		})
 	}
-	for _, order := range []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest, contacts.LastName, contacts.Email} {
+	for _, order := range []contacts.Sort{
+		contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest,
+		contacts.LastName, contacts.Email,
+	} {
 		seen := s.walk(contacts.Filter{}, order, 100, func() { pace <- struct{}{}; pace <- struct{}{} })
 		for i, n := range seen {
 			if n != 1 {
@@ -87,7 +93,11 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 		}
 		mu.Unlock()
 	}
-	for _, f := range []contacts.Filter{{Tags: []string{"t3"}}, {Tags: []string{"t3", "rare13"}}, {Stages: []string{"lead"}}} {
+	for _, f := range []contacts.Filter{
+		{Tags: []string{"t3"}},
+		{Tags: []string{"t3", "rare13"}},
+		{Stages: []string{"lead"}},
+	} {
 		for i, n := range s.walk(f, contacts.Newest, 50, func() {}) {
 			if n != 1 {
 				t.Errorf("%+v: %v was met %d times", f, i, n)
@@ -121,9 +131,10 @@ func TestParallelBatchesMakeOneContactPerAddress(t *testing.T) {
 		wg.Go(func() {
 			var rows []contacts.Upsert
 			for n := range 60 {
-				n = (n*7 + w*13) % 60 // each in an order of its own
+				n = (n*7 + w*13) % 60 // each worker in its own order
 				rows = append(rows, contacts.Upsert{Patch: contacts.Patch{
-					Email: some(fmt.Sprintf("P%d@acme.example", n)), FirstName: some(fmt.Sprint("by ", w)), LastName: some("L"),
+					Email: some(fmt.Sprintf("P%d@acme.example", n)), FirstName: some(fmt.Sprint("by ", w)),
+					LastName: some("L"),
 				}})
 			}
 			out, made, _, err := s.upsert(rows)
@@ -158,7 +169,7 @@ func TestSeveralRowsAboutOneContactAreOneChange(t *testing.T) {
 		row("new@acme.example", func(p *contacts.Patch) { p.Tag.Set, p.Tag.Value = true, []string{"a"} }),
 		row("NEW@acme.example", func(p *contacts.Patch) { p.Tag.Set, p.Tag.Value = true, []string{"a", "b"} }),
 		{ID: some(known.ID.String()), Patch: contacts.Patch{Email: some("moved@acme.example")}},
-		row("known@acme.example", func(*contacts.Patch) {}), // free again: a new contact
+		row("known@acme.example", func(*contacts.Patch) {}), // the address is free again: a new contact
 		row("moved@acme.example", func(p *contacts.Patch) { p.Phone = some("1") }),
 		{ID: some(known.ID.String()), Patch: contacts.Patch{Phone: null[string]()}},
 	})

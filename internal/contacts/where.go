@@ -11,27 +11,33 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// attributePrefix begins the name of a custom field in a filter.
+// attributePrefix is the prefix of custom fields in a filter.
 const attributePrefix = "attributes."
 
-// fieldTypes are the fields that a filter over contacts may name, beside attributes.KEY.
+// fieldTypes maps the fields that a contact filter may name, besides attributes.KEY, to their types.
 var fieldTypes = map[string]filter.Type{
-	"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text, "job_title": filter.Text,
-	"source": filter.Text, "time_zone": filter.Text, "company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key,
-	"tag": filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
+	"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text,
+	"job_title": filter.Text,
+	"source":    filter.Text, "time_zone": filter.Text, "company_id": filter.ID, "owner_id": filter.ID,
+	"stage": filter.Key,
+	"tag":   filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time,
+	"updated_at": filter.Time,
 }
 
-var attributeTypes = map[Type]filter.Type{String: filter.Text, Number: filter.Number, Boolean: filter.Boolean, Date: filter.Date}
+var attributeTypes = map[Type]filter.Type{
+	String: filter.Text, Number: filter.Number, Boolean: filter.Boolean,
+	Date: filter.Date,
+}
 
-// schema is the fields of one org's contacts. It asks for the custom ones when the first of them is named.
+// schema describes the fields of an org's contacts. It loads the custom fields when the first one is named.
 type schema struct {
-	ctx     context.Context // of the parses that it lives for
+	ctx     context.Context // of the parses; the schema lives only for them
 	tx      *postgres.Tx
 	defined map[string]Type
 	err     error
 }
 
-// Field tells a field's type.
+// Field returns the type of a field.
 func (s *schema) Field(name string) (filter.Type, bool) {
 	key, custom := strings.CutPrefix(name, attributePrefix)
 	if !custom {
@@ -45,7 +51,7 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 	return attributeTypes[t], ok
 }
 
-// Names returns the fields' names, in alphabetical order. Custom ones are among them where one was asked for.
+// Names returns the field names in alphabetical order. Custom fields are included if they have been loaded.
 func (s *schema) Names() []string {
 	names := slices.Sorted(maps.Keys(fieldTypes))
 	if s.defined == nil {
@@ -69,13 +75,13 @@ func types(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {
 	return out, nil
 }
 
-// ParseFilter reads a filter over the org's contacts, its custom fields included. What is wrong with raw is a
-// *filter.Error, which has the answers for a query and for a body. It asks the database only where a custom field is named.
+// ParseFilter parses a filter over the org's contacts, including custom fields. An invalid filter is a *filter.Error,
+// which converts to faults for a query or a body. It queries the database only if the filter names a custom field.
 func ParseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
 	return Parser(ctx, tx)(raw)
 }
 
-// Parser is ParseFilter for many: it asks the database once.
+// Parser is ParseFilter for many filters: it queries the database once.
 func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filter, error) {
 	s := schema{ctx: ctx, tx: tx}
 	return func(raw []byte) (*filter.Filter, error) {
@@ -87,13 +93,13 @@ func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filt
 	}
 }
 
-// record is a contact as a filter sees it.
+// record adapts a contact to filter.Record.
 type record struct{ c *Contact }
 
-// RecordOf is c as a filter sees it.
+// RecordOf returns c as a filter.Record.
 func RecordOf(c *Contact) filter.Record { return record{c} }
 
-// Value answers what the contact has in the field, nil where it has nothing.
+// Value returns the contact's value of the field, or nil if it is missing.
 func (r record) Value(field string) any {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		return r.c.Attributes[key]
@@ -146,14 +152,17 @@ func (r record) Value(field string) any {
 	}
 }
 
-// fieldExpressions are those fields whose value is of the rows c and s themselves.
+// fieldExpressions maps fields stored in the rows c and s to their SQL expressions.
 var fieldExpressions = map[string]string{
-	"email": "c.email_folded", "first_name": "c.first_name_folded", "last_name": "c.last_name_folded", "phone": "c.phone_folded",
-	"job_title": "c.job_title_folded", "source": "c.source_folded", "time_zone": "c.time_zone_folded", "company_id": "c.company_id",
-	"owner_id": "c.owner_id", "stage": "c.stage", "lead_score": "s.score", "created_at": "c.created_at", "updated_at": "c.updated_at",
+	"email": "c.email_folded", "first_name": "c.first_name_folded", "last_name": "c.last_name_folded",
+	"phone":     "c.phone_folded",
+	"job_title": "c.job_title_folded", "source": "c.source_folded", "time_zone": "c.time_zone_folded",
+	"company_id": "c.company_id",
+	"owner_id":   "c.owner_id", "stage": "c.stage", "lead_score": "s.score", "created_at": "c.created_at",
+	"updated_at": "c.updated_at",
 }
 
-// attributeColumn is where contact_attribute keeps values of a type.
+// attributeColumn returns the column of contact_attribute for values of a type.
 func attributeColumn(t filter.Type) filter.Column {
 	switch t {
 	case filter.Number:
@@ -167,7 +176,7 @@ func attributeColumn(t filter.Type) filter.Column {
 	}
 }
 
-// rows selects the rows of a tag or segment field that hang on contact c, see drive.
+// rows selects the rows of a tag or segment field that belong to contact c, see drive.
 func (q *query) rows(field string) string {
 	if field == "tag" {
 		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id"
@@ -175,11 +184,12 @@ func (q *query) rows(field string) string {
 	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id"
 }
 
-// column says how a field is asked of the rows c and s of a query whose $1 is the org.
+// column returns the SQL of a field over the rows c and s of a query in which $1 is the org.
 func (q *query) column(field string, t filter.Type) filter.Column {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		c := attributeColumn(t)
-		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf + " AND a.contact_id = c.id AND a.key = " + q.arg(key)
+		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf +
+			" AND a.contact_id = c.id AND a.key = " + q.arg(key)
 		return c
 	}
 	switch field {
@@ -187,16 +197,18 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 		return filter.Column{Rows: q.rows(field), Value: "t.tag"}
 	case "segment":
 		return filter.Column{
-			Rows:  strings.Replace(q.rows(field), "segment_member m", "segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL", 1),
+			Rows: strings.Replace(q.rows(field), "segment_member m",
+				"segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL",
+				1),
 			Value: "g.key",
 		}
 	}
 	return filter.Column{Value: fieldExpressions[field]}
 }
 
-// Selecting is a statement that selects id and created_at of the contacts that f holds, to stand in an INSERT ... SELECT
-// or to be read in pieces ordered by both. Its $1 is the org; args are the caller's own, $2 and on, for what it puts
-// around the statement. allArgs are to be sent with the whole.
+// Selecting returns a statement that selects id and created_at of the contacts that f selects. It can be embedded in an
+// INSERT ... SELECT, or read in pieces ordered by both columns. $1 is the org; args are the caller's own arguments, $2
+// and on, for the surrounding statement. The caller must send allArgs.
 func Selecting(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
 	q := build(org, f, Newest, false, args...)
 	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args

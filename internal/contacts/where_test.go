@@ -1,4 +1,4 @@
-// Longer than its neighbours: the generator of filters, the naive evaluator and the values that both meet are read together.
+// This file is long because it keeps the filter generator, the naive evaluator and their values together.
 
 package contacts_test
 
@@ -24,20 +24,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// hostile are values that would be something else than values, were they ever more than arguments.
+// hostile lists values that would be dangerous if they were not passed as arguments.
 var hostile = []string{
-	"Ada", "ada", "ADA", "Äda", "A\u0308da", "adalbert", "O'Neil", `o''neil`, `"`, `\`, `\'; DROP TABLE contact; --`, "$1", "$1::text", "%", "_da", "*/", "--", "ß", "STRASSE", "straße", "İ", "日本", "日本語",
-	"x\U0010FFFF", "x\U0010FFFFy", "x", "a b", "{a,b}", "NULL", "null", "true", "0", "2026-02-28", strings.Repeat("long ", 79), "é" + strings.Repeat("z", 390),
+	"Ada", "ada", "ADA", "Äda", "A\u0308da", "adalbert", "O'Neil", `o''neil`, `"`, `\`, `\'; DROP TABLE contact; --`,
+	"$1", "$1::text", "%", "_da", "*/", "--", "ß", "STRASSE", "straße", "İ", "日本", "日本語",
+	"x\U0010FFFF", "x\U0010FFFFy", "x", "a b", "{a,b}", "NULL", "null", "true", "0", "2026-02-28",
+	strings.Repeat("long ", 79), "é" + strings.Repeat("z", 390),
 }
 
 var (
-	attributeKinds = map[string]contacts.Type{"plan": contacts.String, "k'e\"y$1 --": contacts.String, "size": contacts.Number, "vip": contacts.Boolean, "since": contacts.Date}
-	dates          = []string{"0000-01-01", "1999-12-31", "2026-02-28", "2026-03-01", "9999-12-31"}
-	numbers        = []float64{-9007199254740992, -1, -0.1, 0, 0.1, 0.30000000000000004, 1, 10, 35, 9007199254740991}
-	fieldKinds     = map[string]filter.Type{
-		"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text, "job_title": filter.Text, "source": filter.Text, "time_zone": filter.Text,
-		"company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key, "tag": filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
-		"attributes.plan": filter.Text, "attributes.k'e\"y$1 --": filter.Text, "attributes.size": filter.Number, "attributes.vip": filter.Boolean, "attributes.since": filter.Date,
+	attributeKinds = map[string]contacts.Type{
+		"plan": contacts.String, "k'e\"y$1 --": contacts.String,
+		"size": contacts.Number, "vip": contacts.Boolean, "since": contacts.Date,
+	}
+	dates      = []string{"0000-01-01", "1999-12-31", "2026-02-28", "2026-03-01", "9999-12-31"}
+	numbers    = []float64{-9007199254740992, -1, -0.1, 0, 0.1, 0.30000000000000004, 1, 10, 35, 9007199254740991}
+	fieldKinds = map[string]filter.Type{
+		"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text,
+		"job_title": filter.Text, "source": filter.Text, "time_zone": filter.Text,
+		"company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key, "tag": filter.Keys,
+		"segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
+		"attributes.plan": filter.Text, "attributes.k'e\"y$1 --": filter.Text, "attributes.size": filter.Number,
+		"attributes.vip": filter.Boolean, "attributes.since": filter.Date,
 	}
 	fieldNames = slices.Sorted(func(yield func(string) bool) {
 		for f := range fieldKinds {
@@ -52,7 +60,7 @@ type dice struct{ *rand.Rand }
 
 func one[T any](d dice, of []T) T { return of[d.IntN(len(of))] }
 
-// some of them, none rather often.
+// few returns some of the values, often none.
 func (d dice) few(of []string) []string {
 	out := []string{}
 	for range d.IntN(3) {
@@ -63,7 +71,7 @@ func (d dice) few(of []string) []string {
 	return out
 }
 
-// tags hold no comma and at most 64 characters.
+// tagsOf returns valid tags: no comma and at most 64 characters.
 func tagsOf(all []string) (out []string) {
 	for _, s := range all {
 		if len(s) <= 64 && !strings.Contains(s, ",") && strings.TrimSpace(s) == s {
@@ -73,11 +81,12 @@ func tagsOf(all []string) (out []string) {
 	return out
 }
 
-// crowd is n contacts of random values, one of ten archived; the ids are those of companies and owners.
+// crowd creates n contacts with random values, one in ten archived. ids are those of companies and owners.
 func (s *shop) crowd(d dice, n int, ids []id.ID) {
 	s.t.Helper()
 	keys := slices.Sorted(maps.Keys(attributeKinds))
-	// Defined first: else a key's type would be the first value's, and one that reads as a date makes it a date.
+	// Defined first, because otherwise the first value would set a key's type, and a date-like value would make it a
+	// date.
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		for _, key := range keys {
 			if _, err := contacts.Define(ctx, tx, key, "", attributeKinds[key]); err != nil {
@@ -93,22 +102,30 @@ func (s *shop) crowd(d dice, n int, ids []id.ID) {
 	for i := range rows {
 		p := &rows[i].Patch
 		*p = contacts.Patch{
-			Email: some(fmt.Sprintf("%s%d@Acme.example", one(d, []string{"Ann", "bob", "über", "o'neil"}), i)), FirstName: some(cutTo(one(d, hostile), 200)), LastName: some(cutTo(one(d, hostile), 200)),
-			Stage: some(one(d, []string{"lead", "mql", "customer"})), Tag: wire.Some(d.few(tags)), Segment: wire.Some(d.few(tags[:6])),
+			Email:     some(fmt.Sprintf("%s%d@Acme.example", one(d, []string{"Ann", "bob", "über", "o'neil"}), i)),
+			FirstName: some(cutTo(one(d, hostile), 200)), LastName: some(cutTo(one(d, hostile), 200)),
+			Stage: some(one(d, []string{"lead", "mql", "customer"})), Tag: wire.Some(d.few(tags)),
+			Segment:   wire.Some(d.few(tags[:6])),
 			CreatedAt: some(wire.At(time.Unix(1_700_000_000+int64(d.IntN(20)), int64(d.IntN(3))*1000)).String()),
 		}
 		if d.IntN(3) > 0 {
-			p.Phone, p.JobTitle, p.TimeZone = some(cutTo(one(d, hostile), 50)), some(cutTo(one(d, hostile), 200)), some(one(d, zones))
+			p.Phone, p.JobTitle, p.TimeZone = some(cutTo(one(d, hostile), 50)), some(cutTo(one(d, hostile), 200)),
+				some(one(d, zones))
 		}
 		if d.IntN(3) > 0 {
-			p.Source, p.CompanyID, p.OwnerID = some(cutTo(one(d, hostile), 200)), some(one(d, ids).String()), some(one(d, ids).String())
+			p.Source, p.CompanyID, p.OwnerID = some(cutTo(one(d, hostile), 200)), some(one(d, ids).String()),
+				some(one(d, ids).String())
 		}
 		p.Attributes.Set, p.Attributes.Value = true, map[string]any{}
 		for _, key := range keys {
 			if d.IntN(3) == 0 {
 				continue
 			}
-			p.Attributes.Value[key] = map[contacts.Type]any{contacts.String: one(d, append(hostile, "", strings.Repeat("ä", 1999)+"!")), contacts.Number: one(d, numbers), contacts.Boolean: d.IntN(2) == 0, contacts.Date: one(d, dates)}[attributeKinds[key]]
+			p.Attributes.Value[key] = map[contacts.Type]any{
+				contacts.String: one(d,
+					append(hostile, "", strings.Repeat("ä", 1999)+"!")), contacts.Number: one(d, numbers),
+				contacts.Boolean: d.IntN(2) == 0, contacts.Date: one(d, dates),
+			}[attributeKinds[key]]
 		}
 	}
 	out, _, _, err := s.upsert(rows)
@@ -129,7 +146,7 @@ func (s *shop) crowd(d dice, n int, ids []id.ID) {
 
 func cutTo(s string, n int) string { return string([]rune(s)[:min(n, len([]rune(s)))]) }
 
-// question is a filter of the test's own making.
+// question is a filter that the test generates.
 type question struct {
 	group string // all, any, not or ""
 	parts []question
@@ -200,7 +217,7 @@ func (d dice) question(depth int, values func(dice, string) any) question {
 	return q
 }
 
-// naive is the verdict on a contact, reckoned without the package under test. have tells what a contact has.
+// naive evaluates the filter on a contact without the package under test. have returns the contact's value of a field.
 func (q question) naive(have func(field string) any) bool {
 	switch q.group {
 	case "all":
@@ -268,7 +285,8 @@ func naively(op string, kind filter.Type, x, v any) bool {
 		a, b := fmt.Sprint(x), v.(string)
 		switch kind {
 		case filter.Text:
-			a, b = norm.NFC.String(strings.ToLower(norm.NFC.String(a))), norm.NFC.String(strings.ToLower(norm.NFC.String(b)))
+			a, b = norm.NFC.String(strings.ToLower(norm.NFC.String(a))),
+				norm.NFC.String(strings.ToLower(norm.NFC.String(b)))
 		case filter.ID:
 			a, b = strings.ToLower(a), strings.ToLower(b)
 		default:
@@ -295,7 +313,7 @@ func naively(op string, kind filter.Type, x, v any) bool {
 	}
 }
 
-// wirely is what a contact has in a field, by its JSON.
+// wirely returns the contact's value of a field, from its JSON.
 func wirely(c *contacts.Contact) func(field string) any {
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -329,8 +347,8 @@ func wirely(c *contacts.Contact) func(field string) any {
 	}
 }
 
-// Random filters over random contacts, every field, type and op, have one verdict in SQL, in memory, and by a reckoning of
-// the test's own.
+// Random filters over random contacts, with every field, type and op, give the same result in SQL, in memory, and in
+// the test's own evaluator.
 func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 	t.Parallel()
 	const filters, atOnce = 10_200, 60
@@ -348,11 +366,12 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 		have[i] = wirely(&rows[i].Contact)
 	}
 	values := func(d dice, field string) any {
-		// Mostly what some contact has, else something like it.
+		// Mostly a value that some contact has, else a similar one.
 		if v := have[d.IntN(len(have))](field); v != nil && d.IntN(4) > 0 {
 			switch x := v.(type) {
 			case wire.Time:
-				return x.Add(time.Duration(d.IntN(3)-1) * time.Microsecond).In(time.FixedZone("", 3600*(d.IntN(5)-2))).Format(time.RFC3339Nano)
+				return x.Add(time.Duration(d.IntN(3)-1) * time.Microsecond).In(time.FixedZone("", 3600*(d.IntN(5)-2))).
+					Format(time.RFC3339Nano)
 			case []string:
 				return one(d, x)
 			case string:
@@ -401,7 +420,8 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 			for r := range rows {
 				want, mem := q.naive(have[r]), parsed[i].Match(contacts.RecordOf(&rows[r].Contact))
 				if got := bySQL[rows[r].ID][i]; got != want || mem != want {
-					t.Errorf("%s of %+v: SQL says %v, memory %v, want %v", parsed[i].JSON(), rows[r].Contact, got, mem, want)
+					t.Errorf("%s of %+v: SQL says %v, memory %v, want %v", parsed[i].JSON(), rows[r].Contact, got,
+						mem, want)
 					return
 				}
 				if want {
@@ -411,15 +431,18 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 			if i > 2 {
 				continue
 			}
-			// And as lists put it, where a filter stands in WHERE and may drive the query.
-			order := one(d, []contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.LastName, contacts.Email})
-			got, planned := s.ids(contacts.Filter{Where: parsed[i]}, order), s.planned(contacts.Filter{Where: parsed[i]}, order)
+			// Also in the form that lists use, where a filter is part of WHERE and may drive the query.
+			order := one(d,
+				[]contacts.Sort{contacts.Newest, contacts.Oldest, contacts.Highest, contacts.LastName, contacts.Email})
+			got, planned := s.ids(contacts.Filter{Where: parsed[i]}, order),
+				s.planned(contacts.Filter{Where: parsed[i]}, order)
 			if !slices.Equal(got, planned) {
 				t.Fatalf("list by %s of %s: what is rare gathered %v, else %v", order, parsed[i].JSON(), got, planned)
 			}
 			for r := range rows {
 				if slices.Contains(got, rows[r].ID) != q.naive(have[r]) {
-					t.Fatalf("list by %s of %s has %d, wrong about %+v", order, parsed[i].JSON(), len(got), rows[r].Contact)
+					t.Fatalf("list by %s of %s has %d, wrong about %+v", order, parsed[i].JSON(), len(got),
+						rows[r].Contact)
 				}
 			}
 		}
@@ -431,12 +454,14 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 
 func (s *shop) view(fn func(ctx context.Context, tx *postgres.Tx) error) {
 	s.t.Helper()
-	if err := s.App.View(s.t.Context(), s.org, func(tx *postgres.Tx) error { return fn(s.t.Context(), tx) }); err != nil {
+	if err := s.App.ReadTx(s.t.Context(), s.org, func(tx *postgres.Tx) error {
+		return fn(s.t.Context(), tx)
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// planned is what a list has whose way is the planner's choice, whatever is rare.
+// planned returns a list for which the planner chooses the strategy, whatever is selective.
 func (s *shop) planned(f contacts.Filter, order contacts.Sort) (out []id.ID) {
 	s.t.Helper()
 	sql, args, err := contacts.Statement(s.org, &f, order, nil, 1000)
@@ -456,7 +481,7 @@ func (s *shop) planned(f contacts.Filter, order contacts.Sort) (out []id.ID) {
 	return out
 }
 
-// schema parses filters without asking for the custom fields each time.
+// schema returns a parser that loads the custom fields once.
 func (s *shop) schema(ctx context.Context, tx *postgres.Tx) func([]byte) (*filter.Filter, error) {
 	known := fixed{}
 	for field := range fieldKinds {
@@ -485,7 +510,7 @@ func (f fixed) Field(name string) (filter.Type, bool) { t, ok := f[name]; return
 
 func (f fixed) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
-// verdicts asks the database about all live contacts and all filters at once.
+// verdicts evaluates all filters on all live contacts in the database at once.
 func (s *shop) verdicts(filters []*filter.Filter) map[id.ID][]bool {
 	s.t.Helper()
 	args, asked := []any{s.org}, []string{}
@@ -541,7 +566,12 @@ func TestABoundOnTheTimeHoldsOnEveryPage(t *testing.T) {
 	s.crowd(dice{rand.New(rand.NewPCG(3, 4))}, 60, []id.ID{id.New()})
 	all := s.list(contacts.Filter{}, contacts.Newest)
 	upper, lower := all[10].CreatedAt.Time, all[len(all)-10].CreatedAt.Time
-	byWhere := contacts.Filter{Where: s.where(fmt.Sprintf(`{"all":[{"field":"created_at","op":"lt","value":%q},{"field":"created_at","op":"gt","value":%q}]}`, all[10].CreatedAt, all[len(all)-10].CreatedAt))}
+	byWhere := contacts.Filter{
+		Where: s.where(
+			fmt.Sprintf(
+				`{"all":[{"field":"created_at","op":"lt","value":%q},{"field":"created_at","op":"gt","value":%q}]}`,
+				all[10].CreatedAt, all[len(all)-10].CreatedAt)),
+	}
 	want := 0
 	for _, r := range all {
 		if r.CreatedAt.Before(upper) && r.CreatedAt.After(lower) {

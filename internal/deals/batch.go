@@ -15,18 +15,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Upsert is one row of a batch: the deal ID if it is given, else a new one.
+// Upsert is one row of a batch. It matches the deal ID if one is given; otherwise it creates a deal.
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
-	Wrong *fault.Fault // what is wrong with the row already; it is its outcome
+	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
 }
 
 type entry = record.Entry[Deal]
 
-// UpsertAll applies the rows in order and answers each one's outcome in the same order, and the Changes of every deal that
-// was made or changed: one for each row, because a deal that is won, reopened and won again has entered twice. A row that
-// is wrong changes nothing and stops no other.
+// UpsertAll applies the rows in order. It returns one outcome for each row, in the same order, and the Changes of every
+// created or changed deal: one per row, because a deal that is won, reopened and won again has been won twice. A failed
+// row changes nothing and does not stop the others.
 func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.Outcome, changed []Change, err error) {
 	err = record.Again(ctx, tx, func(err error) bool { return errors.Is(err, errMoved) }, func() error {
 		out, changed = make([]record.Outcome, len(in)), nil
@@ -69,7 +69,7 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 	return out, changed, nil
 }
 
-// load reads and locks the deals that the rows name, and what their changes need to know.
+// load reads and locks the deals that the rows name, and reads the data that their changes need.
 func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, *ground, error) {
 	ids, patches := []id.ID{}, make([]*Patch, len(in))
 	for i := range in {
@@ -114,7 +114,7 @@ func row(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry, Cha
 		return nil, Change{}, table.NotFound()
 	}
 	p := u.Patch
-	if p.CreatedAt.Set { // history is for new deals; of a known one it is read-only
+	if p.CreatedAt.Set { // only new deals take history; it is read-only for existing ones
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
 	ch, err := table.Next(e.Now, func(was, now *Deal) error { return p.apply(was, now, path, g) })

@@ -15,13 +15,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Deal is a sale in progress or decided, as the API and the webhooks show it.
+// Deal is a sale, open or closed, as the API and the webhooks show it.
 type Deal = events.Deal
 
-// Row is a deal with its edit.
+// Row is a deal with its edit counter.
 type Row = record.Row[Deal]
 
-// Change is what a change of a deal came to.
+// Change is the result of a change to a deal.
 type Change = record.Change[Deal]
 
 var table = record.Table[Deal]{
@@ -30,31 +30,34 @@ var table = record.Table[Deal]{
 		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id`,
 	Scan: func(d *Deal) []any {
 		return []any{
-			&d.ID, &d.Name, &d.ContactID, &d.CompanyID, &d.PipelineID, &d.StageID, &d.Status, &d.Amount, &d.Currency, &d.LostReason, &d.ExpectedCloseOn,
+			&d.ID, &d.Name, &d.ContactID, &d.CompanyID, &d.PipelineID, &d.StageID, &d.Status, &d.Amount, &d.Currency,
+			&d.LostReason, &d.ExpectedCloseOn,
 			&d.OwnerID, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.LastOpen,
 		}
 	},
 	Stamps: func(d *Deal) (*wire.Time, **wire.Time) { return &d.UpdatedAt, &d.ArchivedAt },
 }
 
-// errMoved means that a pipeline's stages were changed between this transaction's reading and writing.
-var errMoved = errors.New("the pipeline was changed meanwhile")
+// errMoved means that a concurrent transaction changed a pipeline's stages after this transaction had read them.
+var errMoved = errors.New("the pipeline was changed concurrently")
 
-// Resolve makes a fault of what a failed transaction met.
+// Resolve converts an error of a failed transaction to a fault.
 func Resolve(err error) error {
 	if errors.Is(err, errMoved) {
-		return fault.New(fault.Conflict, "The pipeline's stages were changed meanwhile. Read them and send it again.").Because(err)
+		return fault.New(fault.Conflict, "The pipeline's stages have been changed. Read them and send the request again.").
+			Because(err)
 	}
 	return err
 }
 
-// Get answers one deal of the org, an archived one only if asked for; else a not_found fault.
+// Get returns one deal of the org. An archived deal is returned only with archivedToo. If there is no such deal, the
+// error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return table.Get(ctx, tx, i, archivedToo)
 }
 
-// Create makes a deal from p: in the stage, the pipeline and the status that it names, else open in the first stage of
-// the default pipeline. A wrong p is a validation fault; see also Resolve.
+// Create creates a deal from p, in the stage, pipeline and status that p names, or else open in the first stage of the
+// default pipeline. An invalid p is a validation fault; see also Resolve.
 func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
 	ground, err := survey(ctx, tx, []*Patch{p}, nil, true)
 	if err != nil {
@@ -68,8 +71,8 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
 	return Row{Value: d, Edit: 1}, tx.Flush(ctx)
 }
 
-// Update applies p to the live deal i. An archived or unknown one is a not_found fault, an edit that match refuses is
-// match's error; see also Resolve. A patch that changes nothing writes nothing.
+// Update applies p to the live deal i. An archived or unknown deal is a not_found fault. If match refuses the edit, its
+// error is returned; see also Resolve. A patch without effect writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Deal) error {
 		ground, err := survey(ctx, tx, []*Patch{p}, []id.ID{was.PipelineID}, false)
@@ -90,7 +93,7 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) 
 	return table.Archive(ctx, tx, i, match)
 }
 
-// Restore undoes Archive. A deal whose pipeline is archived is a conflict.
+// Restore undoes Archive. A deal in an archived pipeline is a conflict.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	ch, _, err := table.Restore(ctx, tx, i)
 	if err != nil || !ch.Changed() {
@@ -103,7 +106,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	return ch, err
 }
 
-// Events are what the change is told as, in order: the move before what it came to, other fields last.
+// Events returns the events of a change, in order: the move, then its outcome, then other fields.
 func Events(ch *Change) []events.Event {
 	d := ch.Value
 	if ch.Before.ID.IsZero() {
@@ -125,7 +128,7 @@ func Events(ch *Change) []events.Event {
 			others[name] = was
 		}
 	}
-	if was, ok := others["lost_reason"]; ok && ch.Before.Status != d.Status { // it came or went with the status
+	if was, ok := others["lost_reason"]; ok && ch.Before.Status != d.Status { // set or cleared together with the status
 		moved["lost_reason"] = was
 		delete(others, "lost_reason")
 	}
@@ -133,7 +136,7 @@ func Events(ch *Change) []events.Event {
 		told = append(told, events.DealStageChanged{Deal: d, Previous: moved})
 		told = append(told, entered(ch.Before.Status, d)...)
 	} else {
-		maps.Copy(others, moved) // closed_at alone, where history is brought in
+		maps.Copy(others, moved) // closed_at alone, from imported history
 	}
 	if len(others) > 0 {
 		told = append(told, events.DealUpdated{Deal: d, Previous: others})
@@ -141,7 +144,7 @@ func Events(ch *Change) []events.Event {
 	return told
 }
 
-// entered is what a deal that had a status is told as on its way into the one that it has.
+// entered returns the events of a deal that moves from the status was to its current one.
 func entered(was string, d Deal) []events.Event {
 	switch {
 	case was == d.Status:
@@ -154,7 +157,8 @@ func entered(was string, d Deal) []events.Event {
 	return []events.Event{events.DealReopened{Deal: d}}
 }
 
-// Scored is the contact whose score the change bears on: one that has a new deal, or one that was won, lost or reopened.
+// Scored returns the contact that needs rescoring because of the change: the contact of a deal that was created, won,
+// lost or reopened.
 func Scored(ch *Change) *id.ID {
 	if ch.Before.ID.IsZero() || ch.Before.Status != ch.Value.Status {
 		return ch.Value.ContactID
@@ -162,7 +166,7 @@ func Scored(ch *Change) *id.ID {
 	return nil
 }
 
-// stayed turns the violation of deal_stage_kind by q into errMoved.
+// stayed converts a violation of deal_stage_kind by q to errMoved.
 func stayed(q *pgx.QueuedQuery) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
@@ -174,16 +178,20 @@ func stayed(q *pgx.QueuedQuery) {
 }
 
 func insert(tx *postgres.Tx, d *Deal) {
-	stayed(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status, open_stage_id, amount, currency, lost_reason,
+	stayed(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status,
+		open_stage_id, amount, currency, lost_reason,
 			expected_close_on, owner_id, closed_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount, d.Currency, d.LostReason,
+		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
+		d.Currency, d.LostReason,
 		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt))
 }
 
 func update(tx *postgres.Tx, d *Deal) {
-	stayed(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7, status = $8, open_stage_id = $9, amount = $10,
-			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15, updated_at = $16, edit = edit + 1
+	stayed(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7,
+		status = $8, open_stage_id = $9, amount = $10,
+			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15,
+			updated_at = $16, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt))

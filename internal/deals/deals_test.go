@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// shop is one org in a database of its own.
+// shop is one org in its own database.
 type shop struct {
 	*testkit.Database
 	t   *testing.T
@@ -69,7 +69,7 @@ func (s *shop) get(i id.ID) (row deals.Row) {
 	return row
 }
 
-// wish is what a random patch asks for.
+// wish returns a random patch.
 func wish(r *rand.Rand, all []deals.Pipeline) *deals.Patch {
 	p := &deals.Patch{}
 	pick := all[r.IntN(len(all))]
@@ -94,8 +94,9 @@ func wish(r *rand.Rand, all []deals.Pipeline) *deals.Patch {
 	return p
 }
 
-// TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt sends random changes, and folds what is told into a deal of
-// its own: it is the stored one, its status is the kind of its stage, and each win and each loss is told once.
+// TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt sends random changes and replays the events into a second
+// deal. It checks that this deal equals the stored one, that its status is the kind of its stage, and that each win and
+// each loss is announced once.
 func TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -153,7 +154,8 @@ func TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt(t *testing.T) {
 			}
 			taken++
 			d := now.Value
-			if kinds[d.StageID] != d.Status || homes[d.StageID] != d.PipelineID || (d.ClosedAt == nil) != (d.Status == deals.Open) || d.LostReason != nil && d.Status != deals.Lost {
+			if kinds[d.StageID] != d.Status || homes[d.StageID] != d.PipelineID ||
+				(d.ClosedAt == nil) != (d.Status == deals.Open) || d.LostReason != nil && d.Status != deals.Lost {
 				t.Fatalf("%+v does not agree with itself", d)
 			}
 			told := deals.Events(&ch)
@@ -166,7 +168,8 @@ func TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt(t *testing.T) {
 			if got := count(told, "deal.stage_changed"); (got == 1) != (d.StageID != before.Value.StageID) || got > 1 {
 				t.Errorf("%d moves are told from %+v to %+v", got, before.Value, d)
 			}
-			if got := count(told, "deal.reopened"); (got == 1) != (d.Status == deals.Open && before.Value.Status != deals.Open) {
+			if got := count(told,
+				"deal.reopened"); (got == 1) != (d.Status == deals.Open && before.Value.Status != deals.Open) {
 				t.Errorf("%d reopenings are told from %s to %s", got, before.Value.Status, d.Status)
 			}
 			wins, losses = wins+count(told, "deal.won"), losses+count(told, "deal.lost")
@@ -202,15 +205,19 @@ func TestDealsGoToTheSurvivorAndComeBack(t *testing.T) {
 	var people [3]id.ID
 	for i := range people {
 		people[i] = id.New()
-		if _, err := conn.Exec(t.Context(), `INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage, created_at, updated_at)
-			VALUES ($1, $2, $3, $3, 'A', 'B', 'b', 'lead', now(), now())`, s.org, people[i], fmt.Sprintf("p%d@acme.example", i)); err != nil {
+		if _, err := conn.Exec(t.Context(),
+			`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
+				created_at, updated_at)
+			VALUES ($1, $2, $3, $3, 'A', 'B', 'b', 'lead', now(), now())`, s.org, people[i],
+			fmt.Sprintf("p%d@acme.example", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var made []id.ID
 	for i := range 6 {
 		s.must(func(ctx context.Context, tx *postgres.Tx) error {
-			row, err := deals.Create(ctx, tx, &deals.Patch{Name: wire.Some(fmt.Sprint("Deal ", i)), ContactID: wire.Some(people[i%3].String())})
+			row, err := deals.Create(ctx, tx,
+				&deals.Patch{Name: wire.Some(fmt.Sprint("Deal ", i)), ContactID: wire.Some(people[i%3].String())})
 			made = append(made, row.Value.ID)
 			return err
 		})
@@ -236,10 +243,11 @@ func TestDealsGoToTheSurvivorAndComeBack(t *testing.T) {
 		moved, err = deals.Repoint(ctx, tx, people[1:], people[0])
 		return err
 	})
-	if diff := cmp.Diff([]id.ID{people[0], people[0], people[0], people[0], people[0], people[0]}, holder()); diff != "" {
+	if diff := cmp.Diff([]id.ID{people[0], people[0], people[0], people[0], people[0], people[0]},
+		holder()); diff != "" {
 		t.Error(diff)
 	}
-	// One is given to somebody else meanwhile: it stays there.
+	// One deal is reassigned in between: Return leaves it unchanged.
 	s.must(func(ctx context.Context, tx *postgres.Tx) error {
 		_, err := deals.Update(ctx, tx, made[1], nil, &deals.Patch{ContactID: wire.Some(people[2].String())})
 		return err
@@ -262,7 +270,7 @@ func TestDealsGoToTheSurvivorAndComeBack(t *testing.T) {
 	}
 }
 
-// TestAPipelineIsNotArchivedUnderADealOnItsWay: the deal's transaction holds the pipeline until it is over.
+// TestAPipelineIsNotArchivedUnderADealOnItsWay checks that the deal's transaction locks the pipeline until it ends.
 func TestAPipelineIsNotArchivedUnderADealOnItsWay(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -281,14 +289,17 @@ func TestAPipelineIsNotArchivedUnderADealOnItsWay(t *testing.T) {
 		})
 	}()
 	s.must(func(ctx context.Context, tx *postgres.Tx) error {
-		_, err := deals.Create(ctx, tx, &deals.Patch{Name: wire.Some("Deal"), PipelineID: wire.Some(p.Value.ID.String())})
+		_, err := deals.Create(ctx, tx,
+			&deals.Patch{Name: wire.Some("Deal"), PipelineID: wire.Some(p.Value.ID.String())})
 		close(written)
-		for waits := 0; err == nil && waits == 0; { // until the other waits, or has not
+		for waits := 0; err == nil && waits == 0; { // until the other transaction waits, or has returned
 			select {
 			case got := <-archived:
 				t.Fatalf("the pipeline's archiving did not wait: %v", got)
 			default:
-				err = conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waits)
+				err = conn.QueryRow(ctx,
+					`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+						AND wait_event_type = 'Lock'`).Scan(&waits)
 			}
 		}
 		return err

@@ -5,7 +5,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 )
 
-// Statement is the SQL of a list, for EXPLAIN.
+// Statement returns the SQL of a list, for EXPLAIN.
 func Statement(org id.ID, f *Filter, order string, after *record.Position, limit int) (string, []any) {
 	return table.Page(f.query(org), orders[order], after, limit)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 )
 
-// Repoint hands the deals of the contacts from over to the contact to, and answers what Return needs.
+// Repoint moves the deals of the contacts from to the contact to. It returns the data that Return needs to undo the
+// move.
 func Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json.RawMessage, error) {
 	h, err := table.Hand(ctx, tx, from, to)
 	if err != nil {
@@ -18,7 +19,7 @@ func Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json
 	return record.Remember(h)
 }
 
-// Return gives back the deals that are still where Repoint has put them.
+// Return undoes Repoint for the deals that still belong to the contact that Repoint gave them to.
 func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 	var h record.Handed
 	if err := record.Recall(moved, &h); err != nil {
@@ -28,12 +29,14 @@ func Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
 	return nil
 }
 
-// Erase queues that no deal names the contact any more. The deals stay: they are the org's own business.
+// Erase queues the removal of the contact from all deals. The deals are kept, because they are business records of the
+// org.
 func Erase(tx *postgres.Tx, contact id.ID) {
-	tx.Queue(`UPDATE deal SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
+	tx.Queue(`UPDATE deal SET contact_id = NULL, edit = edit + 1 WHERE org_id = $1 AND contact_id = $2`, tx.Org(),
+		contact)
 }
 
-// Held is every deal of a contact, archived ones too: what a data export has of them.
+// Held returns every deal of a contact, including archived ones, for a data export.
 func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Deal, error) {
 	return table.Of(ctx, tx, contact)
 }

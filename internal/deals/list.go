@@ -10,20 +10,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 )
 
-// Filter says which deals a list holds. The zero Filter holds every live one.
+// Filter selects the deals of a list. The zero Filter selects every live deal.
 type Filter struct {
 	Pipeline, Stage, Contact, Company, Owner *id.ID
 	Status                                   string
-	MinAmount, MaxAmount                     *int64     // inclusive, minor units whatever the currency
+	MinAmount, MaxAmount                     *int64     // inclusive; minor units, whatever the currency
 	ClosedAfter, ClosedBefore                *time.Time // exclusive
-	Archived                                 bool       // the archived ones instead of the live ones
+	Archived                                 bool       // select archived deals instead of live ones
 }
 
-// orders are those of a list, by the names of its parameter.
+// orders maps the values of the sort parameter to orders.
 var orders = map[string]record.Order[Deal]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: created},
 	"created_at":  {Column: "created_at", Type: "timestamptz", Key: created},
-	"-amount":     {Column: "amount", Type: "bigint", Down: true, Key: func(d *Deal) string { return strconv.FormatInt(d.Amount, 10) }},
+	"-amount": {Column: "amount", Type: "bigint", Down: true, Key: func(d *Deal) string {
+		return strconv.FormatInt(d.Amount, 10)
+	}},
 	"expected_close_on": {Column: "expected_order", Type: "date", Key: func(d *Deal) string {
 		if d.ExpectedCloseOn == nil {
 			return "infinity"
@@ -59,24 +61,26 @@ func (f *Filter) query(org id.ID) *record.Query {
 	return q
 }
 
-// List answers at most limit deals of f in an order (-created_at, created_at, -amount, expected_close_on), beginning after
-// a position or, with nil, at the start.
-func List(ctx context.Context, tx *postgres.Tx, f *Filter, order string, after *record.Position, limit int) ([]Row, error) {
+// List returns at most limit deals selected by f in an order (-created_at, created_at, -amount, expected_close_on),
+// starting after a position, or at the beginning if after is nil.
+func List(ctx context.Context, tx *postgres.Tx, f *Filter, order string, after *record.Position, limit int) ([]Row,
+	error,
+) {
 	return table.List(ctx, tx, f.query(tx.Org()), orders[order], after, limit)
 }
 
-// Position is where a deal stands in an order.
+// Position returns the position of a deal in an order.
 func Position(order string, r *Row) record.Position {
 	o := orders[order]
 	return o.Position(&r.Value, r.Value.ID)
 }
 
-// Count answers how many deals f holds, exactly.
+// Count returns the exact number of deals that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	return table.Count(ctx, tx, f.query(tx.Org()))
 }
 
-// Estimate is exact up to 1,000, and beyond it what the planner expects.
+// Estimate returns the number of deals that f selects: exact up to 1,000, above that the planner's estimate.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	return table.Estimate(ctx, tx, f.query(tx.Org()))
 }

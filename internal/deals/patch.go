@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Patch is a merge patch (RFC 7396) of a deal; the body of a creation is one too. The zero Patch changes nothing.
+// Patch is a merge patch (RFC 7396) of a deal. It is also the body of a create request. The zero Patch changes nothing.
 type Patch struct {
 	Name            wire.Field[string]
 	ContactID       wire.Field[string]
@@ -27,28 +27,29 @@ type Patch struct {
 	ExpectedCloseOn wire.Field[string]
 	OwnerID         wire.Field[string]
 
-	// ClosedAt is taken where history is brought in, by a creation or a batch; CreatedAt by a batch that creates.
+	// ClosedAt is accepted from a creation or a batch, to import history. CreatedAt is accepted from a batch row that
+	// creates a deal.
 	ClosedAt  wire.Field[string]
 	CreatedAt wire.Field[string]
 	form.Refused
 }
 
 const (
-	// Currency is that of a deal which was made without one.
+	// Currency is the default currency of a deal.
 	Currency  = "USD"
 	maxReason = 500
 	maxAmount = 1 << 53
 )
 
-// ground is what a change of deals needs to know of the org.
+// ground holds the org's data that a change of deals needs.
 type ground struct {
 	pipelines map[id.ID]*Pipeline
 	standard  *Pipeline
-	contacts  map[id.ID]bool // those of the named ones that are live
+	contacts  map[id.ID]bool // the named contacts that are live
 }
 
-// survey reads the ground of the patches, and of the pipelines at that their deals are in. Pipelines are read only where a
-// deal may move, or is made.
+// survey reads the ground for patches and for the pipelines at that their deals are in. It reads pipelines only if a
+// deal may move or is created.
 func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, makes bool) (*ground, error) {
 	g := &ground{contacts: map[id.ID]bool{}}
 	contacts, stages, moves := []id.ID{}, []id.ID{}, makes
@@ -65,7 +66,8 @@ func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, 
 		moves = moves || p.moves()
 	}
 	if len(contacts) > 0 {
-		tx.Queue(`SELECT id FROM contact WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`, tx.Org(), contacts).Query(func(rows pgx.Rows) error {
+		tx.Queue(`SELECT id FROM contact WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`,
+			tx.Org(), contacts).Query(func(rows pgx.Rows) error {
 			var i id.ID
 			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { g.contacts[i] = true; return nil })
 			return err
@@ -84,10 +86,10 @@ func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, 
 	return g, err
 }
 
-// moves tells whether p may take its deal to another stage.
+// moves reports whether p may move its deal to another stage.
 func (p *Patch) moves() bool { return p.PipelineID.Set || p.StageID.Set || p.Status.Set }
 
-// apply writes p to now, which was holds as it is stored; path is the pointer to p's object.
+// apply applies p to now. was is the stored deal, and path is the JSON pointer to p's object.
 func (p *Patch) apply(was, now *Deal, path string, g *ground) error {
 	f := form.At(path)
 	f.ReadOnly(p.Sent, was)
@@ -99,10 +101,13 @@ func (p *Patch) apply(was, now *Deal, path string, g *ground) error {
 	return f.Fault()
 }
 
-// create is the new deal that p makes.
+// create returns the new deal that p describes.
 func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
 	f := form.At(path)
-	d := Deal{Currency: Currency, CreatedAt: now, UpdatedAt: now, Status: Open, PipelineID: g.standard.ID, StageID: g.standard.first(Open).ID}
+	d := Deal{
+		Currency: Currency, CreatedAt: now, UpdatedAt: now, Status: Open, PipelineID: g.standard.ID,
+		StageID: g.standard.first(Open).ID,
+	}
 	f.ReadOnly(p.Sent, &d)
 	p.fill(f, &d, g)
 	form.Missing(f, "name", p.Name)
@@ -119,7 +124,7 @@ func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
 	return d, f.Fault()
 }
 
-// fill takes the members that have nothing to do with the stage.
+// fill applies the members that do not depend on the stage.
 func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
 	f.Required("name", p.Name, &d.Name, form.Name)
 	was := d.ContactID
@@ -145,8 +150,8 @@ func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
 	}
 }
 
-// move decides pipeline, stage and status together. here is the pipeline that the deal is in; nil where it is archived,
-// which no live deal's is.
+// move sets pipeline, stage and status together. here is the current pipeline of the deal. It is nil if the pipeline is
+// archived, which never holds for a live deal.
 func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	var stageID, pipelineID *id.ID
 	status := was.Status
@@ -166,12 +171,14 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	to := here
 	if pipelineID != nil {
 		if to = g.pipelines[*pipelineID]; to == nil {
-			f.Wrong("pipeline_id", "unknown_pipeline", "There is no such pipeline. GET /api/v1/crm/pipelines lists them.")
+			f.Wrong("pipeline_id", "unknown_pipeline",
+				"There is no such pipeline. GET /api/v1/crm/pipelines lists them.")
 			return
 		}
 	}
 	if stageID == nil {
-		if to != nil && (pipelineID != nil && *pipelineID != was.PipelineID || status != was.Status || was.StageID.IsZero()) {
+		if to != nil &&
+			(pipelineID != nil && *pipelineID != was.PipelineID || status != was.Status || was.StageID.IsZero()) {
 			enter(now, to, to.landing(status, was.LastOpen))
 		}
 		return
@@ -184,13 +191,14 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 		}
 		f.Wrong("stage_id", "unknown_stage", to.noStage())
 	case p.Status.Set && stage.Kind != status:
-		f.Wrong("status", "contradicts_stage", "The stage is one of the kind "+stage.Kind+". Give either of them, or both alike.")
+		f.Wrong("status", "contradicts_stage",
+			"The stage is one of the kind "+stage.Kind+". Give either of them, or both alike.")
 	default:
 		enter(now, of, stage)
 	}
 }
 
-// close takes what belongs to the status: when the deal was closed, and why it was lost.
+// close applies the members that depend on the status: the close time and the reason for a loss.
 func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
 	switch {
 	case now.Status == Open:
@@ -218,8 +226,8 @@ func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
 	now.LostReason = reason
 }
 
-// landing is the stage where a deal of this status arrives: an open one at the open stage that it was in last, if it is
-// the pipeline's.
+// landing returns the stage that a deal with this status moves to. For an open deal that is its last open stage, if
+// that stage belongs to the pipeline.
 func (p *Pipeline) landing(status string, lastOpen *id.ID) *Stage {
 	if status == Open && lastOpen != nil {
 		if s := p.stage(*lastOpen); s != nil && s.Kind == Open {
@@ -229,7 +237,7 @@ func (p *Pipeline) landing(status string, lastOpen *id.ID) *Stage {
 	return p.first(status)
 }
 
-// find is the stage, and the pipeline that has it; nil where none has.
+// find returns the stage and its pipeline, or nil.
 func (g *ground) find(stage id.ID) (*Stage, *Pipeline) {
 	for _, p := range g.pipelines {
 		if s := p.stage(stage); s != nil {
@@ -239,7 +247,7 @@ func (g *ground) find(stage id.ID) (*Stage, *Pipeline) {
 	return nil, nil
 }
 
-// enter brings d into a stage of p.
+// enter moves d to a stage of p.
 func enter(d *Deal, p *Pipeline, s *Stage) {
 	d.PipelineID, d.StageID, d.Status = p.ID, s.ID, s.Kind
 	if s.Kind == Open {

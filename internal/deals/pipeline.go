@@ -17,7 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// The kinds of stages, which are the statuses of deals.
+// Kinds of stages, which are also the statuses of deals.
 const (
 	Open = "open"
 	Won  = "won"
@@ -29,30 +29,31 @@ type Stage struct {
 	ID          id.ID  `json:"id" format:"uuid"`
 	Name        string `json:"name"`
 	Kind        string `json:"kind" enum:"open,won,lost"`
-	Probability int    `json:"probability" doc:"Of a deal there to be won, in percent; 100 of a won stage, 0 of a lost one"`
+	Probability int    `json:"probability" doc:"Chance to win a deal in this stage, in percent; won: 100, lost: 0"`
 }
 
-// Pipeline is the way of deals from the first stage to won or lost.
+// Pipeline is a sequence of stages that a deal moves through until it is won or lost.
 type Pipeline struct {
 	ID         id.ID      `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
-	Default    bool       `json:"default" doc:"Where a deal goes that names no pipeline; one per organization"`
-	Stages     []Stage    `json:"stages" doc:"In their order"`
+	Default    bool       `json:"default" doc:"Pipeline of deals that name none; one per organization"`
+	Stages     []Stage    `json:"stages" doc:"In pipeline order"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
 }
 
-// PipelineRow is a pipeline with its edit.
+// PipelineRow is a pipeline with its edit counter.
 type PipelineRow = record.Row[Pipeline]
 
-// PipelineChange is what a change of a pipeline came to.
+// PipelineChange is the result of a change to a pipeline.
 type PipelineChange = record.Change[Pipeline]
 
-// The stages come with their pipeline's row, as JSON in their order.
+// pipelines describes the table of pipelines. The stages are read with their pipeline's row, as JSON in their order.
 var pipelines = record.Table[Pipeline]{
 	Name: "pipeline", Absent: "There is no such pipeline.",
-	Columns: `id, name, is_default, created_at, updated_at, archived_at, (SELECT json_agg(json_build_object('id', s.id, 'name', s.name, 'kind', s.kind, 'probability', s.probability) ORDER BY s.place)
+	Columns: `id, name, is_default, created_at, updated_at, archived_at, (SELECT json_agg(json_build_object('id',
+		s.id, 'name', s.name, 'kind', s.kind, 'probability', s.probability) ORDER BY s.place)
 		FROM pipeline_stage s WHERE s.org_id = $1 AND s.pipeline_id = pipeline.id)`,
 	Scan: func(p *Pipeline) []any {
 		return []any{&p.ID, &p.Name, &p.Default, &p.CreatedAt, &p.UpdatedAt, &p.ArchivedAt, &p.Stages}
@@ -65,7 +66,7 @@ const (
 	maxPipelines = 100
 )
 
-// first is the pipeline's first stage of a kind. Every pipeline has one of each.
+// first returns the pipeline's first stage of a kind. Every pipeline has at least one stage of each kind.
 func (p *Pipeline) first(kind string) *Stage {
 	i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.Kind == kind })
 	return &p.Stages[i]
@@ -79,7 +80,7 @@ func (p *Pipeline) stage(i id.ID) *Stage {
 	return &p.Stages[at]
 }
 
-// StagePatch is one stage as it was sent. With an id it is that stage of the pipeline, else a new one.
+// StagePatch is one stage of a request. With an id it is an existing stage of the pipeline, otherwise a new one.
 type StagePatch struct {
 	ID          wire.Field[string]
 	Name        wire.Field[string]
@@ -87,15 +88,15 @@ type StagePatch struct {
 	Probability wire.Field[int64]
 }
 
-// PipelinePatch is a merge patch (RFC 7396) of a pipeline; the body of a creation is one too.
+// PipelinePatch is a merge patch (RFC 7396) of a pipeline. It is also the body of a create request.
 type PipelinePatch struct {
 	Name    wire.Field[string]
 	Default wire.Field[bool]
-	Stages  wire.Field[[]StagePatch] // replaces all
+	Stages  wire.Field[[]StagePatch] // replaces all stages
 	form.Refused
 }
 
-// apply writes p to now, which was holds as it is stored.
+// apply applies p to now. was is the stored pipeline.
 func (p *PipelinePatch) apply(was, now *Pipeline) error {
 	f := form.At("")
 	f.ReadOnly(p.Sent, was)
@@ -113,7 +114,7 @@ func (p *PipelinePatch) apply(was, now *Pipeline) error {
 	return f.Fault()
 }
 
-// stages are those that were sent, checked: names once, ids of the pipeline, and each kind at least once.
+// stages validates the stages of a request: unique names, ids of the pipeline, and at least one stage of each kind.
 func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
 	switch n := len(in.Value); {
 	case in.Null:
@@ -157,7 +158,7 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
 	return out
 }
 
-// noStage says that p has no such stage, and which it has; p may be nil.
+// noStage returns the message that p has no such stage, and lists the stages. p may be nil.
 func (p *Pipeline) noStage() string {
 	var names []string
 	if p != nil {
@@ -168,7 +169,8 @@ func (p *Pipeline) noStage() string {
 	return fault.Choices("The pipeline has no such stage.", "", names)
 }
 
-// probability follows from the kind of a won or lost stage; an open one has 50 if it was never said.
+// probability returns the fixed probability of a won or lost stage, or the probability of an open one, which defaults
+// to 50.
 func probability(f *form.Form, field string, in wire.Field[int64], known *Stage, kind string) int {
 	fixed, ok := map[string]int{Won: 100, Lost: 0}[kind]
 	switch {
@@ -186,7 +188,7 @@ func probability(f *form.Form, field string, in wire.Field[int64], known *Stage,
 	return 50
 }
 
-// usual are the stages of a pipeline that was made without any.
+// usual returns the default stages of a pipeline.
 func usual() []Stage {
 	return []Stage{
 		{id.New(), "Qualification", Open, 10},
@@ -197,7 +199,7 @@ func usual() []Stage {
 	}
 }
 
-// hold locks all pipelines of the org, archived ones too, and answers how many are live.
+// hold locks all pipelines of the org, including archived ones, and returns the number of live ones.
 func hold(ctx context.Context, tx *postgres.Tx) (live int, err error) {
 	all, err := pipelines.Select(ctx, tx, true, "true")
 	for _, p := range all {
@@ -208,13 +210,14 @@ func hold(ctx context.Context, tx *postgres.Tx) (live int, err error) {
 	return live, err
 }
 
-// GetPipeline answers one pipeline of the org, an archived one only if asked for; else a not_found fault.
+// GetPipeline returns one pipeline of the org. An archived pipeline is returned only with archivedToo. If there is no
+// such pipeline, the error is a not_found fault.
 func GetPipeline(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (PipelineRow, error) {
 	return pipelines.Get(ctx, tx, i, archivedToo)
 }
 
-// CreatePipeline makes a pipeline from p; without stages it gets the usual five. A wrong p is a validation fault, a 101st
-// pipeline a conflict.
+// CreatePipeline creates a pipeline from p, with five default stages if p has none. An invalid p is a validation fault,
+// a 101st pipeline a conflict.
 func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (PipelineRow, error) {
 	live, err := hold(ctx, tx)
 	if err != nil {
@@ -235,14 +238,18 @@ func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (Pip
 	if made.Default {
 		undefault(tx)
 	}
-	tx.Queue(`INSERT INTO pipeline (org_id, id, name, is_default, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`, tx.Org(), made.ID, made.Name, made.Default, now)
+	tx.Queue(
+		`INSERT INTO pipeline (org_id, id, name, is_default, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
+		tx.Org(), made.ID, made.Name, made.Default, now)
 	keepStages(tx, &made)
 	return PipelineRow{Value: made, Edit: 1}, nil
 }
 
-// UpdatePipeline applies p to the live pipeline i. A stage that has deals, archived ones too, can neither be left out nor
-// become of another kind: that is a stage_in_use fault.
-func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *PipelinePatch) (PipelineChange, error) {
+// UpdatePipeline applies p to the live pipeline i. Removing a stage that has deals, including archived ones, or
+// changing its kind is a stage_in_use fault.
+func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
+	p *PipelinePatch,
+) (PipelineChange, error) {
 	if _, err := hold(ctx, tx); err != nil {
 		return PipelineChange{}, err
 	}
@@ -254,26 +261,33 @@ func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.
 	if v.Default && !ch.Before.Default {
 		undefault(tx)
 	}
-	tx.Queue(`UPDATE pipeline SET name = $3, is_default = $4, updated_at = $5, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), v.ID, v.Name, v.Default, v.UpdatedAt)
+	tx.Queue(
+		`UPDATE pipeline SET name = $3, is_default = $4, updated_at = $5, edit = edit + 1 WHERE org_id = $1
+			AND id = $2`, tx.Org(), v.ID, v.Name, v.Default, v.UpdatedAt)
 	if _, moved := ch.Previous["stages"]; !moved {
 		return ch, nil
 	}
 	keepStages(tx, v)
 	if err := tx.Flush(ctx); err != nil {
 		if postgres.Violates(err, "deal_stage_kind") {
-			return PipelineChange{}, fault.New(fault.StageInUse, "A stage that has deals can neither be taken away nor become of another kind. Move its deals first; archived ones count.").Because(err)
+			return PipelineChange{},
+				fault.New(fault.StageInUse,
+					"A stage that has deals can neither be taken away nor become of another kind. Move its deals "+
+						"first; archived ones count.").Because(err)
 		}
 		return PipelineChange{}, fmt.Errorf("write stages: %w", err)
 	}
 	return ch, nil
 }
 
-// undefault queues that no pipeline is the default; the caller makes one.
+// undefault queues that no pipeline is the default. The caller must set a new default.
 func undefault(tx *postgres.Tx) {
-	tx.Queue(`UPDATE pipeline SET is_default = false, updated_at = $2, edit = edit + 1 WHERE org_id = $1 AND is_default`, tx.Org(), wire.Now())
+	tx.Queue(
+		`UPDATE pipeline SET is_default = false, updated_at = $2, edit = edit + 1 WHERE org_id = $1 AND is_default`,
+		tx.Org(), wire.Now())
 }
 
-// keepStages queues that the stored stages become p's.
+// keepStages queues the replacement of the stored stages by p's.
 func keepStages(tx *postgres.Tx, p *Pipeline) {
 	var (
 		ids         = make([]id.ID, len(p.Stages))
@@ -284,14 +298,18 @@ func keepStages(tx *postgres.Tx, p *Pipeline) {
 	for i, s := range p.Stages {
 		ids[i], names[i], kinds[i], probability[i] = s.ID, s.Name, s.Kind, s.Probability
 	}
-	tx.Queue(`DELETE FROM pipeline_stage WHERE org_id = $1 AND pipeline_id = $2 AND id <> ALL ($3::uuid[])`, tx.Org(), p.ID, ids)
+	tx.Queue(`DELETE FROM pipeline_stage WHERE org_id = $1 AND pipeline_id = $2 AND id <> ALL ($3::uuid[])`, tx.Org(),
+		p.ID, ids)
 	tx.Queue(`INSERT INTO pipeline_stage (org_id, id, pipeline_id, place, name, kind, probability)
-		SELECT $1, i, $2, place - 1, name, kind, chance FROM unnest($3::uuid[], $4::text[], $5::text[], $6::int[]) WITH ORDINALITY AS sent (i, name, kind, chance, place)
-		ON CONFLICT (org_id, id) DO UPDATE SET place = excluded.place, name = excluded.name, kind = excluded.kind, probability = excluded.probability`,
+		SELECT $1, i, $2, place - 1, name, kind, chance FROM unnest($3::uuid[], $4::text[], $5::text[], $6::int[])
+		WITH ORDINALITY AS sent (i, name, kind, chance, place)
+		ON CONFLICT (org_id, id) DO UPDATE SET place = excluded.place, name = excluded.name, kind = excluded.kind,
+		probability = excluded.probability`,
 		tx.Org(), p.ID, ids, names, kinds, probability)
 }
 
-// ArchivePipeline hides a pipeline. The default is a conflict, one with live deals a pipeline_in_use fault.
+// ArchivePipeline hides a pipeline. The default pipeline is a conflict, and a pipeline with live deals a
+// pipeline_in_use fault.
 func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (PipelineChange, error) {
 	if _, err := hold(ctx, tx); err != nil {
 		return PipelineChange{}, err
@@ -301,11 +319,14 @@ func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record
 		return ch, err
 	}
 	if ch.Value.Default {
-		return PipelineChange{}, fault.New(fault.Conflict, "The default pipeline stays. Make another one the default first.")
+		return PipelineChange{},
+			fault.New(fault.Conflict, "The default pipeline cannot be archived. Make another one the default first.")
 	}
 	var busy bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM deal WHERE org_id = $1 AND pipeline_id = $2 AND archived_at IS NULL)`, []any{tx.Org(), i}, &busy); err != nil {
-		return PipelineChange{}, fmt.Errorf("look for deals: %w", err)
+	if err := tx.QueryRow(ctx,
+		`SELECT EXISTS (SELECT FROM deal WHERE org_id = $1 AND pipeline_id = $2 AND archived_at IS NULL)`,
+		[]any{tx.Org(), i}, &busy); err != nil {
+		return PipelineChange{}, fmt.Errorf("look up deals: %w", err)
 	}
 	if busy {
 		return PipelineChange{}, fault.New(fault.PipelineInUse, "The pipeline has deals. Move or archive them first.")
@@ -326,30 +347,39 @@ func RestorePipeline(ctx context.Context, tx *postgres.Tx, i id.ID) (PipelineCha
 	return ch, err
 }
 
-// pipelineOrder is that of their making.
-var pipelineOrder = record.Order[Pipeline]{Column: "created_at", Type: "timestamptz", Key: func(p *Pipeline) string { return p.CreatedAt.UTC().Format(time.RFC3339Nano) }}
+// pipelineOrder is the order of creation.
+var pipelineOrder = record.Order[Pipeline]{Column: "created_at", Type: "timestamptz", Key: func(p *Pipeline) string {
+	return p.CreatedAt.UTC().Format(time.RFC3339Nano)
+}}
 
-// ListPipelines answers at most limit pipelines, the oldest first, live or archived, beginning after a position or, with
-// nil, at the start.
-func ListPipelines(ctx context.Context, tx *postgres.Tx, archived bool, after *record.Position, limit int) ([]PipelineRow, error) {
+// ListPipelines returns at most limit pipelines, live or archived, oldest first, starting after a position, or at the
+// beginning if after is nil.
+func ListPipelines(ctx context.Context, tx *postgres.Tx, archived bool, after *record.Position,
+	limit int,
+) ([]PipelineRow, error) {
 	return pipelines.List(ctx, tx, record.Where(tx.Org(), archived), pipelineOrder, after, limit)
 }
 
-// PipelinePosition is where a pipeline stands in the list.
+// PipelinePosition returns the position of a pipeline in the list.
 func PipelinePosition(r *PipelineRow) record.Position {
 	return pipelineOrder.Position(&r.Value, r.Value.ID)
 }
 
-// CountPipelines answers how many there are.
+// CountPipelines returns the number of live or archived pipelines.
 func CountPipelines(ctx context.Context, tx *postgres.Tx, archived bool) (int64, error) {
 	return pipelines.Count(ctx, tx, record.Where(tx.Org(), archived))
 }
 
-// into are the live pipelines that deals may go to, each held shared against being archived: those with the ids, those
-// that have the stages, and the default one.
-func into(ctx context.Context, tx *postgres.Tx, ids, stages []id.ID) (all map[id.ID]*Pipeline, standard *Pipeline, err error) {
-	rows, err := tx.Query(ctx, "SELECT edit, "+pipelines.Columns+` FROM pipeline WHERE org_id = $1 AND archived_at IS NULL AND (is_default OR id = ANY ($2::uuid[])
-		OR id IN (SELECT pipeline_id FROM pipeline_stage WHERE org_id = $1 AND id = ANY ($3::uuid[]))) ORDER BY id FOR SHARE OF pipeline`, tx.Org(), ids, stages)
+// into returns the live pipelines that deals may move to, each with a shared lock against archiving: the pipelines with
+// the ids, the pipelines of the stages, and the default pipeline.
+func into(ctx context.Context, tx *postgres.Tx, ids, stages []id.ID) (all map[id.ID]*Pipeline, standard *Pipeline,
+	err error,
+) {
+	rows, err := tx.Query(ctx,
+		"SELECT edit, "+pipelines.Columns+
+			` FROM pipeline WHERE org_id = $1 AND archived_at IS NULL AND (is_default OR id = ANY ($2::uuid[])
+		OR id IN (SELECT pipeline_id FROM pipeline_stage WHERE org_id = $1 AND id = ANY ($3::uuid[])))
+		ORDER BY id FOR SHARE OF pipeline`, tx.Org(), ids, stages)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read pipelines: %w", err)
 	}

@@ -15,21 +15,24 @@ WITH again AS (
 	RETURNING id, endpoint_id
 )
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
-SELECT $1, d.id, $5, json_build_object('delivery', d.id), $6, $7, d.endpoint_id, true, job_wake($1, $6, $5, d.endpoint_id, now())
+SELECT $1, d.id, $5, json_build_object('delivery', d.id), $6, $7, d.endpoint_id, true, job_wake($1, $6, $5,
+d.endpoint_id, now())
 FROM again d
 RETURNING id, wake_at IS NOT NULL`
 
-// Redeliver writes a delivery of the same event to the same endpoint as an earlier one, with its job: a new row,
-// so that the earlier one keeps its attempts and its end.
+// Redeliver writes a new delivery of an earlier delivery's event to the same endpoint, with its job. The earlier
+// delivery keeps its attempts and its outcome.
 func Redeliver(tx *postgres.Tx, earlier, delivery id.ID, at wire.Time) {
-	tx.Queue(redeliverSQL, tx.Org(), earlier, delivery, at, DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))
+	tx.Queue(redeliverSQL, tx.Org(), earlier, delivery, at, DeliverKind, string(queue.Webhooks), DeliverAttempts).
+		Query(noteJobs(tx))
 }
 
-// The jobs of a replay stand in the line of their endpoint like all others, and wait for the feeder, so that many at
-// once do not take more slots than the line has.
+// replaySQL inserts deliveries and their jobs. The jobs have the concurrency key of their endpoint, like all
+// deliveries, and wait for the feeder, so that a large replay does not exceed the slots of the key.
 const replaySQL = `
 WITH again AS (
-	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, replay_id, created_at, updated_at)
+	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, replay_id, created_at,
+	updated_at)
 	SELECT $1, uuidv7_at(clock_timestamp()), $2, e.id, e.type, 'replay', $3, $4, $4
 	FROM unnest($5::uuid[], $6::text[]) AS e (id, type)
 	RETURNING id
@@ -38,16 +41,17 @@ INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due)
 SELECT $1, d.id, $7, json_build_object('delivery', d.id), $8, $9, $2, true
 FROM again d`
 
-// Replay writes one delivery of each of these events to an endpoint, with its job.
+// Replay writes one delivery to an endpoint for each event, with its job.
 func Replay(tx *postgres.Tx, endpoint, replay id.ID, all []Again, at wire.Time) {
 	ids, types := make([]id.ID, len(all)), make([]string, len(all))
 	for i, e := range all {
 		ids[i], types[i] = e.Event, e.Type
 	}
-	tx.Queue(replaySQL, tx.Org(), endpoint, replay, at, ids, types, DeliverKind, string(queue.Webhooks), DeliverAttempts)
+	tx.Queue(replaySQL, tx.Org(), endpoint, replay, at, ids, types, DeliverKind, string(queue.Webhooks),
+		DeliverAttempts)
 }
 
-// Again is an event that is sent once more.
+// Again is an event to be delivered again.
 type Again struct {
 	Event id.ID
 	Type  string

@@ -13,34 +13,36 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Event is one thing that happened to one object.
+// Event is one change to one object.
 type Event interface {
-	// Type is the name on the wire, such as contact.created.
+	// Type returns the event type, such as contact.created.
 	Type() string
-	// Data answers the object after the change and, for an update, the changed fields as they were.
+	// Data returns the object after the change. For an update it also returns the previous values of the changed
+	// fields.
 	Data() (object, previous any)
 }
 
-// Each delivery is one job of this kind in the lane of webhooks; jobs/webhookdeliver defines the kind by these
-// names, because Announce writes its rows in SQL and may not import a job.
+// Each delivery is one job of this kind in the webhooks lane. jobs/webhookdeliver defines the kind with these
+// constants, because Announce inserts the rows in SQL and may not import a job.
 const (
 	DeliverKind     = "webhook.deliver"
 	DeliverAttempts = 10
 )
 
-// Deliver are the arguments of a delivery's job. The job's id is the delivery's.
+// Deliver holds the arguments of a delivery's job. The job's id is the delivery's id.
 type Deliver struct {
 	Delivery id.ID `json:"delivery"`
 }
 
-// maxPerTx is what event_seq has room for.
+// maxPerTx is the number of events per transaction that event_seq supports.
 const maxPerTx = 4096
 
-// announceSQL writes the event and, for each enabled endpoint of the org that wants its type, one delivery and
-// one job in that endpoint's line: T1 of the job protocol, made by a SELECT. An org without endpoints pays for an empty index range.
+// announceSQL inserts the event. For each enabled endpoint of the org that subscribes to its type, it also inserts one
+// delivery and one job with the endpoint as concurrency key: T1 of the job protocol, as a SELECT. For an org without
+// endpoints the cost is one empty index range.
 const (
 	announceSQL      = announceEvent + announceJobs
-	announceEntrySQL = announceEvent + timelineSQL + announceJobs // of an event about contacts
+	announceEntrySQL = announceEvent + timelineSQL + announceJobs // for an event about contacts
 )
 
 const announceEvent = `
@@ -57,23 +59,24 @@ WITH happened AS (
 
 const announceJobs = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, line, due, wake_at)
-SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, d.endpoint_id, true, job_wake($1, $11, $10, d.endpoint_id, now())
+SELECT $1, d.id, $10, json_build_object('delivery', d.id), $11, $12, d.endpoint_id, true, job_wake($1, $11, $10,
+d.endpoint_id, now())
 FROM delivery d
 RETURNING id, wake_at IS NOT NULL`
 
-// Announce writes e, one line on the timeline of each contact that it concerns, and one delivery with its job for each
-// endpoint of the org that wants it, all in tx and without a round trip of its own: an error of the database shows at the commit. Jobs with a free slot are
-// pushed after the commit.
+// Announce writes e, one timeline entry for each contact that e concerns, and one delivery with its job for each
+// endpoint of the org that subscribes to it. It does so in tx without a separate round trip, so a database error
+// surfaces at the commit. Jobs with a free slot are pushed after the commit.
 //
-// A type that is not in the catalogue, or only reserved, is an error, and so is a transaction's 4097th event:
-// split such work.
+// An event type that is not in the catalogue, or only reserved, is an error. A transaction's 4097th event is an error,
+// too: split such work.
 func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 	if t, ok := Lookup(e.Type()); !ok || !t.Live {
 		return fmt.Errorf("announce %s: not a live event type", e.Type())
 	}
 	n := tx.Ordinal()
 	if n >= maxPerTx {
-		return fmt.Errorf("announce %s: a transaction has room for %d events", e.Type(), maxPerTx)
+		return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 	}
 	object, previous := e.Data()
 	data, err := json.Marshal(Data{Object: object, Previous: previous})
@@ -105,8 +108,8 @@ INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due, wake_at)
 VALUES ($1, $2, $8, json_build_object('delivery', $2::uuid), $9, $10, true, job_wake($1, $9, $8, NULL, now()))
 RETURNING id, wake_at IS NOT NULL`
 
-// Send writes a test delivery of an event that is not stored, with its job, as Announce does for those that are.
-// The job is in no line: somebody waits for it, and it is sent though the endpoint's line may be held.
+// Send writes a test delivery of an event that is not stored, with its job. The job has no concurrency key, because a
+// user is waiting for it: it is sent even if the circuit of the endpoint is open.
 func Send(tx *postgres.Tx, delivery, endpoint id.ID, sample *Stored) {
 	tx.Queue(sendSQL, tx.Org(), delivery, endpoint, sample.ID, sample.Type, sample.Bytes(), sample.CreatedAt,
 		DeliverKind, string(queue.Webhooks), DeliverAttempts).Query(noteJobs(tx))

@@ -5,7 +5,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// What a timeline keeps of the objects of the catalogue, and which id an entry names.
+// The short forms of catalogue objects in timelines, and the id that an entry refers to.
 
 type contactBrief struct {
 	ID        id.ID   `json:"id"`

@@ -9,12 +9,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Type is one entry of the catalogue.
+// Type is an event type of the catalogue.
 type Type struct {
 	Name        string
-	Description string // when it fires, in one line
-	// Live says that an operation of the product emits it. A reserved type is shown, subscribable and testable,
-	// and Announce refuses it.
+	Description string // one line: when it fires
+	// Live is set if an operation of the product emits the type. A reserved type is shown and can be subscribed to and
+	// tested, but Announce refuses it.
 	Live    bool
 	changes bool // data.previous may hold changed fields
 	object  reflect.Type
@@ -26,27 +26,29 @@ const (
 	reserved = false
 )
 
-// of is an entry whose object never has a previous form.
+// of returns an entry for a type without previous values.
 func of[T any](isLive bool, name string, sample T, description string) Type {
 	return Type{Name: name, Description: description, Live: isLive, object: reflect.TypeFor[T](), sample: sample}
 }
 
-// change is an entry of an update.
+// change returns an entry for an update type.
 func change[T any](isLive bool, name string, sample T, description string) Type {
 	t := of(isLive, name, sample, description)
 	t.changes = true
 	return t
 }
 
-// catalogue is the published list. Entries are only added; a schema only grows.
+// catalogue is the published list. Entries are only added, and schemas only grow.
 var catalogue = []Type{
 	of(live, "contact.created", sampleContact, "a contact first exists"),
 	change(live, "contact.updated", sampleContact, "a field of a contact changed; scores have an event of their own"),
 	of(live, "contact.archived", archivedContact, "a contact was archived"),
 	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
 	of(live, "contact.purged", samplePurge, "a contact was erased for good"),
-	of(live, "contact.merged", sampleMerge, "contacts were folded into a survivor and archived; undoing it is contact.restored of each"),
-	of(live, "contact.tagged", sampleTagging, "tags were added to or taken from a known contact; beside contact.updated"),
+	of(live, "contact.merged", sampleMerge,
+		"contacts were folded into a survivor and archived; undoing it is contact.restored of each"),
+	of(live, "contact.tagged", sampleTagging,
+		"tags were added to or taken from a known contact; beside contact.updated"),
 	of(reserved, "contact.subscribed", sampleContact, "a contact opted in again"),
 	of(reserved, "contact.unsubscribed", sampleContact, "a contact opted out by link, one click, reply or API"),
 	change(live, "contact.score_changed", sampleContact, "a background scoring moved lead_score by 5 points or more"),
@@ -79,7 +81,8 @@ var catalogue = []Type{
 	of(reserved, "sequence.replied", sampleEnrolment, "an enrolment was ended by a reply; follows email.replied"),
 	of(reserved, "sequence.finished", sampleEnrolment, "an enrolment ended without a reply, or met its goal"),
 	of(reserved, "sequence.stopped", sampleEnrolment, "an enrolment ended: unsubscribed, bounced, failed or removed"),
-	of(live, "segment.entered", sampleMembership, "a live contact came to be in a dynamic segment; the first members of a new one are not told"),
+	of(live, "segment.entered", sampleMembership,
+		"a live contact came to be in a dynamic segment; the first members of a new one are not told"),
 	of(live, "segment.left", sampleMembership, "a contact is in a dynamic segment no more, or was archived"),
 	of(live, "task.created", sampleTask, "a task was made by a person or a sequence"),
 	of(live, "task.completed", doneTask, "a task was done"),
@@ -92,7 +95,8 @@ var catalogue = []Type{
 	change(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),
 	change(live, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
 	of(live, "quota.reached", sampleQuota, "80 or 100 percent of a quota was used"),
-	of(live, "social_account.connected", sampleAccount, "a social or ad account was connected, or is well again after it was connected anew"),
+	of(live, "social_account.connected", sampleAccount,
+		"a social or ad account was connected, or is well again after it was connected anew"),
 	of(live, "social_account.reauth_required", brokenAccount, "a social or ad account needs somebody to log in again"),
 	of(live, "social_account.disconnected", endedAccount, "a social or ad account was disconnected"),
 	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
@@ -100,7 +104,8 @@ var catalogue = []Type{
 	of(live, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
 	of(live, "domain.degraded", degradedDomain, "a custom domain's records are no longer right"),
 	of(live, "connect.enabled", sampleConnect, "the payment processor enabled the connected account, once per entry"),
-	of(live, "connect.restricted", restrictedConnect, "the payment processor restricted the connected account, once per entry"),
+	of(live, "connect.restricted", restrictedConnect,
+		"the payment processor restricted the connected account, once per entry"),
 }
 
 var byName = func() map[string]*Type {
@@ -111,10 +116,10 @@ var byName = func() map[string]*Type {
 	return m
 }()
 
-// Catalogue is every type, in the published order.
+// Catalogue returns every type, in the published order.
 func Catalogue() []Type { return append([]Type(nil), catalogue...) }
 
-// Unknown returns the sentences about a name that is no type's, for the person who gave it.
+// Unknown returns the error message for an unknown event type, for the client.
 func Unknown(name string) string {
 	names := make([]string, len(catalogue))
 	for i := range catalogue {
@@ -123,7 +128,7 @@ func Unknown(name string) string {
 	return fault.Choices("There is no such event type.", name, names) + " GET /api/v1/event-types lists them all."
 }
 
-// Count is how many types are live, and how many there are.
+// Count returns the number of live types and the number of all types.
 func Count() (live, all int) {
 	for _, t := range catalogue {
 		if t.Live {
@@ -133,7 +138,7 @@ func Count() (live, all int) {
 	return live, len(catalogue)
 }
 
-// Lookup finds a type by its name.
+// Lookup returns the type with the name.
 func Lookup(name string) (Type, bool) {
 	t, ok := byName[name]
 	if !ok {
@@ -142,7 +147,7 @@ func Lookup(name string) (Type, bool) {
 	return *t, true
 }
 
-// Sample is an envelope of this type as a test send carries it: made up but for org, event and at, with seq 0.
+// Sample returns an envelope of this type for a test send. Its data is made up, except for org, event and at; seq is 0.
 func (t Type) Sample(org, event id.ID, at wire.Time) (*Stored, error) {
 	var previous any
 	if t.changes {
@@ -155,5 +160,5 @@ func (t Type) Sample(org, event id.ID, at wire.Time) (*Stored, error) {
 	return &Stored{OrgID: org, ID: event, Type: t.Name, ActorType: "system", Data: data, CreatedAt: at}, nil
 }
 
-// Example is Sample of a fixed org, event and moment, for the catalogue.
+// Example returns a Sample with a fixed org, event and time, for the catalogue.
 func (t Type) Example() (*Stored, error) { return t.Sample(sampleID(0), sampleID(1), sampleTime) }

@@ -19,14 +19,16 @@ func TestEveryTypeIsNamedObjectDotPastTenseAndSaysWhenItFires(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, e := range events.Catalogue() {
-		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`).MatchString(e.Name) || strings.HasSuffix(e.Name, ".deleted") || e.Description == "" || seen[e.Name] {
+		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`).MatchString(e.Name) ||
+			strings.HasSuffix(e.Name, ".deleted") || e.Description == "" || seen[e.Name] {
 			t.Errorf("bad or double entry: %+v", e)
 		}
 		seen[e.Name] = true
 	}
 	for _, named := range []string{
-		"contact.created", "deal.won", "email.opened", "sequence.replied", "plan.changed", // by the interface
-		"contact.archived", "social_account.connected", "social_account.reauth_required", "webhook.disabled", "brand.updated",
+		"contact.created", "deal.won", "email.opened", "sequence.replied", "plan.changed", // required by the interface
+		"contact.archived", "social_account.connected", "social_account.reauth_required", "webhook.disabled",
+		"brand.updated",
 	} {
 		if !seen[named] {
 			t.Errorf("%s is missing", named)
@@ -61,12 +63,12 @@ func TestTheCheckOfPayloadsSeesWhatIsWrong(t *testing.T) {
 	}
 	for from, to := range map[string]string{
 		`"email":"ada@example.com",`:   ``,                         // missing
-		`"lead_score":42.17`:           `"lead_score":"42.17"`,     // of another kind
+		`"lead_score":42.17`:           `"lead_score":"42.17"`,     // of another type
 		`"stage":"lead"`:               `"stage":null`,             // not nullable
-		`"tag":["newsletter"]`:         `"tag":null`,               // nor this
-		`"confidence":"prior"`:         `"confidence":"certain"`,   // not in the list
+		`"tag":["newsletter"]`:         `"tag":null`,               // not nullable
+		`"confidence":"prior"`:         `"confidence":"certain"`,   // not in the enum
 		`"email":"ada@example.com"`:    `"email":"a","surprise":1`, // undeclared
-		`"previous":null`:              `"previous":{"stage":"x"}`, // a creation has none
+		`"previous":null`:              `"previous":{"stage":"x"}`, // must be null for a creation
 		`"type":"contact.created"`:     `"type":"contact.exploded"`,
 		`"created_at":"2026-01-15T09:`: `"created_at":"yesterday `,
 	} {
@@ -83,11 +85,16 @@ func TestTheCheckOfPayloadsSeesWhatIsWrong(t *testing.T) {
 func TestAnEnvelopeHasExactlyTheMembersOfTheContractInOrder(t *testing.T) {
 	t.Parallel()
 	org, event := id.New(), id.New()
-	s := events.Stored{OrgID: org, ID: event, Seq: 7, Type: "contact.created", ActorType: "user", ActorID: "u", RequestID: "r", Data: json.RawMessage(`{"object":{"x":"<&>"},"previous":null}`)}
+	s := events.Stored{
+		OrgID: org, ID: event, Seq: 7, Type: "contact.created", ActorType: "user", ActorID: "u",
+		RequestID: "r", Data: json.RawMessage(`{"object":{"x":"<&>"},"previous":null}`),
+	}
 	if err := s.CreatedAt.UnmarshalText([]byte("2026-11-21T10:00:00.5Z")); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"` + event.String() + `","type":"contact.created","api_version":"v1","created_at":"2026-11-21T10:00:00.500000Z","org_id":"` + org.String() +
+	want := `{"id":"` + event.String() +
+		`","type":"contact.created","api_version":"v1","created_at":"2026-11-21T10:00:00.500000Z","org_id":"` +
+		org.String() +
 		`","seq":7,"actor":{"type":"user","id":"u"},"request_id":"r","data":{"object":{"x":"<&>"},"previous":null}}`
 	if got := string(s.Bytes()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -28,7 +28,7 @@ type Contact struct {
 	ArchivedAt *wire.Time     `json:"archived_at" format:"date-time"`
 }
 
-// ContactScore says where lead_score comes from.
+// ContactScore is the origin of lead_score: the probability and the model.
 type ContactScore struct {
 	Probability  float64 `json:"probability"`
 	Confidence   string  `json:"confidence" enum:"prior,learning,learned"`

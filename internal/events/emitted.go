@@ -2,160 +2,159 @@ package events
 
 import "github.com/funnelwork/funnelwork/internal/id"
 
-// The live events, as their operations announce them. Previous holds an update's changed fields as they were,
-// by their names on the wire.
+// The live events. Previous holds the previous values of the fields that an update changed, by JSON name.
 
-// ContactCreated is contact.created.
+// ContactCreated is the event contact.created.
 type ContactCreated struct{ Contact Contact }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactCreated) Type() string { return "contact.created" }
 
-// Data is the new contact.
+// Data returns the new contact.
 func (e ContactCreated) Data() (object, previous any) { return e.Contact, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactCreated) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
-// ContactUpdated is contact.updated, at most one per contact and request.
+// ContactUpdated is the event contact.updated, at most one per contact and request.
 type ContactUpdated struct {
 	Contact  Contact
 	Previous map[string]any
 }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactUpdated) Type() string { return "contact.updated" }
 
-// Data is the contact after the change and what changed.
+// Data returns the contact after the change, and the previous values of the changed fields.
 func (e ContactUpdated) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactUpdated) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
-// ContactArchived is contact.archived.
+// ContactArchived is the event contact.archived.
 type ContactArchived struct{ Contact Contact }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactArchived) Type() string { return "contact.archived" }
 
-// Data is the contact with its archived_at.
+// Data returns the contact with its archived_at.
 func (e ContactArchived) Data() (object, previous any) { return e.Contact, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactArchived) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
-// ContactRestored is contact.restored.
+// ContactRestored is the event contact.restored.
 type ContactRestored struct{ Contact Contact }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactRestored) Type() string { return "contact.restored" }
 
-// Data is the contact, live again.
+// Data returns the contact.
 func (e ContactRestored) Data() (object, previous any) { return e.Contact, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactRestored) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
-// ContactPurged is contact.purged. Nothing but the id remains.
+// ContactPurged is the event contact.purged. Only the id of the contact remains.
 type ContactPurged struct{ Purge Purge }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactPurged) Type() string { return "contact.purged" }
 
-// Data is the id.
+// Data returns the id.
 func (e ContactPurged) Data() (object, previous any) { return e.Purge, nil }
 
-// ContactMerged is contact.merged: all that is told of the losers, which are archived by it.
+// ContactMerged is the event contact.merged. The merge archives the losers without further events.
 type ContactMerged struct{ Merge Merge }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactMerged) Type() string { return "contact.merged" }
 
-// Data is who was folded into whom.
+// Data returns the survivor and the losers.
 func (e ContactMerged) Data() (object, previous any) { return e.Merge, nil }
 
-// Concerns are all of them.
+// Concerns returns the survivor and the losers.
 func (e ContactMerged) Concerns() []id.ID { return append([]id.ID{e.Merge.ID}, e.Merge.LoserIDs...) }
 
-// ContactTagged is contact.tagged, beside the contact.updated of the same change.
+// ContactTagged is the event contact.tagged, announced in addition to the contact.updated of the same change.
 type ContactTagged struct{ Tagging Tagging }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactTagged) Type() string { return "contact.tagged" }
 
-// Data is both lists; at least one of them is not empty.
+// Data returns the added and the removed tags; at least one list is not empty.
 func (e ContactTagged) Data() (object, previous any) { return e.Tagging, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactTagged) Concerns() []id.ID { return []id.ID{e.Tagging.ContactID} }
 
-// ContactScoreChanged is contact.score_changed.
+// ContactScoreChanged is the event contact.score_changed.
 type ContactScoreChanged struct {
 	Contact  Contact
 	Previous map[string]any // lead_score and score
 }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ContactScoreChanged) Type() string { return "contact.score_changed" }
 
-// Data is the contact with its new score, and the old one.
+// Data returns the contact with its new score, and the old one.
 func (e ContactScoreChanged) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e ContactScoreChanged) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
-// UserJoined is user.joined.
+// UserJoined is the event user.joined.
 type UserJoined struct{ Member Member }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (UserJoined) Type() string { return "user.joined" }
 
-// Data is the new member.
+// Data returns the new member.
 func (e UserJoined) Data() (object, previous any) { return e.Member, nil }
 
-// UserRemoved is user.removed.
+// UserRemoved is the event user.removed.
 type UserRemoved struct{ Member Member }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (UserRemoved) Type() string { return "user.removed" }
 
-// Data is the member as it was.
+// Data returns the member as it was.
 func (e UserRemoved) Data() (object, previous any) { return e.Member, nil }
 
-// OrganizationUpdated is organization.updated.
+// OrganizationUpdated is the event organization.updated.
 type OrganizationUpdated struct {
 	Organization Organization
 	Previous     map[string]any
 }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (OrganizationUpdated) Type() string { return "organization.updated" }
 
-// Data is the organization after the change and what changed.
+// Data returns the organization after the change, and the previous values of the changed fields.
 func (e OrganizationUpdated) Data() (object, previous any) { return e.Organization, fields(e.Previous) }
 
-// WebhookDisabled is webhook.disabled: the platform, not a person, switched the endpoint off.
+// WebhookDisabled is the event webhook.disabled: the platform, not a user, disabled the endpoint.
 type WebhookDisabled struct{ Endpoint Endpoint }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (WebhookDisabled) Type() string { return "webhook.disabled" }
 
-// Data is the endpoint with its disabled_reason.
+// Data returns the endpoint with its disabled_reason.
 func (e WebhookDisabled) Data() (object, previous any) { return e.Endpoint, nil }
 
-// PlanChanged is plan.changed, once for each change that took effect.
+// PlanChanged is the event plan.changed, announced once for each change that takes effect.
 type PlanChanged struct {
 	Plan     Plan
-	Previous map[string]any // plan, interval or status, those that changed
+	Previous map[string]any // the changed ones of plan, interval and status
 }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (PlanChanged) Type() string { return "plan.changed" }
 
-// Data is the plan after the change and what changed.
+// Data returns the plan after the change, and the previous values of the changed fields.
 func (e PlanChanged) Data() (object, previous any) { return e.Plan, fields(e.Previous) }
 
-// fields keeps a nil map out of an interface, so that it becomes null.
+// fields converts a nil map to a nil interface, so that it is encoded as null.
 func fields(m map[string]any) any {
 	if m == nil {
 		return nil
@@ -163,119 +162,120 @@ func fields(m map[string]any) any {
 	return m
 }
 
-// QuotaReached is quota.reached: once for each time that use rises to 80 or 100 percent.
+// QuotaReached is the event quota.reached, announced each time usage rises to 80 or 100 percent.
 type QuotaReached struct{ Quota Quota }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (QuotaReached) Type() string { return "quota.reached" }
 
-// Data is the quota at that moment.
+// Data returns the quota at that time.
 func (e QuotaReached) Data() (object, previous any) { return e.Quota, nil }
 
-// SocialAccountConnected is social_account.connected: once when an account is new, back, or well again.
+// SocialAccountConnected is the event social_account.connected, announced when an account is connected, reconnected, or
+// works again.
 type SocialAccountConnected struct{ Account SocialAccount }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (SocialAccountConnected) Type() string { return "social_account.connected" }
 
-// Data is the account.
+// Data returns the account.
 func (e SocialAccountConnected) Data() (object, previous any) { return e.Account, nil }
 
-// SocialAccountReauthRequired is social_account.reauth_required.
+// SocialAccountReauthRequired is the event social_account.reauth_required.
 type SocialAccountReauthRequired struct{ Account SocialAccount }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (SocialAccountReauthRequired) Type() string { return "social_account.reauth_required" }
 
-// Data is the account.
+// Data returns the account.
 func (e SocialAccountReauthRequired) Data() (object, previous any) { return e.Account, nil }
 
-// SocialAccountDisconnected is social_account.disconnected.
+// SocialAccountDisconnected is the event social_account.disconnected.
 type SocialAccountDisconnected struct{ Account SocialAccount }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (SocialAccountDisconnected) Type() string { return "social_account.disconnected" }
 
-// Data is the account as it ended.
+// Data returns the account after the disconnection.
 func (e SocialAccountDisconnected) Data() (object, previous any) { return e.Account, nil }
 
-// BrandUpdated is brand.updated, once for each change of the settings.
+// BrandUpdated is the event brand.updated, announced once for each change of the settings.
 type BrandUpdated struct {
 	Brand    Brand
 	Previous map[string]any
 }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (BrandUpdated) Type() string { return "brand.updated" }
 
-// Data is the brand after the change and what changed.
+// Data returns the brand after the change, and the previous values of the changed fields.
 func (e BrandUpdated) Data() (object, previous any) { return e.Brand, fields(e.Previous) }
 
-// ConnectEnabled is connect.enabled: once for each time that a reseller's account becomes able to sell.
+// ConnectEnabled is the event connect.enabled, announced each time a reseller's account becomes able to sell.
 type ConnectEnabled struct{ Connect Connect }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ConnectEnabled) Type() string { return "connect.enabled" }
 
-// Data is the account's state.
+// Data returns the account's state.
 func (e ConnectEnabled) Data() (object, previous any) { return e.Connect, nil }
 
-// ConnectRestricted is connect.restricted: once for each time that a reseller's account becomes restricted.
+// ConnectRestricted is the event connect.restricted, announced each time a reseller's account becomes restricted.
 type ConnectRestricted struct{ Connect Connect }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ConnectRestricted) Type() string { return "connect.restricted" }
 
-// Data is the account's state.
+// Data returns the account's state.
 func (e ConnectRestricted) Data() (object, previous any) { return e.Connect, nil }
 
-// DomainVerified is domain.verified: once for each time that a custom domain comes into service.
+// DomainVerified is the event domain.verified, announced each time a custom domain goes into service.
 type DomainVerified struct{ Domain Domain }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (DomainVerified) Type() string { return "domain.verified" }
 
-// Data is the domain.
+// Data returns the domain.
 func (e DomainVerified) Data() (object, previous any) { return e.Domain, nil }
 
-// DomainDegraded is domain.degraded: once for each time that the records of a custom domain were lost.
+// DomainDegraded is the event domain.degraded, announced each time the DNS records of a custom domain are lost.
 type DomainDegraded struct{ Domain Domain }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (DomainDegraded) Type() string { return "domain.degraded" }
 
-// Data is the domain with the reason.
+// Data returns the domain with the reason.
 func (e DomainDegraded) Data() (object, previous any) { return e.Domain, nil }
 
-// SegmentEntered is segment.entered.
+// SegmentEntered is the event segment.entered.
 type SegmentEntered struct{ Membership Membership }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (SegmentEntered) Type() string { return "segment.entered" }
 
-// Data is who entered what.
+// Data returns the contact and the segment.
 func (e SegmentEntered) Data() (object, previous any) { return e.Membership, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e SegmentEntered) Concerns() []id.ID { return []id.ID{e.Membership.ContactID} }
 
-// SegmentLeft is segment.left.
+// SegmentLeft is the event segment.left.
 type SegmentLeft struct{ Membership Membership }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (SegmentLeft) Type() string { return "segment.left" }
 
-// Data is who left what.
+// Data returns the contact and the segment.
 func (e SegmentLeft) Data() (object, previous any) { return e.Membership, nil }
 
-// Concerns is the contact.
+// Concerns returns the contact.
 func (e SegmentLeft) Concerns() []id.ID { return []id.ID{e.Membership.ContactID} }
 
-// ScoreModelTrained is score_model.trained: once per version that came into use.
+// ScoreModelTrained is the event score_model.trained, announced once per version that goes into use.
 type ScoreModelTrained struct{ Model ScoreModel }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ScoreModelTrained) Type() string { return "score_model.trained" }
 
-// Data is the version with its metrics.
+// Data returns the version with its metrics.
 func (e ScoreModelTrained) Data() (object, previous any) { return e.Model, nil }

@@ -1,19 +1,19 @@
 package events
 
-// ImportCompleted is import.completed: once for each import, however it ended.
+// ImportCompleted is the event import.completed, announced once for each import, whether it completed or failed.
 type ImportCompleted struct{ Import Import }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ImportCompleted) Type() string { return "import.completed" }
 
-// Data is the import with its counts.
+// Data returns the import with its counts.
 func (e ImportCompleted) Data() (object, previous any) { return e.Import, nil }
 
-// ExportCompleted is export.completed: once for each export, however it ended.
+// ExportCompleted is the event export.completed, announced once for each export, whether it completed or failed.
 type ExportCompleted struct{ Export Export }
 
-// Type is the name on the wire.
+// Type returns the event type.
 func (ExportCompleted) Type() string { return "export.completed" }
 
-// Data is the export with the link to its file.
+// Data returns the export with the link to its file.
 func (e ExportCompleted) Data() (object, previous any) { return e.Export, nil }

@@ -8,35 +8,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// APIVersion is the version of every payload's shape, the one in the paths of the API.
+// APIVersion is the version of every payload's schema. It equals the version in the API paths.
 const APIVersion = "v1"
 
-// Envelope is an event as every webhook, the feed and a replay carry it.
+// Envelope is an event as webhooks, the feed and replays contain it.
 type Envelope struct {
-	ID         id.ID     `json:"id" format:"uuid" doc:"the same on every try; drop what you have seen"`
+	ID         id.ID     `json:"id" format:"uuid" doc:"the same on every attempt; use it to drop duplicates"`
 	Type       string    `json:"type"`
 	APIVersion string    `json:"api_version"`
 	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
 	OrgID      id.ID     `json:"org_id" format:"uuid"`
-	Seq        int64     `json:"seq" doc:"grows per org in the order of the feed, with gaps; 0 in a test send"`
+	Seq        int64     `json:"seq" doc:"increases per org in feed order, with gaps; 0 in a test send"`
 	Actor      Actor     `json:"actor"`
 	RequestID  *string   `json:"request_id" doc:"the API request that made the change"`
 	Data       Data      `json:"data"`
 }
 
-// Actor is on whose behalf the change was made.
+// Actor is the user, API key or system process that made the change.
 type Actor struct {
 	Type string  `json:"type" enum:"user,api_key,system"`
 	ID   *string `json:"id"`
 }
 
-// Data is what the event is about.
+// Data is the payload of an event.
 type Data struct {
 	Object   any `json:"object" doc:"the object after the change, as the API shows it"`
-	Previous any `json:"previous" doc:"an update's changed fields as they were; null for anything else"`
+	Previous any `json:"previous" doc:"the previous values of an update's changed fields; else null"`
 }
 
-// Stored is an event's row.
+// Stored is an event row.
 type Stored struct {
 	OrgID     id.ID
 	ID        id.ID
@@ -49,8 +49,8 @@ type Stored struct {
 	CreatedAt wire.Time
 }
 
-// Bytes is the event's envelope. The same row gives the same bytes for ever: they are what is signed and sent
-// on every try, what the feed shows and what a replay repeats.
+// Bytes returns the event's envelope. The same row always gives the same bytes: every delivery attempt signs and sends
+// them, the feed shows them, and a replay repeats them.
 func (s *Stored) Bytes() []byte {
 	b := make([]byte, 0, len(s.Data)+400)
 	b = append(b, `{"id":"`...)
@@ -74,11 +74,11 @@ func (s *Stored) Bytes() []byte {
 	return append(b, '}')
 }
 
-// MarshalJSON is Bytes: encoding/json leaves them as they are, because Data is compact and escaped already.
+// MarshalJSON returns Bytes. encoding/json leaves them unchanged, because Data is already compact and escaped.
 func (s *Stored) MarshalJSON() ([]byte, error) { return s.Bytes(), nil }
 
 func appendString(b []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) // a string always encodes
+	quoted, _ := json.Marshal(s) // strings always encode
 	return append(b, quoted...)
 }
 

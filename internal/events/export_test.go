@@ -1,4 +1,4 @@
 package events
 
-// TimelineQuery is the SQL of a page of a timeline, for EXPLAIN.
+// TimelineQuery returns the SQL of a page of a timeline, for EXPLAIN.
 var TimelineQuery = timelineQuery

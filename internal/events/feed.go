@@ -9,14 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Feed answers at most limit events of the org after seq (0: from the oldest of the last 30 days), in the order
-// of seq, of the named types (none: all).
+// Feed returns at most limit events of the org after seq (0: from the oldest of the last 30 days), in the order of seq.
+// If types is not empty, it returns only events of these types.
 //
-// A reader that goes on from the last seq it saw misses nothing: events of transactions that are still open, and
-// all that came after the oldest of them, are held back until they are committed, and no lower seq can appear
-// once a higher one was shown.
+// A reader that continues from the last seq it saw misses no event: Feed holds back the events of open transactions and
+// all later events until those transactions end, so no lower seq can appear after a higher one was returned.
 func Feed(ctx context.Context, tx *postgres.Tx, after int64, types []string, limit int) ([]*Stored, error) {
-	// The horizon is taken by the statement's own snapshot, the one that its rows are seen by.
+	// The horizon is read in the snapshot of the statement itself, so that it matches the rows.
 	sql, args := feedSQL, []any{tx.Org(), after, limit}
 	if len(types) > 0 {
 		sql, args = feedOfTypesSQL, append(args, types)
@@ -36,8 +35,9 @@ func Feed(ctx context.Context, tx *postgres.Tx, after int64, types []string, lim
 }
 
 const (
-	feedColumns    = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
-	feedWhere      = `WHERE org_id = $1 AND seq > $2 AND seq < event_horizon() AND id >= uuid_floor(now() - interval '30 days') `
+	feedColumns = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
+	feedWhere   = `WHERE org_id = $1 AND seq > $2 AND seq < event_horizon()
+		AND id >= uuid_floor(now() - interval '30 days') `
 	feedOrder      = `ORDER BY seq LIMIT $3`
 	feedSQL        = feedColumns + feedWhere + feedOrder
 	feedOfTypesSQL = feedColumns + feedWhere + `AND type = ANY ($4) ` + feedOrder

@@ -2,7 +2,7 @@ package events
 
 import "context"
 
-// Origin says on whose behalf a change is made; it becomes the event's actor and request_id.
+// Origin identifies who makes a change. It becomes the event's actor and request_id.
 type Origin struct {
 	ActorType string // user, api_key or system
 	ActorID   string
@@ -11,12 +11,12 @@ type Origin struct {
 
 type originKey struct{}
 
-// WithOrigin carries o to Announce.
+// WithOrigin returns a context that carries o to Announce.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf is the origin of ctx; without one the platform itself acts.
+// OriginOf returns the origin in ctx, or the platform itself if there is none.
 func OriginOf(ctx context.Context) Origin {
 	if o, ok := ctx.Value(originKey{}).(Origin); ok {
 		return o

@@ -15,7 +15,7 @@ import (
 
 const golden = "testdata/catalogue.golden.json"
 
-// published is the catalogue as it stands in the code.
+// published returns the catalogue in the code.
 func published(t *testing.T) (all []eventstest.Published) {
 	t.Helper()
 	for _, e := range events.Catalogue() {
@@ -23,12 +23,16 @@ func published(t *testing.T) (all []eventstest.Published) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, eventstest.Published{Type: e.Name, Description: e.Description, Live: e.Live, Schema: e.Schema(), Sample: json.RawMessage(sample.Bytes())})
+		all = append(all,
+			eventstest.Published{
+				Type: e.Name, Description: e.Description, Live: e.Live, Schema: e.Schema(),
+				Sample: json.RawMessage(sample.Bytes()),
+			})
 	}
 	return all
 }
 
-// reviewed is the catalogue that was promised last.
+// reviewed returns the catalogue in the golden file.
 func reviewed(t *testing.T) (text []byte, all []eventstest.Published) {
 	t.Helper()
 	text, err := os.ReadFile(golden)
@@ -41,7 +45,7 @@ func reviewed(t *testing.T) (text []byte, all []eventstest.Published) {
 	return text, all
 }
 
-// -update does not help against a broken promise: the golden file is only written anew where it grows.
+// The -update flag does not override a broken promise: the golden file is rewritten only if the catalogue grows.
 func TestTheCatalogueIsTheReviewedOneAndKeepsWhatItPromised(t *testing.T) {
 	t.Parallel()
 	now := published(t)
@@ -67,7 +71,7 @@ func TestTheCatalogueIsTheReviewedOneAndKeepsWhatItPromised(t *testing.T) {
 func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 	t.Parallel()
 	_, was := reviewed(t)
-	// at changes the schema of a type's data.object, a copy of it.
+	// at returns a change to a copy of the schema of a type's data.object.
 	at := func(name string, change func(o map[string]any)) func([]eventstest.Published) []eventstest.Published {
 		return func(all []eventstest.Published) []eventstest.Published {
 			for _, p := range all {
@@ -80,7 +84,7 @@ func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func([]eventstest.Published) []eventstest.Published
-		breaks string // a part of what is said, "": nothing
+		breaks string // part of the expected message; "": no message
 	}{
 		"nothing": {func(all []eventstest.Published) []eventstest.Published { return all }, ""},
 		"another member": {at("contact.created", func(o map[string]any) {
@@ -91,11 +95,15 @@ func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 			role := member(o, "role")
 			role["enum"] = append(role["enum"].([]any), "guest") //nolint:forcetypeassert // as written
 		}), ""},
-		"another description": {at("contact.created", func(o map[string]any) { member(o, "email")["description"] = "where mail goes" }), ""},
+		"another description": {at("contact.created", func(o map[string]any) {
+			member(o, "email")["description"] = "where mail goes"
+		}), ""},
 		"another type": {func(all []eventstest.Published) []eventstest.Published {
 			return append(all, eventstest.Published{Type: "a.happened"})
 		}, ""},
-		"a member less": {at("contact.created", func(o map[string]any) { delete(properties(o), "email") }), "/data/object/email is gone"},
+		"a member less": {at("contact.created", func(o map[string]any) {
+			delete(properties(o), "email")
+		}), "/data/object/email is gone"},
 		"a member of a member less": {at("contact.created", func(o map[string]any) {
 			delete(properties(member(o, "score")), "probability")
 		}), "/data/object/score/probability is gone"},
@@ -104,20 +112,38 @@ func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 			delete(properties(o), "email")
 		}), "/data/object/email is gone"},
 		"a member that may be absent": {at("contact.created", func(o map[string]any) {
-			o["required"] = slices.DeleteFunc(o["required"].([]any), func(v any) bool { return v == "email" }) //nolint:forcetypeassert // as written
+			o["required"] = slices.DeleteFunc(o["required"].([]any), func(v any) bool {
+				return v == "email"
+			}) //nolint:forcetypeassert // as written
 		}), "[email] may be absent now"},
-		"a narrower type": {at("contact.created", func(o map[string]any) { member(o, "lead_score")["type"] = "integer" }), "/lead_score: the type is [integer] now, was [number]"},
-		"a null less":     {at("contact.created", func(o map[string]any) { member(o, "phone")["type"] = "string" }), "/phone: the type is [string] now, was [null string]"},
-		"a null more":     {at("contact.created", func(o map[string]any) { member(o, "email")["type"] = []any{"string", "null"} }), "/email: the type is [null string] now"},
+		"a narrower type": {at("contact.created", func(o map[string]any) {
+			member(o, "lead_score")["type"] = "integer"
+		}), "/lead_score: the type is [integer] now, was [number]"},
+		"a null less": {at("contact.created", func(o map[string]any) {
+			member(o, "phone")["type"] = "string"
+		}), "/phone: the type is [string] now, was [null string]"},
+		"a null more": {at("contact.created", func(o map[string]any) {
+			member(o, "email")["type"] = []any{"string", "null"}
+		}), "/email: the type is [null string] now"},
 		"a value of an enum less": {at("user.joined", func(o map[string]any) {
 			role := member(o, "role")
 			role["enum"] = role["enum"].([]any)[1:] //nolint:forcetypeassert // as written
 		}), "/role: the enum has lost [viewer]"},
-		"no enum any more":        {at("user.joined", func(o map[string]any) { delete(member(o, "role"), "enum") }), "/role: the enum has lost"},
-		"an enum where none was":  {at("contact.created", func(o map[string]any) { member(o, "stage")["enum"] = []any{"lead"} }), "/stage: enum is new"},
-		"a length where none was": {at("contact.created", func(o map[string]any) { member(o, "stage")["maxLength"] = 10 }), "/stage: maxLength is new"},
-		"other elements":          {at("contact.created", func(o map[string]any) { member(o, "tag")["items"] = map[string]any{"type": "integer"} }), "/tag/*: the type is [integer] now, was [string]"},
-		"another format":          {at("contact.created", func(o map[string]any) { member(o, "id")["format"] = "ulid" }), `/id: format is "ulid" now, was "uuid"`},
+		"no enum any more": {at("user.joined", func(o map[string]any) {
+			delete(member(o, "role"), "enum")
+		}), "/role: the enum has lost"},
+		"an enum where none was": {at("contact.created", func(o map[string]any) {
+			member(o, "stage")["enum"] = []any{"lead"}
+		}), "/stage: enum is new"},
+		"a length where none was": {at("contact.created", func(o map[string]any) {
+			member(o, "stage")["maxLength"] = 10
+		}), "/stage: maxLength is new"},
+		"other elements": {at("contact.created", func(o map[string]any) {
+			member(o, "tag")["items"] = map[string]any{"type": "integer"}
+		}), "/tag/*: the type is [integer] now, was [string]"},
+		"another format": {at("contact.created", func(o map[string]any) {
+			member(o, "id")["format"] = "ulid"
+		}), `/id: format is "ulid" now, was "uuid"`},
 		"an optional member made required": {func(all []eventstest.Published) []eventstest.Published {
 			for _, p := range all {
 				if p.Type == "contact.created" {
@@ -141,7 +167,7 @@ func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 		before, after := clone(t, was), clone(t, was)
 		for i := range before {
 			before[i].Live = before[i].Live && before[i].Type != "brand.updated"
-			if before[i].Type == "contact.created" { // with a member that is not always there
+			if before[i].Type == "contact.created" { // has an optional member
 				for _, p := range []eventstest.Published{before[i], after[i]} {
 					properties(member(p.Schema, "data", "object"))["sometimes"] = map[string]any{"type": "string"}
 				}
@@ -154,7 +180,7 @@ func TestOnlyAdditionsToALivePayloadKeepThePromise(t *testing.T) {
 	}
 }
 
-// member goes down the properties of schemas.
+// member returns the schema at a path of properties.
 func member(schema map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		schema = properties(schema)[name].(map[string]any) //nolint:forcetypeassert // as written

@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Schema is the type's whole envelope as JSON Schema 2020-12, made from the Go types. It allows members that it
-// does not name, because payloads grow; nothing is ever taken away.
+// Schema returns the JSON Schema (2020-12) of the type's whole envelope, derived from the Go types. It allows
+// additional members, because payloads grow; members are never removed.
 func (t Type) Schema() map[string]any {
 	envelope := schemaOf(reflect.TypeFor[Envelope]())
 	members := envelope["properties"].(map[string]any) //nolint:forcetypeassert // an object's schema always has them
@@ -31,8 +31,8 @@ func (t Type) Schema() map[string]any {
 	return envelope
 }
 
-// schemaOf turns a Go type into a schema by the tags that the API's own types carry: json, enum and doc.
-// It knows the kinds that payloads use and panics at any other, which the catalogue's test would show.
+// schemaOf derives a schema from a Go type and the tags of the API types: json, enum and doc. It panics for a kind that
+// payloads do not use; the catalogue's test would detect that.
 func schemaOf(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[id.ID]():

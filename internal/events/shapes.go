@@ -5,9 +5,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// The objects of the catalogue. Those of reserved types grow with the operation that will emit them.
+// The objects of the catalogue. Objects of reserved types grow with the operation that will emit them.
 
-// Member is a person in an org.
+// Member is a user who belongs to an org.
 type Member struct {
 	ID        id.ID     `json:"id" format:"uuid" doc:"the user's id"`
 	Email     string    `json:"email"`
@@ -17,7 +17,7 @@ type Member struct {
 	CreatedAt wire.Time `json:"created_at" format:"date-time" doc:"when the membership began"`
 }
 
-// Organization is an org's name and settings.
+// Organization holds an org's name and settings.
 type Organization struct {
 	ID        id.ID          `json:"id" format:"uuid"`
 	Name      string         `json:"name"`
@@ -32,26 +32,26 @@ type Endpoint struct {
 	URL            string     `json:"url"`
 	Events         []string   `json:"events" doc:"event types, or * for all"`
 	Description    string     `json:"description"`
-	RateLimit      *int       `json:"rate_limit" doc:"deliveries per second; null: no limit of its own"`
+	RateLimit      *int       `json:"rate_limit" doc:"deliveries per second; null if the endpoint has no limit"`
 	Enabled        bool       `json:"enabled"`
-	DisabledReason *string    `json:"disabled_reason" doc:"why the platform disabled it, gone or failing; null if it did not"`
+	DisabledReason *string    `json:"disabled_reason" doc:"why the platform disabled it: gone or failing; else null"`
 	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt     *wire.Time `json:"archived_at" format:"date-time"`
 }
 
-// Purge is what remains of an erased contact.
+// Purge is the record of an erased contact.
 type Purge struct {
 	ID id.ID `json:"id" format:"uuid"`
 }
 
-// Merge is a survivor and what was folded into it.
+// Merge is a survivor and the contacts that were merged into it.
 type Merge struct {
 	ID       id.ID   `json:"id" format:"uuid" doc:"the survivor"`
 	LoserIDs []id.ID `json:"loser_ids"`
 }
 
-// Tagging is a change of one contact's tags.
+// Tagging is a change to one contact's tags.
 type Tagging struct {
 	ContactID id.ID    `json:"contact_id" format:"uuid"`
 	Added     []string `json:"added"`
@@ -64,10 +64,10 @@ type Email struct {
 	ContactID  *id.ID  `json:"contact_id" format:"uuid"`
 	MailboxID  id.ID   `json:"mailbox_id" format:"uuid"`
 	Subject    string  `json:"subject"`
-	URL        *string `json:"url" doc:"the link that was followed"`
+	URL        *string `json:"url" doc:"the link that was clicked"`
 	Machine    bool    `json:"machine" doc:"loaded by a proxy or scanner, not by a person"`
 	BounceKind *string `json:"bounce_kind" enum:"hard,soft"`
-	Code       *string `json:"code" doc:"the server's status code of a bounce or failure"`
+	Code       *string `json:"code" doc:"the server's status code for a bounce or failure"`
 }
 
 // Sequence is an automated outreach.
@@ -78,7 +78,7 @@ type Sequence struct {
 	Reason *string `json:"reason"`
 }
 
-// Enrolment is one contact's way through a sequence.
+// Enrolment is the progress of one contact through a sequence.
 type Enrolment struct {
 	ID         id.ID   `json:"id" format:"uuid"`
 	SequenceID id.ID   `json:"sequence_id" format:"uuid"`
@@ -89,14 +89,14 @@ type Enrolment struct {
 	Outcome    *string `json:"outcome"`
 }
 
-// Membership is a contact in, or just out of, a segment.
+// Membership is a contact that entered or left a segment.
 type Membership struct {
 	SegmentID id.ID  `json:"segment_id" format:"uuid"`
 	Segment   string `json:"segment" doc:"the segment's key"`
 	ContactID id.ID  `json:"contact_id" format:"uuid"`
 }
 
-// Import is an ended import.
+// Import is a completed or failed import.
 type Import struct {
 	ID            id.ID   `json:"id" format:"uuid"`
 	Status        string  `json:"status" enum:"completed,failed"`
@@ -106,16 +106,16 @@ type Import struct {
 	RowsUpdated   int     `json:"rows_updated"`
 	RowsUnchanged int     `json:"rows_unchanged"`
 	RowsFailed    int     `json:"rows_failed"`
-	RowsRepeated  int     `json:"rows_repeated" doc:"of those created, updated or unchanged: about a contact that an earlier row was about"`
-	ErrorsURL     *string `json:"errors_url" doc:"signed link to the failed rows; the import itself has a fresh one"`
+	RowsRepeated  int     `json:"rows_repeated" doc:"successful rows about a contact that an earlier row was about"`
+	ErrorsURL     *string `json:"errors_url" doc:"signed link to the failed rows; the import has a fresh one"`
 }
 
-// Export is an ended export.
+// Export is a completed or failed export.
 type Export struct {
 	ID          id.ID   `json:"id" format:"uuid"`
 	Status      string  `json:"status" enum:"completed,failed"`
 	Rows        int     `json:"rows"`
-	DownloadURL *string `json:"download_url" doc:"signed link to the file; the export itself has a fresh one; null where it failed"`
+	DownloadURL *string `json:"download_url" doc:"signed link to the file; the export has a fresh one; null if it failed"`
 }
 
 // ScoreModel is a promoted scoring model.
@@ -133,7 +133,7 @@ type Plan struct {
 	EffectiveAt wire.Time `json:"effective_at" format:"date-time"`
 }
 
-// Quota is a used share of a limit.
+// Quota is the used part of a limit.
 type Quota struct {
 	Kind    string `json:"kind"`
 	Percent int    `json:"percent"`
@@ -141,29 +141,29 @@ type Quota struct {
 	Limit   int64  `json:"limit"`
 }
 
-// SocialAccount is a connected social or ad account, as the API and the webhooks show it; never a token.
+// SocialAccount is a connected social or ad account, as the API and the webhooks show it. It never contains a token.
 type SocialAccount struct {
 	ID                id.ID      `json:"id" format:"uuid"`
 	OrgID             id.ID      `json:"org_id" format:"uuid"`
 	Platform          string     `json:"platform"`
-	ExternalAccountID string     `json:"external_account_id" doc:"The platform's own id"`
+	ExternalAccountID string     `json:"external_account_id" doc:"The account's id on the social platform"`
 	DisplayName       string     `json:"display_name"`
 	AvatarURL         *string    `json:"avatar_url"`
-	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked" doc:"reauth_required: somebody has to connect it again; revoked: disconnected"`
+	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked" doc:"reauth_required: a user must connect it again; revoked: disconnected"`
 	ConnectedAt       wire.Time  `json:"connected_at" format:"date-time"`
-	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"When the present access token ends; it is renewed before that"`
+	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"When the access token expires; it is renewed before that"`
 }
 
-// Brand is a reseller's appearance.
+// Brand holds a reseller's branding settings.
 type Brand struct {
-	BrandName    *string     `json:"brand_name" doc:"null: the platform's"`
+	BrandName    *string     `json:"brand_name" doc:"null for the platform's default"`
 	Colors       BrandColors `json:"colors"`
-	HideBrand    bool        `json:"hide_brand" doc:"the wish not to name the platform; the plan decides"`
-	SupportEmail *string     `json:"support_email" doc:"where people find help"`
+	HideBrand    bool        `json:"hide_brand" doc:"hide the platform's name, if the plan allows it"`
+	SupportEmail *string     `json:"support_email" doc:"support page for users"`
 	Logo         *BrandLogo  `json:"logo"`
 }
 
-// BrandColors are each #rrggbb.
+// BrandColors holds colours, each as #rrggbb.
 type BrandColors struct {
 	Primary    string `json:"primary" doc:"#rrggbb"`
 	Accent     string `json:"accent" doc:"#rrggbb"`
@@ -173,23 +173,23 @@ type BrandColors struct {
 
 // BrandLogo is a logo as it is served.
 type BrandLogo struct {
-	URL         string `json:"url" doc:"public; another logo has another"`
+	URL         string `json:"url" doc:"public; changes with the logo"`
 	ContentType string `json:"content_type" doc:"image/png, image/jpeg or image/svg+xml"`
-	Width       int    `json:"width" doc:"pixels; of an SVG the sides of its view box"`
+	Width       int    `json:"width" doc:"in pixels; for an SVG, the size of its view box"`
 	Height      int    `json:"height"`
 }
 
 // Domain is a custom domain.
 type Domain struct {
 	Domain string  `json:"domain" doc:"lower case, punycode"`
-	Status string  `json:"status" doc:"verified: proven; active: proven, and the host leads here; degraded: a record is gone, and it is still served for a while"`
-	Reason *string `json:"reason" doc:"what is not right, a code; null if nothing is"`
+	Status string  `json:"status" doc:"verified: proven; active: also points here; degraded: a record is missing, still served for a while"`
+	Reason *string `json:"reason" doc:"problem code; null if there is none"`
 }
 
 // Connect is the state of the connected payment account.
 type Connect struct {
-	Status         string   `json:"status" doc:"the state that was entered"`
+	Status         string   `json:"status" doc:"the new state"`
 	ChargesEnabled bool     `json:"charges_enabled"`
 	PayoutsEnabled bool     `json:"payouts_enabled"`
-	Requirements   []string `json:"requirements" doc:"what the payment processor asks the account's owner for"`
+	Requirements   []string `json:"requirements" doc:"requirements that the payment processor has for the account's owner"`
 }

@@ -5,11 +5,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Company is an organisation that contacts work for.
+// Company is an organization that contacts work for.
 type Company struct {
 	ID         id.ID      `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
-	Domain     *string    `json:"domain" doc:"Lower case, in its ASCII form; one live company per domain"`
+	Domain     *string    `json:"domain" doc:"Lower case, in ASCII form; one live company per domain"`
 	Website    *string    `json:"website"`
 	Industry   *string    `json:"industry"`
 	Size       *string    `json:"size" doc:"Free text, such as 11-50"`
@@ -20,7 +20,7 @@ type Company struct {
 	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
 }
 
-// Deal is a sale in progress or decided.
+// Deal is a sale, open or closed.
 type Deal struct {
 	ID              id.ID      `json:"id" format:"uuid"`
 	Name            string     `json:"name"`
@@ -39,10 +39,10 @@ type Deal struct {
 	UpdatedAt       wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt      *wire.Time `json:"archived_at" format:"date-time"`
 
-	LastOpen *id.ID `json:"-"` // the open stage that it was in last; shown to nobody
+	LastOpen *id.ID `json:"-"` // the last open stage; internal
 }
 
-// Task is something to do.
+// Task is a to-do item.
 type Task struct {
 	ID          id.ID      `json:"id" format:"uuid"`
 	Title       string     `json:"title"`

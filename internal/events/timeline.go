@@ -15,50 +15,50 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Concerned is an event about contacts: Announce puts it onto the timeline of each.
+// Concerned is an event about contacts. Announce adds it to the timeline of each.
 type Concerned interface {
 	Event
-	// Concerns are the contacts that the event is about; none, and it is on no timeline.
+	// Concerns returns the contacts that the event is about. If it returns none, the event is on no timeline.
 	Concerns() []id.ID
 }
 
-// brief is an object that a timeline keeps in a shorter form: enough to show the entry for ever, since events go
-// after 30 days. Any other object is kept whole.
+// brief is an object with a short form for timelines. The short form suffices to show the entry after its event is
+// deleted, which happens after 30 days. Other objects are stored whole.
 type brief interface{ brief() any }
 
-// subject is an object that an entry is about; any other has no id there.
+// subject is an object with an id for the entry. Entries of other objects have no object_id.
 type subject interface{ subject() id.ID }
 
-// TimelineEntry is one thing that happened to a contact.
+// TimelineEntry is one event of a contact.
 type TimelineEntry struct {
 	ID       id.ID                     `json:"id" format:"uuid" doc:"The event's id"`
 	Type     string                    `json:"type" doc:"The event's type"`
 	At       wire.Time                 `json:"at" format:"date-time"`
 	Actor    Actor                     `json:"actor"`
-	ObjectID *id.ID                    `json:"object_id" format:"uuid" nullable:"true" doc:"What it happened to: the contact, a deal, a note, a task"`
-	Object   map[string]any            `json:"object" doc:"Its main members, as they were after it"`
-	Changes  map[string]TimelineChange `json:"changes" nullable:"true" doc:"Of an update: what changed; null of anything else. A custom field is attributes.KEY"`
+	ObjectID *id.ID                    `json:"object_id" format:"uuid" nullable:"true" doc:"The object of the event: the contact, a deal, a note, a task"`
+	Object   map[string]any            `json:"object" doc:"Its main members after the event"`
+	Changes  map[string]TimelineChange `json:"changes" nullable:"true" doc:"The changes of an update, else null; custom fields are attributes.KEY"`
 }
 
-// TimelineChange is one member of an update. Long texts are cut.
+// TimelineChange is one changed member of an update. Long texts are truncated.
 type TimelineChange struct {
 	From any `json:"from"`
 	To   any `json:"to"`
 }
 
-// kept is an entry's data column.
+// kept is the data column of an entry.
 type kept struct {
 	Object  any                       `json:"object"`
 	Changes map[string]TimelineChange `json:"changes"`
 }
 
-// timelineSQL is the part of announceSQL that an event about contacts has beside it.
+// timelineSQL is the part of announceEntrySQL that inserts the timeline entries.
 const timelineSQL = `, seen AS (
 	INSERT INTO timeline (org_id, contact_id, id, type, actor_type, actor_id, object_id, data, at)
 	SELECT $1, c, $2, $4, $5, $6, $14, $15, $9 FROM unnest($13::uuid[]) c
 )`
 
-// entryOf are the arguments of timelineSQL: contacts, object_id, data. ok is false where e is on no timeline.
+// entryOf returns the arguments of timelineSQL: contacts, object_id, data. ok is false if e is on no timeline.
 func entryOf(e Event, object, previous any) (args []any, ok bool, err error) {
 	c, ok := e.(Concerned)
 	if !ok {
@@ -95,7 +95,7 @@ func entryOf(e Event, object, previous any) (args []any, ok bool, err error) {
 	return []any{contacts, about, data}, true, nil
 }
 
-// changesOf pairs what was with what is, by names on the wire. A score's details are left to the score.
+// changesOf pairs previous and current values by JSON name. It omits the details of a score.
 func changesOf(object any, was map[string]any) (map[string]TimelineChange, error) {
 	is, err := members(object)
 	if err != nil {
@@ -131,7 +131,7 @@ func changesOf(object any, was map[string]any) (map[string]TimelineChange, error
 	return out, nil
 }
 
-// members are an object's, as a reader of its JSON has them.
+// members returns the JSON members of an object.
 func members(object any) (out map[string]any, err error) {
 	b, err := json.Marshal(object)
 	if err == nil {
@@ -143,10 +143,10 @@ func members(object any) (out map[string]any, err error) {
 	return out, nil
 }
 
-// longest is how many characters of a text an entry keeps.
+// longest is the maximum number of characters of a text in an entry.
 const longest = 200
 
-// shortened is v, cut where it is a long text.
+// shortened returns v, truncated if it is a long text.
 func shortened(v any) any {
 	if s, ok := v.(string); ok {
 		return excerpt(s)
@@ -154,7 +154,7 @@ func shortened(v any) any {
 	return v
 }
 
-// excerpt is at most longest characters of s, the last of them an ellipsis where s goes on.
+// excerpt returns at most longest characters of s. A truncated text ends with an ellipsis.
 func excerpt(s string) string {
 	if len(s) <= longest {
 		return s
@@ -167,14 +167,17 @@ func excerpt(s string) string {
 }
 
 const (
-	timelineColumns = `SELECT id, type, at, actor_type, actor_id, object_id, data FROM timeline WHERE org_id = $1 AND contact_id = $2`
-	timelineOrder   = ` ORDER BY id DESC LIMIT `
+	timelineColumns = `SELECT id, type, at, actor_type, actor_id, object_id, data FROM timeline WHERE org_id = $1
+		AND contact_id = $2`
+	timelineOrder = ` ORDER BY id DESC LIMIT `
 )
 
-// Timeline answers at most limit entries of a contact, newest first, those older than before if it is given, of the
-// named types (none: all). Several contacts are read as one; an event about more than one of them is there once. It does
-// not ask whether there are such contacts.
-func Timeline(ctx context.Context, tx *postgres.Tx, contacts []id.ID, types []string, before *id.ID, limit int) ([]TimelineEntry, error) {
+// Timeline returns at most limit entries of a contact, newest first, starting before the given one if before is not
+// nil. If types is not empty, it returns only entries of these types. Several contacts are merged into one timeline,
+// with each event once. It does not check that the contacts exist.
+func Timeline(ctx context.Context, tx *postgres.Tx, contacts []id.ID, types []string, before *id.ID,
+	limit int,
+) ([]TimelineEntry, error) {
 	sql, args := timelineQuery(tx.Org(), contacts, types, before, limit)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
@@ -187,7 +190,8 @@ func Timeline(ctx context.Context, tx *postgres.Tx, contacts []id.ID, types []st
 	return all, nil
 }
 
-// timelineQuery reads a page of each contact from its end of the index, and of these pages the newest.
+// timelineQuery reads one page per contact from the end of its index range, and returns the newest entries of these
+// pages.
 func timelineQuery(org id.ID, contacts []id.ID, types []string, before *id.ID, limit int) (string, []any) {
 	sql, args := timelineColumns, []any{org, contacts[0], limit}
 	if before != nil {
@@ -204,7 +208,8 @@ func timelineQuery(org id.ID, contacts []id.ID, types []string, before *id.ID, l
 	}
 	args[1] = contacts
 	sql = strings.Replace(sql, "contact_id = $2", "contact_id = one", 1)
-	return `SELECT DISTINCT ON (t.id) t.* FROM unnest($2::uuid[]) one, LATERAL (` + sql + `) AS t ORDER BY t.id DESC LIMIT $3`, args
+	return `SELECT DISTINCT ON (t.id) t.* FROM unnest($2::uuid[]) one, LATERAL (` + sql +
+		`) AS t ORDER BY t.id DESC LIMIT $3`, args
 }
 
 func scanEntry(row pgx.CollectableRow) (e TimelineEntry, err error) {
@@ -225,7 +230,7 @@ func scanEntry(row pgx.CollectableRow) (e TimelineEntry, err error) {
 	return e, json.Unmarshal(data, &k)
 }
 
-// HeldTimeline is a contact's whole timeline, oldest first: what a data export has of it.
+// HeldTimeline returns a contact's whole timeline, oldest first, for a data export.
 func HeldTimeline(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]TimelineEntry, error) {
 	rows, err := tx.Query(ctx, timelineColumns+` ORDER BY id`, tx.Org(), contact)
 	if err != nil {
@@ -234,7 +239,7 @@ func HeldTimeline(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Timeli
 	return pgx.CollectRows(rows, scanEntry)
 }
 
-// EraseTimeline queues the erasure of a contact's timeline for good.
+// EraseTimeline queues the permanent deletion of a contact's timeline.
 func EraseTimeline(tx *postgres.Tx, contact id.ID) {
 	tx.Queue(`DELETE FROM timeline WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// TestAPageOfATimelineIsARangeOfItsKey also of a contact that has thousands of lines, among as many of others.
+// TestAPageOfATimelineIsARangeOfItsKey also covers a contact with thousands of entries, among as many of other
+// contacts.
 func TestAPageOfATimelineIsARangeOfItsKey(t *testing.T) {
 	t.Parallel()
 	db, org, contact := testkit.DB(t), id.New(), id.New()
 	conn := testkit.Pgx(t, db.URL)
 	if _, err := conn.Exec(t.Context(), `INSERT INTO timeline (org_id, contact_id, id, type, actor_type, data, at)
-		SELECT $1, CASE WHEN g % 2 = 0 THEN $2 ELSE gen_random_uuid() END, uuidv7_at(now() - g * interval '1 second'), 'contact.' || g % 7, 'system', '{}', now() FROM generate_series(1, 16000) g`, org, contact); err != nil {
+		SELECT $1, CASE WHEN g % 2 = 0 THEN $2 ELSE gen_random_uuid() END, uuidv7_at(now() - g * interval
+		'1 second'), 'contact.' || g % 7, 'system', '{}', now() FROM generate_series(1, 16000) g`, org,
+		contact); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), `ANALYZE timeline`); err != nil {

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// listed is how many names a sentence lists in full; of more it suggests the nearest ones.
+// listed is the maximum number of names that a sentence lists in full. With more names it suggests the nearest ones.
 const listed = 24
 
-// suggested is how many names a sentence suggests at most.
+// suggested is the maximum number of names that a sentence suggests.
 const suggested = 3
 
-// longestName is the longest name, in characters, for which near ones are searched.
+// longestName is the maximum length, in characters, of a name for which similar names are searched.
 const longestName = 80
 
-// Choices returns the sentences about a value that must be one of names and is not: what, then all names where they are
-// few, else those most like given. The answer never repeats given.
+// Choices returns sentences about a value that is not one of names: what, followed by all names if they are few, or
+// else by those most similar to given. The result never repeats given.
 func Choices(what, given string, names []string) string {
 	switch {
 	case len(names) == 0:
@@ -31,8 +31,8 @@ func Choices(what, given string, names []string) string {
 	return what + " Did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// nearest returns the names that are most like given, best first: by the number of edits, at most a quarter of given's
-// length, and those of which given is a part.
+// nearest returns the names most similar to given, best first: names within a number of edits of at most a quarter of
+// given's length, and names that contain given.
 func nearest(given string, names []string) []string {
 	type scored struct {
 		name  string

@@ -1,9 +1,9 @@
 package fault
 
-// Code is a problem's stable name: clients switch on it.
+// Code is the stable name of a problem. Clients switch on it.
 type Code string
 
-// The published list. A code never changes its status; new ones are added at the end of their status.
+// The published codes. A code never changes its status. New codes are added at the end of their status.
 const (
 	MalformedJSON    Code = "malformed_json"
 	DuplicateKey     Code = "duplicate_key"
@@ -72,7 +72,6 @@ const (
 	InvitationLimit  Code = "invitation_limit"
 
 	Internal            Code = "internal"
-	NotImplemented      Code = "not_implemented"
 	Unavailable         Code = "unavailable"
 	ProviderUnavailable Code = "provider_unavailable"
 	AIUnavailable       Code = "ai_unavailable"
@@ -80,23 +79,29 @@ const (
 	VersionUnsupported  Code = "http_version_not_supported"
 )
 
-// statuses is total over the list above; a test walks it.
+// statuses has every code of the list above; a test checks this.
 var statuses = map[Code]int{
-	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400, BadRequest: 400,
+	MalformedJSON: 400, DuplicateKey: 400, InvalidParameter: 400, InvalidCursor: 400, InvalidFilter: 400,
+	BadRequest:       400,
 	InvalidSignature: 400, InvalidState: 400, MalformedRequest: 400,
 	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401, SessionEnded: 401,
 	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
 	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
-	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409, WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409, PipelineInUse: 409,
+	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
+	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
+	PipelineInUse:      409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
-	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422, AIRequestTooLarge: 422,
-	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431, InvitationLimit: 429,
-	Internal: 500, NotImplemented: 501, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503, VersionUnsupported: 505,
+	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
+	AIRequestTooLarge: 422,
+	Misdirected:       421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
+	InvitationLimit: 429,
+	Internal:        500, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,
+	VersionUnsupported: 505,
 }
 
-// Status is the HTTP status of c; 500 for a code that is not on the list.
+// Status returns the HTTP status of c; 500 for an unknown code.
 func (c Code) Status() int {
 	if s, ok := statuses[c]; ok {
 		return s
@@ -104,7 +109,7 @@ func (c Code) Status() int {
 	return 500
 }
 
-// Codes lists every published code, for the API document.
+// Codes returns every published code, for the API document.
 func Codes() []Code {
 	all := make([]Code, 0, len(statuses))
 	for c := range statuses {

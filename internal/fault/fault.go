@@ -1,5 +1,5 @@
-// Package fault is the one kind of error that a caller of the API may see: a code from the published list
-// and a sentence for people. Every other error is logged and answered as a mute 500.
+// Package fault provides the only kind of error that an API caller may see: a code from the published list and a
+// sentence for people. Every other error is logged and the response is a 500 without details.
 package fault
 
 import (
@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Fault says what the caller did and can do about it. Detail is shown to the caller: it never names SQL,
-// Go, a secret or an id of the path.
+// Fault describes an error of the caller and its remedy. Detail is shown to the caller: it must not contain SQL, Go
+// terms, a secret or an id from the path.
 type Fault struct {
 	Code   Code
 	Detail string
-	// Fields point at the parts of the request that are wrong.
+	// Fields are the wrong parts of the request.
 	Fields []Field
-	// ExistingID is the row that a conflict is about, where there is one.
+	// ExistingID is the id of the conflicting row, if there is one.
 	ExistingID string
-	// RetryAfter, when positive, is answered as Retry-After in whole seconds, rounded up.
+	// RetryAfter, if positive, is sent as Retry-After in whole seconds, rounded up.
 	RetryAfter time.Duration
-	// More are further members of the problem (snake_case), such as limit, used and upgrade_to.
+	// More has further members of the problem (snake_case), such as limit, used and upgrade_to.
 	More map[string]any
-	// cause is logged, never shown.
+	// cause is logged and never shown.
 	cause error
 }
 
-// Field is one wrong part: a JSON pointer into the body (as a fragment, "#/email") or a parameter's name.
+// Field is one wrong part of a request: a JSON pointer into the body (as a fragment, "#/email") or a parameter's name.
 type Field struct {
 	Pointer   string `json:"pointer,omitempty"`
 	Parameter string `json:"parameter,omitempty"`
@@ -33,7 +33,7 @@ type Field struct {
 	Detail    string `json:"detail"`
 }
 
-// New answers a fault with a constant detail.
+// New returns a fault with a constant detail.
 func New(code Code, detail string) *Fault { return &Fault{Code: code, Detail: detail} }
 
 // Newf is New with a formatted detail.
@@ -41,17 +41,23 @@ func Newf(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Invalid is a 422 about one field of the body; field is its path without the leading slash ("email", "tag/0").
+// Invalid returns a 422 for one field of the body. field is its path without the leading slash ("email", "tag/0").
 func Invalid(field, code, detail string) *Fault {
-	return &Fault{Code: ValidationFailed, Detail: "The request has invalid fields.", Fields: []Field{{Pointer: "#/" + field, Code: code, Detail: detail}}}
+	return &Fault{
+		Code: ValidationFailed, Detail: "The request has invalid fields.",
+		Fields: []Field{{Pointer: "#/" + field, Code: code, Detail: detail}},
+	}
 }
 
-// Parameter is a 400 about one query or header parameter.
+// Parameter returns a 400 for one query or header parameter.
 func Parameter(name, code, detail string) *Fault {
-	return &Fault{Code: InvalidParameter, Detail: "The request has invalid parameters.", Fields: []Field{{Parameter: name, Code: code, Detail: detail}}}
+	return &Fault{
+		Code: InvalidParameter, Detail: "The request has invalid parameters.",
+		Fields: []Field{{Parameter: name, Code: code, Detail: detail}},
+	}
 }
 
-// Because keeps err for the log.
+// Because attaches err for the log and returns f.
 func (f *Fault) Because(err error) *Fault { f.cause = err; return f }
 
 func (f *Fault) Error() string {
@@ -63,7 +69,7 @@ func (f *Fault) Error() string {
 
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of finds the fault in err's chain; nil where there is none.
+// Of returns the fault in err's chain, or nil.
 func Of(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -71,7 +77,7 @@ func Of(err error) *Fault {
 	return nil
 }
 
-// Is tells whether err carries a fault of that code.
+// Is reports whether err's chain has a fault with that code.
 func Is(err error, code Code) bool {
 	f := Of(err)
 	return f != nil && f.Code == code

@@ -1,4 +1,4 @@
-// Package filter is the language in which lists, segments, bulk actions and exports say which rows they mean:
+// Package filter is the filter language of lists, segments, bulk actions and exports:
 //
 //	{"all": [
 //	    {"field": "stage", "op": "in", "value": ["sql", "opportunity"]},
@@ -7,15 +7,15 @@
 //	        {"field": "attributes.plan", "op": "starts_with", "value": "pro"}]},
 //	    {"not": {"field": "tag", "op": "eq", "value": "do-not-call"}}]}
 //
-// A noun brings its fields with their types; nothing here knows a table. One parsed Filter is asked of rows in SQL, where
-// values are only ever arguments, and of one record in memory, with the same verdict.
+// A domain package defines the fields with their types; this package knows no tables. A parsed Filter can be evaluated
+// on rows in SQL, where values are always arguments, and on one record in memory, with the same result.
 //
 // # What is true
 //
-// There are two values, true and false, and no third. A missing value equals nothing, is neither above nor below
-// anything and holds nothing, so of every op but exists it is false. ne and not_in are exactly what eq and in are not,
-// and not is exactly what its part is not: of a missing value they are true. {"all": []} is everyone and {"any": []} is
-// nobody.
+// There are two truth values, true and false. A missing value equals nothing, is neither above nor below anything and
+// contains nothing, so every op except exists is false for it. ne and not_in are the exact negations of eq and in, and
+// not is the exact negation of its part: for a missing value they are true. {"all": []} matches everything and {"any":
+// []} matches nothing.
 //
 // # How values compare
 //
@@ -28,10 +28,11 @@
 //	ID        UUID, in either case             eq ne in not_in exists
 //	Boolean                                    eq ne exists
 //
-// The value of exists is true or false; of in and not_in a list of 1 to 200; of the others one value, never null.
+// The value of exists is true or false. The value of in and not_in is a list of 1 to 200 values. Every other op has one
+// value, never null.
 //
-// # Bounds
+// # Limits
 //
-// all, any and not nest five deep around a leaf; a filter has at most 50 leaves and 64 KiB; a text at most 400
-// characters. What is not in the language is an Error that names the place by a JSON pointer into the filter.
+// all, any and not nest at most five deep around a leaf. A filter has at most 50 leaves and 64 KiB, and a text at most
+// 400 characters. An invalid filter is an Error that names the place by a JSON pointer into the filter.
 package filter

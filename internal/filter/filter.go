@@ -2,32 +2,32 @@ package filter
 
 import "slices"
 
-// Type is what the values of a field are.
+// Type is the type of a field's values.
 type Type string
 
-// The types of fields.
+// Types of fields.
 const (
 	Text    Type = "text"
-	Key     Type = "key" // a text that is compared as it is
+	Key     Type = "key" // a text that is compared unchanged
 	Number  Type = "number"
 	Boolean Type = "boolean"
 	Date    Type = "date"
 	Time    Type = "time"
 	ID      Type = "id"
-	Keys    Type = "keys" // a set of texts, compared as they are
+	Keys    Type = "keys" // a set of texts that are compared unchanged
 )
 
-// Schema is what a noun's filters may name.
+// Schema describes the fields that filters of a domain package may name.
 type Schema interface {
 	Field(name string) (Type, bool)
 	// Names returns the names of the fields, for a message about one that does not exist.
 	Names() []string
 }
 
-// Op is what a leaf asks of its field.
+// Op is the operator of a leaf.
 type Op string
 
-// The ops.
+// Operators.
 const (
 	Eq         Op = "eq"
 	Ne         Op = "ne"
@@ -47,17 +47,19 @@ var (
 	texts   = append(slices.Clone(ordered), StartsWith, Contains)
 	opsOf   = map[Type][]Op{
 		Text: texts, Key: texts, Number: ordered, Date: ordered, Time: ordered,
-		Keys: {Eq, Ne, In, NotIn, StartsWith, Contains, Exists}, ID: {Eq, Ne, In, NotIn, Exists}, Boolean: {Eq, Ne, Exists},
+		Keys: {Eq, Ne, In, NotIn, StartsWith, Contains, Exists}, ID: {Eq, Ne, In, NotIn, Exists},
+		Boolean: {Eq, Ne, Exists},
 	}
 )
 
-// Bounds of a filter.
+// Limits of a filter.
 const (
-	MaxDepth  = 5   // all, any and not around a leaf
+	MaxDepth  = 5   // nesting of all, any and not around a leaf
 	MaxLeaves = 50  //
-	MaxList   = 200 // values of one in or not_in
-	MaxText   = 400 // characters of one value
-	// MaxTextBytes bounds a folded value, so that a column which keeps no less of each text decides on it.
+	MaxList   = 200 // values in one in or not_in
+	MaxText   = 400 // characters per value
+	// MaxTextBytes limits a folded value, so that a column that stores at least this many bytes of each text is
+	// sufficient.
 	MaxTextBytes = 1600
 	maxBytes     = 64 << 10
 )
@@ -80,8 +82,8 @@ const (
 
 var groups = map[string]kind{"all": isAll, "any": isAny, "not": isNot}
 
-// leaf is one question. value is a string, float64, bool, time.Time or id.ID, for in and not_in a slice of them; a Text
-// is folded. sent is the same as canonical JSON shows it.
+// leaf is one condition. value is a string, float64, bool, time.Time or id.ID, or a slice of them for in and not_in; a
+// Text is folded. sent is the same value as canonical JSON shows it.
 type leaf struct {
 	field string
 	typ   Type
@@ -90,7 +92,7 @@ type leaf struct {
 	sent  any
 }
 
-// Fields are the fields that the filter reads, each once, in the order of their names; never nil.
+// Fields returns the fields that the filter reads, sorted by name, without duplicates; never nil.
 func (f *Filter) Fields() []string {
 	out := []string{}
 	f.walk(func(l *leaf) { out = append(out, l.field) })
@@ -98,7 +100,7 @@ func (f *Filter) Fields() []string {
 	return slices.Compact(out)
 }
 
-// Asks tells whether a leaf of the filter has the op.
+// Asks reports whether a leaf of the filter has the op.
 func (f *Filter) Asks(op Op) bool {
 	found := false
 	f.walk(func(l *leaf) { found = found || l.op == op })
@@ -114,7 +116,8 @@ func (f *Filter) walk(visit func(*leaf)) {
 	}
 }
 
-// Conjuncts are the parts that must all hold for the filter to hold: itself, where it is no all.
+// Conjuncts returns the parts that must all match for the filter to match. For a filter that is not an all, that is the
+// filter itself.
 func (f *Filter) Conjuncts() []*Filter {
 	if f.kind != isAll {
 		return []*Filter{f}
@@ -126,7 +129,7 @@ func (f *Filter) Conjuncts() []*Filter {
 	return out
 }
 
-// Term is the filter where it is one leaf: its field, op and value; a Text is folded.
+// Term returns the field, op and value of a filter that is one leaf. A Text is folded.
 func (f *Filter) Term() (field string, op Op, value any, ok bool) {
 	return f.leaf.field, f.leaf.op, f.leaf.value, f.kind == isLeaf
 }

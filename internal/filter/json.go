@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 )
 
-// JSON is the canonical form: without blanks, members in one order, times and ids in the form of the API. Parsed again
-// it is an equal filter; its texts are as they were sent.
+// JSON returns the canonical form: without whitespace, with members in a fixed order, and times and ids in API format.
+// Parsing it gives an equal filter. Texts are as they were sent.
 func (f *Filter) JSON() []byte {
 	var b bytes.Buffer
 	f.write(&b)
 	return b.Bytes()
 }
 
-// MarshalJSON makes a Filter a member of an answer.
+// MarshalJSON makes a Filter usable as a member of a response.
 func (f *Filter) MarshalJSON() ([]byte, error) { return f.JSON(), nil }
 
 func (f *Filter) write(b *bytes.Buffer) {
@@ -47,12 +47,12 @@ func (f *Filter) write(b *bytes.Buffer) {
 	b.WriteString("]}")
 }
 
-// put writes what is always JSON: texts, finite numbers, booleans, times, ids and lists of them.
+// put writes a value that always has a JSON form: texts, finite numbers, booleans, times, ids and lists of them.
 func put(b *bytes.Buffer, v any) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // what was read from JSON is writable as JSON
+		panic(err) // values parsed from JSON always encode
 	}
-	b.Truncate(b.Len() - 1) // the encoder's line end
+	b.Truncate(b.Len() - 1) // the encoder's newline
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Record is one row in memory. A value is nil where it is missing, else, as the field's type says, a string, float64,
-// bool, time.Time, id.ID or, for Keys, []string; a Date is its text.
+// Record is one row in memory. A value is nil if it is missing. Otherwise its Go type follows from the field's type:
+// string, float64, bool, time.Time, id.ID, or []string for Keys; a Date is a string.
 type Record interface {
 	Value(field string) any
 }
 
-// Match tells whether the filter holds of r. It is the verdict that SQL gives of the stored row.
+// Match reports whether the filter matches r. The result equals that of SQL on the stored row.
 func (f *Filter) Match(r Record) bool {
 	switch f.kind {
 	case isAll:
@@ -40,7 +40,7 @@ func (l *leaf) match(v any) bool {
 	}
 }
 
-// holds tells whether op holds of v. Of a missing value none does but exists.
+// holds reports whether v satisfies op. For a missing value only exists can be satisfied.
 func (l *leaf) holds(op Op, v any) bool {
 	if all, ok := v.([]string); ok {
 		if op == Exists {

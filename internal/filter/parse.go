@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Parse reads a filter over the fields of s. What is wrong with it is an *Error.
+// Parse parses a filter over the fields of s. An invalid filter is an *Error.
 func Parse(raw []byte, s Schema) (*Filter, error) {
 	v, wrong := read(raw)
 	if wrong != nil {
@@ -49,7 +49,11 @@ func (p *parser) filter(v any, path string, depth int) (*Filter, *Error) {
 		}
 		for _, other := range o {
 			if other.name != m.name {
-				return nil, &Error{Path: path + "/" + escape(other.name), Code: "unknown_key", Detail: "Nothing stands beside " + m.name + "."}
+				return nil,
+					&Error{
+						Path: path + "/" + escape(other.name), Code: "unknown_key",
+						Detail: "Nothing stands beside " + m.name + ".",
+					}
 			}
 		}
 		if depth == MaxDepth {
@@ -99,7 +103,10 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 		wantText = func(name string) *Error {
 			v, ok := given[name]
 			if !ok {
-				return &Error{Path: path, Code: "required", Detail: "A condition has " + name + "; a group is one of all, any and not."}
+				return &Error{
+					Path: path, Code: "required",
+					Detail: "A condition has " + name + "; a group is one of all, any and not.",
+				}
 			}
 			if textual[name], ok = v.(string); !ok {
 				return &Error{Path: path + "/" + name, Code: "invalid_type", Detail: "This is not a string."}
@@ -109,7 +116,11 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 	)
 	for _, m := range o {
 		if !slices.Contains([]string{"field", "op", "value"}, m.name) {
-			return nil, &Error{Path: path + "/" + escape(m.name), Code: "unknown_key", Detail: "A condition has field, op and value; a group is one of all, any and not."}
+			return nil,
+				&Error{
+					Path: path + "/" + escape(m.name), Code: "unknown_key",
+					Detail: "A condition has field, op and value; a group is one of all, any and not.",
+				}
 		}
 		given[m.name] = m.value
 	}
@@ -121,10 +132,18 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 	l.field, l.op = textual["field"], Op(textual["op"])
 	var ok bool
 	if l.typ, ok = p.schema.Field(l.field); !ok {
-		return nil, &Error{Path: path + "/field", Code: "unknown_field", Detail: fault.Choices("There is no such field.", l.field, p.schema.Names())}
+		return nil,
+			&Error{
+				Path: path + "/field", Code: "unknown_field",
+				Detail: fault.Choices("There is no such field.", l.field, p.schema.Names()),
+			}
 	}
 	if !slices.Contains(opsOf[l.typ], l.op) {
-		return nil, &Error{Path: path + "/op", Code: "unknown_op", Detail: "For this field op is one of " + opsNamed(l.typ) + "."}
+		return nil,
+			&Error{
+				Path: path + "/op", Code: "unknown_op",
+				Detail: "For this field op is one of " + opsNamed(l.typ) + ".",
+			}
 	}
 	v, ok := given["value"]
 	if !ok {
@@ -143,7 +162,7 @@ func opsNamed(t Type) string {
 	return strings.Join(names, ", ")
 }
 
-// read is the leaf's value as it is compared, and as canonical JSON shows it.
+// read returns the leaf's value in comparison form and in canonical JSON form.
 func (l *leaf) read(v any, path string) (value, sent any, wrong *Error) {
 	switch l.op {
 	case Exists:
@@ -188,7 +207,7 @@ func readAll[T any](t Type, list []any, path string) (any, any, *Error) {
 		if wrong != nil {
 			return nil, nil, wrong
 		}
-		values[i], _ = one.(T) // readOne answers what the type says
+		values[i], _ = one.(T) // readOne returns the type of the field
 		sent[i] = as
 	}
 	return values, sent, nil
@@ -212,7 +231,7 @@ func readOne(t Type, v any, path string) (value, sent any, wrong *Error) {
 			return nil, nil, &Error{Path: path, Code: "invalid_type", Detail: "This is not true or false."}
 		}
 		return b, b, nil
-	default: // the others are strings
+	default: // other types are strings
 	}
 	s, ok := v.(string)
 	if !ok {

@@ -19,10 +19,10 @@ type member struct {
 	value any // nil, string, json.Number, bool, object or []any
 }
 
-// deepest is how deep JSON of a filter can nest: an object and a list for each group, the leaf, and its list.
+// deepest is the maximum nesting of a filter's JSON: an object and a list for each group, the leaf, and its list.
 const deepest = 2*MaxDepth + 6
 
-// read is the JSON of raw: one value without repeated members, and no text that Postgres cannot store.
+// read parses the JSON of raw: one value without duplicate members, and without text that Postgres cannot store.
 func read(raw []byte) (any, *Error) {
 	switch {
 	case len(raw) > maxBytes:
@@ -82,7 +82,7 @@ func (r *reader) object(path string, depth int) (any, *Error) {
 		at := path + "/" + escape(name)
 		for _, m := range o {
 			if m.name == name {
-				return nil, &Error{Path: at, Code: "duplicate_key", Detail: "This member is there twice."}
+				return nil, &Error{Path: at, Code: "duplicate_key", Detail: "This member appears twice."}
 			}
 		}
 		v, wrong := r.value(at, depth)
@@ -112,7 +112,8 @@ func (r *reader) array(path string, depth int) (any, *Error) {
 	return a, nil
 }
 
-// loneSurrogate tells whether an escape in raw is half of a pair, of which the decoder would silently make something else.
+// loneSurrogate reports whether raw has an escape that is half of a surrogate pair. The decoder would silently replace
+// it.
 func loneSurrogate(raw []byte) bool {
 	unit := func(b []byte) (rune, bool) {
 		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {

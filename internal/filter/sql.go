@@ -2,21 +2,22 @@ package filter
 
 import "strings"
 
-// Column says how a field is asked of a noun's rows. Its parts are SQL of the noun's own; no value is ever in it.
+// Column describes the SQL of a field over a domain package's rows. Its parts are SQL fragments of that package and
+// never contain a value.
 type Column struct {
-	// Value is the expression of the value: text COLLATE "C" for Text (folded), Key, Keys and Date, float8, boolean,
-	// timestamptz or uuid for the others. It is NULL where the value is missing.
+	// Value is the expression of the value: text COLLATE "C" for Text (folded), Key, Keys and Date, and float8,
+	// boolean, timestamptz or uuid for the other types. It is NULL if the value is missing.
 	Value string
-	// Whole is asked for contains, where Value holds only the beginning of a long text; at least MaxTextBytes of it.
+	// Whole is used for contains if Value holds only the first part of a long text, at least MaxTextBytes of it.
 	Whole string
-	// Rows is, where the values are rows of their own, "SELECT FROM ... WHERE ...": the rows of the field that belong to the
-	// outer row; more conditions are added to it. "" where Value is of the outer row itself.
+	// Rows is used if the values have their own rows: "SELECT FROM ... WHERE ...", which selects the field's rows of
+	// the outer row. Further conditions are appended to it. It is "" if Value belongs to the outer row itself.
 	Rows string
 }
 
-// SQL is the condition on a row that the filter makes. column says how a field of that type is asked, arg adds an argument and
-// answers its placeholder. As a whole it may be NULL for false; each not inside it is two-valued. It uses only the
-// operators =, <, <=, > and >=, which are leakproof, and beside them strpos for contains.
+// SQL returns the filter as a condition on a row. column returns the SQL of a field of a type; arg adds an argument and
+// returns its placeholder. The whole condition may be NULL instead of false; each not inside it is two-valued. It uses
+// only the operators =, <, <=, > and >=, which are leakproof, and strpos for contains.
 func (f *Filter) SQL(column func(field string, t Type) Column, arg func(v any) string) string {
 	join := func(by, none string) string {
 		if len(f.parts) == 0 {
@@ -64,7 +65,7 @@ func (l *leaf) sql(c Column, arg func(v any) string) string {
 	}
 }
 
-// condition is what must hold of the value, for ne and not_in what must not.
+// condition returns the condition that the value must satisfy; for ne and not_in, must not satisfy.
 func (l *leaf) condition(c Column, arg func(v any) string) string {
 	switch l.op {
 	case Eq, Ne:
@@ -95,5 +96,6 @@ func (l *leaf) condition(c Column, arg func(v any) string) string {
 }
 
 var arrays = map[Type]string{
-	Text: "::text[]", Key: "::text[]", Keys: "::text[]", Date: "::text[]", Number: "::float8[]", Time: "::timestamptz[]", ID: "::uuid[]",
+	Text: "::text[]", Key: "::text[]", Keys: "::text[]", Date: "::text[]", Number: "::float8[]",
+	Time: "::timestamptz[]", ID: "::uuid[]",
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is what addresses and names are compared and sorted by: NFC and lower case.
+// Fold returns the form in which addresses and names are compared and sorted: NFC and lower case.
 func Fold(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
@@ -20,11 +20,11 @@ func Fold(s string) string {
 }
 
 const (
-	maxWord  = 40 // bytes kept of one word
-	maxWords = 24 // of one row
+	maxWord  = 40 // bytes kept per word
+	maxWords = 24 // per row
 )
 
-// Words are the folded runs of letters and digits of the texts, each once, cut to 40 bytes; at most 24.
+// Words returns the folded runs of letters and digits in texts, without duplicates, cut to 40 bytes; at most 24.
 func Words(texts ...string) []string {
 	out := make([]string, 0, 8)
 	for _, t := range texts {
@@ -41,7 +41,7 @@ func Words(texts ...string) []string {
 	return out
 }
 
-// Cut is at most n bytes of s that end with a whole character.
+// Cut returns at most the first n bytes of s, ending at a character boundary.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -52,8 +52,8 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// above is the least text that is greater than every text which begins with s; false where there is none. By bytes
-// and by code points UTF-8 is in one order.
+// above returns the least text that is greater than every text with the prefix s, or false if there is none. The order
+// of UTF-8 bytes equals the order of code points.
 func above(s string) (string, bool) {
 	for s != "" {
 		r, n := utf8.DecodeLastRuneInString(s)

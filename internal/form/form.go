@@ -1,7 +1,8 @@
-// Package form takes the members of a body into a row and collects what is wrong with them, one field error each.
+// Package form applies the members of a request body to a row and collects one field error for each invalid member.
 //
-// A member is a wire.Field: absent leaves the row as it is, null clears where that may be, anything else is checked. The
-// caller goes on to the end and asks Fault once, so that one answer names all that is wrong.
+// A member is a wire.Field. An absent member leaves the row unchanged, null clears the field where that is allowed, and
+// any other value is validated. The caller processes all members and calls Fault once, so that one response names all
+// errors.
 package form
 
 import (
@@ -21,34 +22,34 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// The lengths that most texts have, in characters.
+// Common maximum lengths of texts, in characters.
 const (
 	Name  = 200
 	Phone = 50
 )
 
-const maxWrong = 100 // wrong parts that are told of one object
+const maxWrong = 100 // errors reported per object
 
-// Form is one object that was sent.
+// Form is an object of a request.
 type Form struct {
 	path  string
 	wrong []fault.Field
 }
 
-// At begins the form of the object at path: "" for the body, "deals/3/" for a part of it.
+// At returns the form of the object at path: "" for the body, "deals/3/" for a part of it.
 func At(path string) *Form { return &Form{path: path} }
 
-// Wrong notes one wrong member.
+// Wrong records an invalid member.
 func (f *Form) Wrong(field, code, detail string) {
 	if len(f.wrong) < maxWrong {
 		f.wrong = append(f.wrong, fault.Field{Pointer: "#/" + f.path + field, Code: code, Detail: detail})
 	}
 }
 
-// OK tells whether nothing is wrong so far.
+// OK reports whether no error has been recorded.
 func (f *Form) OK() bool { return len(f.wrong) == 0 }
 
-// Fault is the 422 that names all that is wrong; nil where nothing is.
+// Fault returns the 422 fault with all recorded errors, or nil if there are none.
 func (f *Form) Fault() error {
 	if f.OK() {
 		return nil
@@ -56,24 +57,26 @@ func (f *Form) Fault() error {
 	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: f.wrong}
 }
 
-// Missing notes a member that a new object needs and that was not sent.
+// Missing records a required member that is absent.
 func Missing[T any](f *Form, field string, in wire.Field[T]) {
 	if !in.Set {
 		f.Wrong(field, "required", "This field is required.")
 	}
 }
 
-// Required takes a one-line text that can be neither null nor blank.
+// Required applies a one-line text that must be neither null nor blank.
 func (f *Form) Required(field string, in wire.Field[string], at *string, longest int) {
 	f.required(field, in, at, longest, f.line)
 }
 
-// RequiredText is Required for a text of many lines.
+// RequiredText is Required for a multi-line text.
 func (f *Form) RequiredText(field string, in wire.Field[string], at *string, longest int) {
 	f.required(field, in, at, longest, f.text)
 }
 
-func (f *Form) required(field string, in wire.Field[string], at *string, longest int, takes func(string, string, int) bool) {
+func (f *Form) required(field string, in wire.Field[string], at *string, longest int,
+	takes func(string, string, int) bool,
+) {
 	switch {
 	case !in.Set:
 	case in.Null:
@@ -85,17 +88,19 @@ func (f *Form) required(field string, in wire.Field[string], at *string, longest
 	}
 }
 
-// Optional takes a one-line text that null clears; so does a blank one.
+// Optional applies a one-line text that a null or blank value clears.
 func (f *Form) Optional(field string, in wire.Field[string], at **string, longest int) {
 	f.optional(field, in, at, longest, f.line)
 }
 
-// OptionalText is Optional for a text of many lines.
+// OptionalText is Optional for a multi-line text.
 func (f *Form) OptionalText(field string, in wire.Field[string], at **string, longest int) {
 	f.optional(field, in, at, longest, f.text)
 }
 
-func (f *Form) optional(field string, in wire.Field[string], at **string, longest int, takes func(string, string, int) bool) {
+func (f *Form) optional(field string, in wire.Field[string], at **string, longest int,
+	takes func(string, string, int) bool,
+) {
 	switch {
 	case !in.Set:
 	case in.Null || strings.TrimSpace(in.Value) == "":
@@ -109,9 +114,11 @@ func (f *Form) line(field, s string, longest int) bool {
 	return f.characters(field, s, longest, NotInLine)
 }
 
-// text may have line ends and tabs.
+// text validates a text that may contain line ends and tabs.
 func (f *Form) text(field, s string, longest int) bool {
-	return f.characters(field, s, longest, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' })
+	return f.characters(field, s, longest, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+	})
 }
 
 func (f *Form) characters(field, s string, longest int, refused func(rune) bool) bool {
@@ -126,7 +133,7 @@ func (f *Form) characters(field, s string, longest int, refused func(rune) bool)
 	return false
 }
 
-// OneOf takes one of a few words that null cannot clear.
+// OneOf applies one of the given words. null is not allowed.
 func (f *Form) OneOf(field string, in wire.Field[string], at *string, words ...string) {
 	switch {
 	case !in.Set:
@@ -139,7 +146,7 @@ func (f *Form) OneOf(field string, in wire.Field[string], at *string, words ...s
 	}
 }
 
-// ID takes a UUID that null clears.
+// ID applies a UUID that null clears.
 func (f *Form) ID(field string, in wire.Field[string], at **id.ID) {
 	if !in.Set {
 		return
@@ -156,7 +163,7 @@ func (f *Form) ID(field string, in wire.Field[string], at **id.ID) {
 	*at = &i
 }
 
-// Time takes an RFC 3339 time between the years 1900 and 9999 that null clears.
+// Time applies an RFC 3339 time between the years 1900 and 9999 that null clears.
 func (f *Form) Time(field string, in wire.Field[string], at **wire.Time) {
 	if !in.Set {
 		return
@@ -176,7 +183,7 @@ func (f *Form) Time(field string, in wire.Field[string], at **wire.Time) {
 	}
 }
 
-// Past takes the time of something that has happened, between 1970 and now.
+// Past applies a time between 1970 and now.
 func (f *Form) Past(field string, in wire.Field[string], now wire.Time, at *wire.Time) {
 	if in.Null {
 		f.Wrong(field, "not_nullable", "This field cannot be null.")
@@ -193,7 +200,7 @@ func (f *Form) Past(field string, in wire.Field[string], now wire.Time, at *wire
 	}
 }
 
-// Date takes a day, YYYY-MM-DD, between the years 1900 and 9999 that null clears.
+// Date applies a date, YYYY-MM-DD, between the years 1900 and 9999 that null clears.
 func (f *Form) Date(field string, in wire.Field[string], at **string) {
 	if !in.Set {
 		return
@@ -210,10 +217,10 @@ func (f *Form) Date(field string, in wire.Field[string], at **string) {
 	*at = &in.Value
 }
 
-// Refused is embedded by a patch: the members that were sent and that nobody may change, by their names on the wire.
+// Refused is embedded by patches. It holds the read-only members that were sent, by JSON name.
 type Refused struct{ Sent map[string]json.RawMessage }
 
-// Refuse puts a member in, if it was sent.
+// Refuse adds a member if it was sent.
 func (r *Refused) Refuse(name string, sent json.RawMessage) {
 	if sent == nil {
 		return
@@ -225,8 +232,8 @@ func (r *Refused) Refuse(name string, sent json.RawMessage) {
 	r.Sent[name] = sent
 }
 
-// ReadOnly refuses members that nobody may change, unless they say what is so anyway: a caller may send back the whole
-// object that it read. current is the object, as its JSON shows it.
+// ReadOnly refuses read-only members unless they have the current value, so that a caller may send back the whole
+// object that it read. current is the object in its JSON form.
 func (f *Form) ReadOnly(sent map[string]json.RawMessage, current any) {
 	if len(sent) == 0 {
 		return
@@ -243,7 +250,7 @@ func (f *Form) ReadOnly(sent map[string]json.RawMessage, current any) {
 	}
 }
 
-// same tells whether two values are equal JSON, or the same moment.
+// same reports whether two values are equal JSON, or equal times.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	if bytes.Equal(a, b) {

@@ -14,7 +14,7 @@ import (
 
 func null() wire.Field[string] { return wire.Field[string]{Set: true, Null: true} }
 
-// TestWhatEachKindOfMemberTakes: what is said of a member, and what the row has afterwards.
+// TestWhatEachKindOfMemberTakes checks the error for a member and the resulting row.
 func TestWhatEachKindOfMemberTakes(t *testing.T) {
 	t.Parallel()
 	at := wire.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -100,8 +100,10 @@ func TestAReadOnlyMemberMaySayWhatIsSo(t *testing.T) {
 		No *wire.Time `json:"no"`
 	}{ID: id.New(), At: wire.At(time.Unix(1_700_000_000, 0))}
 	for sent, ok := range map[string]bool{
-		`{"id":"` + current.ID.String() + `"}`: true, `{"id":"` + id.New().String() + `"}`: false, `{"at":"2023-11-14T23:13:20+01:00"}`: true,
-		`{"at":"2023-11-14T23:13:21+01:00"}`: false, `{"no":null}`: true, `{"no":"2023-11-14T23:13:20Z"}`: false, `{"nobody":null}`: false, `{"id":5}`: false,
+		`{"id":"` + current.ID.String() + `"}`: true, `{"id":"` + id.New().String() + `"}`: false,
+		`{"at":"2023-11-14T23:13:20+01:00"}`: true,
+		`{"at":"2023-11-14T23:13:21+01:00"}`: false, `{"no":null}`: true, `{"no":"2023-11-14T23:13:20Z"}`: false,
+		`{"nobody":null}`: false, `{"id":5}`: false,
 	} {
 		var p form.Refused
 		var members map[string]json.RawMessage

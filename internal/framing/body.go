@@ -3,7 +3,7 @@ package framing
 import "github.com/funnelwork/funnelwork/internal/fault"
 
 const (
-	maxSizeDigits = 15 // what 63 bits hold for certain
+	maxSizeDigits = 15 // fits in 63 bits
 	maxExtension  = 1 << 10
 	maxTrailer    = 16 << 10
 )
@@ -11,8 +11,8 @@ const (
 // inHead reports whether the next byte belongs to a head.
 func (s *scanner) inHead() bool { return s.state < inBody }
 
-// body scans b, which continues a body, up to the body's end. It returns how many bytes of b it has taken, and how many
-// of them, moved to the front of b, the server is to have: all but extensions and trailers.
+// body scans b, which continues a body, up to the body's end. It returns the number of bytes consumed, and the number
+// of bytes, moved to the front of b, that the server receives: all except extensions and trailers.
 func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 	i, w := 0, 0
 	for i < len(b) {
@@ -95,7 +95,7 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 	return i, w, nil
 }
 
-// size takes one byte of a chunk's size, or the CR behind it.
+// size consumes one byte of a chunk's size, or the CR after it.
 func (s *scanner) size(c byte) *fault.Fault {
 	var digit byte
 	switch {
@@ -116,7 +116,7 @@ func (s *scanner) size(c byte) *fault.Fault {
 	return nil
 }
 
-// trailer takes one byte of a trailer's line.
+// trailer consumes one byte of a trailer line.
 func (s *scanner) trailer(c byte) *fault.Fault {
 	if s.extra++; s.extra > maxTrailer {
 		return errBadTrailer

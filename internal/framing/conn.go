@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// Limits are those of a request's head.
+// Limits are the limits on a request's head.
 type Limits struct {
 	Bytes int
 	Time  time.Duration // from the head's first byte to its last
@@ -36,26 +36,26 @@ func (l *listener) Accept() (net.Conn, error) {
 	return NewConn(c, l.limits), nil
 }
 
-// Conn passes on the requests of a client whose framing is beyond doubt. As any net.Conn it is read by one goroutine at
-// a time; its other methods are safe for concurrent use.
+// Conn passes on only requests with unambiguous framing. Like any net.Conn it is read by one goroutine at a time; its
+// other methods are safe for concurrent use.
 type Conn struct {
 	net.Conn
 	limits Limits
 
 	scan    scanner
-	held    []byte // the begin of a head that is not complete
-	ready   []byte // to be read before anything else
-	end     error  // of all reads after that
+	held    []byte // the beginning of an incomplete head
+	ready   []byte // to be read first
+	end     error  // the error of all reads after ready
 	refusal *fault.Fault
 
 	linger atomic.Bool
 
 	mu       sync.Mutex
-	deadline time.Time // for reads, as the server set it
-	headEnd  time.Time // for the head that is held; zero without one
+	deadline time.Time // for reads, set by the server
+	headEnd  time.Time // of the held head; zero without one
 }
 
-// How far the rest of a refused request is read before its connection closes.
+// Limits on how much of a refused request is read before its connection closes.
 const (
 	lingerBytes = 64 << 20
 	lingerTime  = 2 * time.Second
@@ -64,15 +64,15 @@ const (
 // NewConn returns a Conn that reads from c.
 func NewConn(c net.Conn, l Limits) *Conn { return &Conn{Conn: c, limits: l} }
 
-// Refusal returns why a request was refused, or nil. It may be called while a request stands in for that one
-// and after a read of a body has failed.
+// Refusal returns why a request was refused, or nil. It may be called while the server handles the replacement of a
+// refused request, and after a read of a body has failed.
 func (c *Conn) Refusal() *fault.Fault { return c.refusal }
 
-// Linger has Close wait for what the client still sends: closing at once would make the kernel reset the connection, and
-// the client would never read its answer.
+// Linger makes Close read what the client still sends. Without it the kernel would reset the connection, and the client
+// would never read its response.
 func (c *Conn) Linger() { c.linger.Store(true) }
 
-// Read returns whole heads, and what follows them as it arrives. It blocks while a head is not complete.
+// Read returns complete heads, and the data after them as it arrives. It blocks while a head is incomplete.
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -102,7 +102,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 }
 
-// readHeld reads on where a head is not complete. After an error, the head is still held.
+// readHeld reads more of an incomplete head. After an error, the head is still held.
 func (c *Conn) readHeld() error {
 	if cap(c.held)-len(c.held) < 512 {
 		c.held = append(make([]byte, 0, 2*cap(c.held)+512), c.held...)
@@ -139,9 +139,10 @@ func (c *Conn) readHeld() error {
 	return nil
 }
 
-// pass scans b, and returns how many bytes at its front the server may have, and what is left of an incomplete head.
+// pass scans b. It returns the number of bytes at the front of b that the server may read, and the part of an
+// incomplete head.
 func (c *Conn) pass(b []byte) (good int, rest []byte) {
-	head := -1 // where the head of the request that is being read begins, if that is in b
+	head := -1 // offset in b of the current request's head; -1 if not in b
 	for i := 0; i < len(b); {
 		if !c.scan.inHead() {
 			taken, kept, refused := c.scan.body(b[i:])
@@ -186,7 +187,7 @@ func (c *Conn) pass(b []byte) (good int, rest []byte) {
 	return good, nil
 }
 
-// refuse has a request stand in for the one that is being read.
+// refuse replaces the current request with one that reports the refusal.
 func (c *Conn) refuse(why *fault.Fault) {
 	c.refusal, c.ready, c.end = why, []byte(standIn), io.EOF
 	c.Linger()
@@ -196,7 +197,7 @@ func (c *Conn) tooLarge() *fault.Fault {
 	return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.", c.limits.Bytes>>10)
 }
 
-// hold keeps the begin of a head, and starts its time.
+// hold stores the beginning of a head and starts its timeout.
 func (c *Conn) hold(b []byte) {
 	c.held = append(make([]byte, 0, len(b)+1024), b...)
 	c.headDeadline(true)
@@ -209,17 +210,17 @@ func (c *Conn) headDeadline(on bool) {
 	if on {
 		c.headEnd = time.Now().Add(c.limits.Time)
 	}
-	_ = c.setDeadline() // it fails where the next read does
+	_ = c.setDeadline() // if it fails, the next read fails too
 }
 
-// late reports whether the head's own time is over.
+// late reports whether the head's timeout has passed.
 func (c *Conn) late() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.headEnd.IsZero() && !time.Now().Before(c.headEnd)
 }
 
-// setDeadline is called with the lock held.
+// setDeadline sets the earlier of both deadlines. The caller must hold the lock.
 func (c *Conn) setDeadline() error {
 	at := c.deadline
 	if !c.headEnd.IsZero() && (at.IsZero() || c.headEnd.Before(at)) {
@@ -228,7 +229,7 @@ func (c *Conn) setDeadline() error {
 	return c.Conn.SetReadDeadline(at)
 }
 
-// SetReadDeadline is net.Conn's. A head that is held may end the read earlier.
+// SetReadDeadline implements net.Conn. The timeout of a held head may end the read earlier.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,12 +237,12 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadline()
 }
 
-// SetDeadline is net.Conn's.
+// SetDeadline implements net.Conn.
 func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// CloseWrite ends the answers and leaves the other direction open.
+// CloseWrite closes the sending direction and leaves the receiving one open.
 func (c *Conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -249,7 +250,7 @@ func (c *Conn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// Close is net.Conn's; see Linger.
+// Close implements net.Conn; see Linger.
 func (c *Conn) Close() error {
 	if c.linger.Swap(false) && c.CloseWrite() == nil {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(lingerTime))
@@ -260,7 +261,7 @@ func (c *Conn) Close() error {
 
 type contextKey struct{}
 
-// WithConn is a ConnContext of net/http: it lets RefusalOf find the connection of a request.
+// WithConn is a ConnContext for net/http. It enables RefusalOf to find the connection of a request.
 func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, contextKey{}, c)
 }

@@ -21,7 +21,7 @@ import (
 
 var limits = framing.Limits{Bytes: 16 << 10, Time: time.Minute}
 
-// pieces is a connection on which text arrives in pieces of a size; 0 is all at once. What is written is kept.
+// pieces is a connection that delivers text in pieces of a size; 0 is all at once. It records what is written.
 type pieces struct {
 	net.Conn
 	text string
@@ -49,12 +49,12 @@ func (*pieces) SetDeadline(t time.Time) error      { return nil }
 func (*pieces) LocalAddr() net.Addr                { return &net.TCPAddr{} }
 func (*pieces) RemoteAddr() net.Addr               { return &net.TCPAddr{} }
 
-// passed is what a connection lets a server read of text.
+// passed is what a connection passes to a server.
 type passed struct {
 	Text string
 	Why  string // the detail of the refusal
 	Code fault.Code
-	Err  string // of the last read, but for io.EOF
+	Err  string // of the last read, except io.EOF
 }
 
 func pass(text string, size int) passed {
@@ -70,12 +70,12 @@ func pass(text string, size int) passed {
 	return p
 }
 
-// request is what a server understands of one.
+// request is a request as a server parses it.
 type request struct {
 	Method, Target, Body string
 }
 
-// understood reads text as net/http does, and returns why it stopped.
+// understood parses text as net/http does, and returns why it stopped.
 func understood(text string) (all []request, err error) {
 	r := bufio.NewReader(strings.NewReader(text))
 	for {
@@ -148,36 +148,85 @@ func TestARefusalStandsInForItsRequest(t *testing.T) {
 	}
 }
 
-// taken are texts of whole requests, and what a server is to understand of them.
+// taken are complete requests, and the result of parsing them.
 var taken = map[string]struct {
 	text string
 	want []request
 }{
-	"pipelined":                  {get + get + get, []request{{"GET", "/one", ""}, {"GET", "/one", ""}, {"GET", "/one", ""}}},
-	"bodies":                     {post + "Content-Length: 4\r\n\r\nabcd" + get + post + "content-LENGTH:\t2 \r\n\r\nef" + get, []request{{"POST", "/two", "abcd"}, {"GET", "/one", ""}, {"POST", "/two", "ef"}, {"GET", "/one", ""}}},
-	"a request in a body":        {post + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(hidden)) + hidden + get, []request{{"POST", "/two", hidden}, {"GET", "/one", ""}}},
-	"a request in a chunk":       {post + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%X\r\n", len(hidden)) + hidden + "\r\n0\r\n\r\n" + get, []request{{"POST", "/two", hidden}, {"GET", "/one", ""}}},
-	"length of nothing":          {post + "Content-Length: 0\r\n\r\n" + get, []request{{"POST", "/two", ""}, {"GET", "/one", ""}}},
-	"zeros before a length":      {post + "Content-Length: 0004\r\n\r\nabcd" + get, []request{{"POST", "/two", "abcd"}, {"GET", "/one", ""}}},
-	"neither length nor coding":  {post + "\r\n" + get, []request{{"POST", "/two", ""}, {"GET", "/one", ""}}},
-	"a GET with a body":          {"GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab" + get, []request{{"GET", "/x", "ab"}, {"GET", "/one", ""}}},
-	"chunks":                     {post + "transfer-encoding: Chunked \r\n\r\n2\r\nab\r\n0a\r\n0123456789\r\n0\r\n\r\n" + get, []request{{"POST", "/two", "ab0123456789"}, {"GET", "/one", ""}}},
-	"extensions":                 {post + "Transfer-Encoding: chunked\r\n\r\n2;a=b;c=\"d e\"\r\nab\r\n1; x\r\nc\r\n0;" + strings.Repeat("a", 1000) + "\r\n\r\n" + get, []request{{"POST", "/two", "abc"}, {"GET", "/one", ""}}},
-	"trailers":                   {post + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nX: y\r\nContent-Length: 9\r\n0: \r\n\r\n" + get, []request{{"POST", "/two", "ab"}, {"GET", "/one", ""}}},
-	"an empty line between":      {get + "\r\n" + get, []request{{"GET", "/one", ""}, {"GET", "/one", ""}}},
-	"an empty line in front":     {"\r\n" + get, []request{{"GET", "/one", ""}}},
-	"an empty line at the end":   {get + "\r\n", []request{{"GET", "/one", ""}}},
-	"HTTP/1.2":                   {"GET /x HTTP/1.2\r\nHost: x\r\n\r\n" + get, []request{{"GET", "/x", ""}, {"GET", "/one", ""}}},
-	"HTTP/1.0 without a host":    {"GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + get, []request{{"GET", "/x", ""}, {"GET", "/one", ""}}},
-	"HTTP/1.0 with a body":       {"POST /x HTTP/1.0\r\nContent-Length: 2\r\n\r\nab" + get, []request{{"POST", "/x", "ab"}, {"GET", "/one", ""}}},
-	"an absolute target":         {"GET http://y/x HTTP/1.1\r\nHost: y\r\n\r\n", []request{{"GET", "http://y/x", ""}}},
-	"OPTIONS of the server":      {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", []request{{"OPTIONS", "*", ""}}},
-	"an empty host":              {"GET /x HTTP/1.1\r\nHost:\r\n\r\n", []request{{"GET", "/x", ""}}},
-	"an address as host":         {"GET /x HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", []request{{"GET", "/x", ""}}},
-	"values above ASCII, tabs":   {"GET /x HTTP/1.1\r\nHost: x\r\nX: \xc3\xbc\ta\r\nY:\r\n\r\n", []request{{"GET", "/x", ""}}},
-	"a target above ASCII":       {"GET /\xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n", []request{{"GET", "/\xc3\xbc", ""}}},
-	"a head of the largest size": {"GET /x HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("a", 16<<10-len("GET /x HTTP/1.1\r\nHost: x\r\nX: \r\n\r\n")) + "\r\n\r\n" + get, []request{{"GET", "/x", ""}, {"GET", "/one", ""}}},
-	"a long body":                {post + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100_000) + get, []request{{"POST", "/two", strings.Repeat("a", 100_000)}, {"GET", "/one", ""}}},
+	"pipelined": {
+		get + get + get,
+		[]request{{"GET", "/one", ""}, {"GET", "/one", ""}, {"GET", "/one", ""}},
+	},
+	"bodies": {
+		post + "Content-Length: 4\r\n\r\nabcd" + get + post +
+			"content-LENGTH:\t2 \r\n\r\nef" + get,
+		[]request{{"POST", "/two", "abcd"}, {"GET", "/one", ""}, {"POST", "/two", "ef"}, {"GET", "/one", ""}},
+	},
+	"a request in a body": {
+		post + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(hidden)) + hidden + get,
+		[]request{{"POST", "/two", hidden}, {"GET", "/one", ""}},
+	},
+	"a request in a chunk": {post + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%X\r\n",
+		len(hidden)) + hidden + "\r\n0\r\n\r\n" + get, []request{{"POST", "/two", hidden}, {"GET", "/one", ""}}},
+	"length of nothing": {
+		post + "Content-Length: 0\r\n\r\n" + get,
+		[]request{{"POST", "/two", ""}, {"GET", "/one", ""}},
+	},
+	"zeros before a length": {
+		post + "Content-Length: 0004\r\n\r\nabcd" + get,
+		[]request{{"POST", "/two", "abcd"}, {"GET", "/one", ""}},
+	},
+	"neither length nor coding": {post + "\r\n" + get, []request{{"POST", "/two", ""}, {"GET", "/one", ""}}},
+	"a GET with a body": {
+		"GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab" + get,
+		[]request{{"GET", "/x", "ab"}, {"GET", "/one", ""}},
+	},
+	"chunks": {
+		post +
+			"transfer-encoding: Chunked \r\n\r\n2\r\nab\r\n0a\r\n0123456789\r\n0\r\n\r\n" + get,
+		[]request{{"POST", "/two", "ab0123456789"}, {"GET", "/one", ""}},
+	},
+	"extensions": {post +
+		"Transfer-Encoding: chunked\r\n\r\n2;a=b;c=\"d e\"\r\nab\r\n1; x\r\nc\r\n0;" + strings.Repeat("a",
+		1000) + "\r\n\r\n" + get, []request{{"POST", "/two", "abc"}, {"GET", "/one", ""}}},
+	"trailers": {
+		post +
+			"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nX: y\r\nContent-Length: 9\r\n0: \r\n\r\n" + get,
+		[]request{{"POST", "/two", "ab"}, {"GET", "/one", ""}},
+	},
+	"an empty line between":    {get + "\r\n" + get, []request{{"GET", "/one", ""}, {"GET", "/one", ""}}},
+	"an empty line in front":   {"\r\n" + get, []request{{"GET", "/one", ""}}},
+	"an empty line at the end": {get + "\r\n", []request{{"GET", "/one", ""}}},
+	"HTTP/1.2": {
+		"GET /x HTTP/1.2\r\nHost: x\r\n\r\n" + get,
+		[]request{{"GET", "/x", ""}, {"GET", "/one", ""}},
+	},
+	"HTTP/1.0 without a host": {
+		"GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + get,
+		[]request{{"GET", "/x", ""}, {"GET", "/one", ""}},
+	},
+	"HTTP/1.0 with a body": {
+		"POST /x HTTP/1.0\r\nContent-Length: 2\r\n\r\nab" + get,
+		[]request{{"POST", "/x", "ab"}, {"GET", "/one", ""}},
+	},
+	"an absolute target":    {"GET http://y/x HTTP/1.1\r\nHost: y\r\n\r\n", []request{{"GET", "http://y/x", ""}}},
+	"OPTIONS of the server": {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", []request{{"OPTIONS", "*", ""}}},
+	"an empty host":         {"GET /x HTTP/1.1\r\nHost:\r\n\r\n", []request{{"GET", "/x", ""}}},
+	"an address as host":    {"GET /x HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", []request{{"GET", "/x", ""}}},
+	"values above ASCII, tabs": {
+		"GET /x HTTP/1.1\r\nHost: x\r\nX: \xc3\xbc\ta\r\nY:\r\n\r\n",
+		[]request{{"GET", "/x", ""}},
+	},
+	"a target above ASCII": {"GET /\xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n", []request{{"GET", "/\xc3\xbc", ""}}},
+	"a head of the largest size": {
+		"GET /x HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("a",
+			16<<10-len("GET /x HTTP/1.1\r\nHost: x\r\nX: \r\n\r\n")) + "\r\n\r\n" + get,
+		[]request{{"GET", "/x", ""}, {"GET", "/one", ""}},
+	},
+	"a long body": {
+		post + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100_000) + get,
+		[]request{{"POST", "/two", strings.Repeat("a", 100_000)}, {"GET", "/one", ""}},
+	},
 }
 
 func TestWholeRequestsPassWhateverTheirPieces(t *testing.T) {
@@ -197,7 +246,8 @@ func TestWholeRequestsPassWhateverTheirPieces(t *testing.T) {
 				if d := cmp.Diff(c.want, all); d != "" {
 					t.Error(d)
 				}
-				if strings.Contains(got.Text, "HTTP/1.2") || strings.Contains(got.Text, "a=b") || strings.Contains(got.Text, "X: y") {
+				if strings.Contains(got.Text, "HTTP/1.2") || strings.Contains(got.Text, "a=b") ||
+					strings.Contains(got.Text, "X: y") {
 					t.Errorf("the server sees %q", got.Text)
 				}
 			})
@@ -260,7 +310,8 @@ func TestAServersDeadlineLeavesTheHeadThatIsHeld(t *testing.T) {
 }
 
 func TestAScanAllocatesNothing(t *testing.T) {
-	head := "GET /api/v1/crm/contacts/0199 HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Bearer " +
+	head := "GET /api/v1/crm/contacts/0199 HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: " +
+		"Go-http-client/1.1\r\nAuthorization: Bearer " +
 		strings.Repeat("a", 300) + "\r\nAccept-Encoding: gzip\r\nX-Request-Id: abc\r\n\r\n"
 	raw := &pieces{}
 	c := framing.NewConn(raw, limits)
@@ -276,7 +327,8 @@ func TestAScanAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	head := "GET /api/v1/crm/contacts/0199 HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Bearer " +
+	head := "GET /api/v1/crm/contacts/0199 HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: " +
+		"Go-http-client/1.1\r\nAuthorization: Bearer " +
 		strings.Repeat("a", 80) + "\r\nAccept-Encoding: gzip\r\nX-Request-Id: abc\r\n\r\n"
 	raw := &pieces{}
 	c := framing.NewConn(raw, limits)

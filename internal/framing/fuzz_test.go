@@ -29,7 +29,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzNoMoreRequestsThanAStrictReaderSees holds what passes to net/http's reading of all that was sent.
+// FuzzNoMoreRequestsThanAStrictReaderSees compares the passed requests with net/http's parsing of the whole input.
 func FuzzNoMoreRequestsThanAStrictReaderSees(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string, size int) {
@@ -62,7 +62,7 @@ func FuzzNoMoreRequestsThanAStrictReaderSees(f *testing.F) {
 	})
 }
 
-// FuzzServersSeeTheRequestsThatPass holds the servers behind a connection to the scanner's count of requests.
+// FuzzServersSeeTheRequestsThatPass compares the requests of servers behind a connection with the scanner's count.
 func FuzzServersSeeTheRequestsThatPass(f *testing.F) {
 	seeds(f)
 	fast, standard := newFast(), newStandard(f)
@@ -75,13 +75,16 @@ func FuzzServersSeeTheRequestsThatPass(f *testing.F) {
 		if _, noAddress := errors.AsType[*url.Error](err); noAddress {
 			t.Skip("net/http refuses the address, which is no matter of framing")
 		}
-		for name, serve := range map[string]func(net.Conn) []request{"fasthttp": fast.serve, "net/http": standard.serve} {
+		for name, serve := range map[string]func(net.Conn) []request{
+			"fasthttp": fast.serve,
+			"net/http": standard.serve,
+		} {
 			seen := serve(framing.NewConn(&pieces{text: text, size: size}, limits))
 			if len(seen) > len(want) {
 				t.Errorf("%s sees %d requests, %d pass:\n%q\n%+v", name, len(seen), len(want), text, seen)
 			}
 			for i := range min(len(want), len(seen)) {
-				if framing.IsRefusal(want[i].Target) { // the server may have begun to read it: its buffer is smaller
+				if framing.IsRefusal(want[i].Target) { // the server may have begun to read it: smaller buffer
 					break
 				}
 				if want[i].Method != seen[i].Method || want[i].Body != seen[i].Body {
@@ -99,7 +102,10 @@ type fastServer struct {
 
 func newFast() *fastServer {
 	s := &fastServer{}
-	s.server = fasthttp.Server{StreamRequestBody: true, DisablePreParseMultipartForm: true, ReadBufferSize: limits.Bytes, Logger: silent{}}
+	s.server = fasthttp.Server{
+		StreamRequestBody: true, DisablePreParseMultipartForm: true,
+		ReadBufferSize: limits.Bytes, Logger: silent{},
+	}
 	s.server.Handler = func(c *fasthttp.RequestCtx) {
 		var body []byte
 		var err error

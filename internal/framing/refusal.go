@@ -2,19 +2,19 @@ package framing
 
 import "github.com/funnelwork/funnelwork/internal/fault"
 
-// standIn takes the place of a refused request. No request of a client has its target, which the scanner refuses.
+// standIn replaces a refused request. A client cannot send its target, since the scanner refuses it.
 const (
 	refusalTarget = "refused:request"
 	standIn       = "GET " + refusalTarget + " HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n"
 )
 
-// IsRefusal reports whether a request with this target stands in for one that was refused. The connection's Refusal
-// says why; the answer must close the connection.
+// IsRefusal reports whether a request with this target replaces a refused one. The connection's Refusal returns the
+// reason. The response must close the connection.
 func IsRefusal(target string) bool { return target == refusalTarget }
 
 func malformed(detail string) *fault.Fault { return fault.New(fault.MalformedRequest, detail) }
 
-// The refusals. They are values, so that a refusal allocates nothing.
+// The refusals. They are variables, so that a refusal does not allocate.
 var (
 	errBadRequestLine  = malformed("The request line is malformed.")
 	errBadVersion      = fault.New(fault.VersionUnsupported, "This server speaks HTTP/1.1 and HTTP/1.0.")

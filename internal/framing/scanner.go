@@ -6,11 +6,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// scanner follows the requests of one connection. Its zero value is at the start of a request.
+// scanner tracks the requests of one connection. Its zero value is at the start of a request.
 type scanner struct {
 	state state
 
-	// Of the head that is being read: offsets from its first byte.
+	// State of the current head: offsets from its first byte.
 	at       int // scanned so far
 	nameAt   int
 	valueAt  int
@@ -23,10 +23,10 @@ type scanner struct {
 	chunked  bool
 	bodySize int64
 
-	// Of a chunked body.
-	left   int64 // of the chunk, or of a body with Content-Length
-	digits int   // of the chunk's size
-	extra  int   // bytes of the extension, or of the trailer
+	// State of a body.
+	left   int64 // remaining bytes of the chunk, or of a body with Content-Length
+	digits int   // digits of the chunk's size
+	extra  int   // bytes of the extension or of the trailer
 }
 
 type state uint8
@@ -41,7 +41,7 @@ const (
 	atLineFeed // of a header line
 	atHeadFeed // of the head's last line
 
-	inBody // from here on the head is complete
+	inBody // in this and later states the head is complete
 	inSize
 	inExtension
 	atSizeFeed
@@ -55,7 +55,7 @@ const (
 	atLastFeed
 )
 
-// field is what a header means to the framing.
+// field is a header's significance for the framing.
 type field uint8
 
 const (
@@ -66,10 +66,10 @@ const (
 	codingField
 )
 
-// The classes of bytes.
+// Byte classes.
 const (
 	tokenByte  = 1 << iota // RFC 9110, 5.6.2
-	targetByte             // visible; bytes above ASCII are let through, since many clients send them
+	targetByte             // visible; bytes above ASCII are allowed, since many clients send them
 	valueByte              // RFC 9110, 5.5, without CR and LF
 	hostByte               // RFC 3986: uri-host and port
 )
@@ -97,8 +97,8 @@ var classes = func() (c [256]uint8) {
 
 const protocol = "HTTP/1.1"
 
-// head scans b, which begins with the first byte of a head and has all that arrived of it. It returns the head's length,
-// or 0 where the head is not complete yet.
+// head scans b, which contains everything received from the first byte of a head. It returns the head's length, or 0 if
+// the head is incomplete.
 func (s *scanner) head(b []byte) (int, *fault.Fault) {
 	i := s.at
 	for i < len(b) {
@@ -198,7 +198,8 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 	return 0, nil
 }
 
-// emptyLine returns the length of the empty line, whole or not, that b has before a request: one is let pass (RFC 9112, 2.2).
+// emptyLine returns the length of the empty line, complete or not, at the start of b: one is allowed before a request
+// (RFC 9112, 2.2).
 func (s *scanner) emptyLine(b []byte) int {
 	switch {
 	case b[0] != '\r' || s.state != inMethod || s.at > 0 || s.emptied:
@@ -212,7 +213,7 @@ func (s *scanner) emptyLine(b []byte) int {
 	return 2
 }
 
-// version takes the byte at i of b, the end of the request line: HTTP/ digit . digit CR LF.
+// version checks the byte at i of b, which is in the end of the request line: HTTP/ digit . digit CR LF.
 func (s *scanner) version(b []byte, i int) *fault.Fault {
 	switch c := b[i]; i {
 	case 5, 7:
@@ -241,7 +242,7 @@ func (s *scanner) version(b []byte, i int) *fault.Fault {
 	return nil
 }
 
-// isTarget reports whether target is of one of the four forms of RFC 9112, 3.2.
+// isTarget reports whether target has one of the four forms of RFC 9112, 3.2.
 func isTarget(method, target []byte) bool {
 	switch {
 	case len(target) == 0:
@@ -254,7 +255,8 @@ func isTarget(method, target []byte) bool {
 		return bytes.IndexByte(target, '/') < 0 && bytes.IndexByte(target, ':') > 0 && !IsRefusal(string(target))
 	default:
 		scheme, rest, found := bytes.Cut(target, []byte("://"))
-		return found && len(rest) > 0 && (bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https")))
+		return found && len(rest) > 0 &&
+			(bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https")))
 	}
 }
 
@@ -280,7 +282,7 @@ func fieldOf(name []byte) field {
 	return otherField
 }
 
-// is compares without regard to ASCII case, which alone counts here; lower has letters and hyphens.
+// is reports whether name equals lower, ignoring ASCII case. lower may contain only letters and hyphens.
 func is(name []byte, lower string) bool {
 	if len(name) != len(lower) {
 		return false
@@ -293,7 +295,7 @@ func is(name []byte, lower string) bool {
 	return true
 }
 
-// take is one header that matters to the framing, or must not occur twice.
+// take processes one header that affects the framing or must not occur twice.
 func (s *scanner) take(value []byte) *fault.Fault {
 	switch s.field {
 	case hostField:
@@ -316,7 +318,7 @@ func (s *scanner) take(value []byte) *fault.Fault {
 			return errTwoLengths
 		}
 		s.length = true
-		if len(value) == 0 || len(value) > 18 { // what 63 bits hold for certain
+		if len(value) == 0 || len(value) > 18 { // fits in 63 bits
 			return errBadLength
 		}
 		for _, c := range value {
@@ -337,7 +339,7 @@ func (s *scanner) take(value []byte) *fault.Fault {
 	return nil
 }
 
-// begin goes on from a complete head to its body, or to the next head.
+// begin continues after a complete head, with its body or with the next head.
 func (s *scanner) begin() *fault.Fault {
 	http11, host, length, chunked, size := s.http11, s.host, s.length, s.chunked, s.bodySize
 	*s = scanner{}

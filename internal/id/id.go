@@ -1,4 +1,4 @@
-// Package id makes and reads the ids of every row: UUIDv7, so that the order of ids is the order of making.
+// Package id creates and parses the ids of all rows: UUIDv7, so that the order of ids is the order of creation.
 package id
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID is a UUID in 16 bytes. It is a plain byte array to pgx, which sends it as uuid without a detour, and the
-// usual lower-case text to JSON. The zero ID belongs to the platform itself.
+// ID is a UUID in 16 bytes. pgx sends it as uuid without conversion, and JSON shows it in the usual lower-case form.
+// The zero ID is the id of the platform itself.
 type ID [16]byte
 
-// New answers a UUIDv7 (RFC 9562) of this moment.
+// New returns a UUIDv7 (RFC 9562) with the current time.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
-// Parse reads the 36 character form, in either case; anything else is an error.
+// Parse parses the 36-character form, in either case. Any other form is an error.
 func Parse(s string) (ID, error) {
 	if len(s) != 36 {
 		return ID{}, fmt.Errorf("parse id: want 36 characters, have %d", len(s))
@@ -29,7 +29,7 @@ func Parse(s string) (ID, error) {
 	return ID(u), nil
 }
 
-// String is the lower-case form with hyphens.
+// String returns the lower-case form with hyphens.
 func (i ID) String() string {
 	var b [36]byte
 	hex.Encode(b[0:8], i[0:4])
@@ -41,27 +41,27 @@ func (i ID) String() string {
 	return string(b[:])
 }
 
-// IsZero tells the platform's own id from an org's.
+// IsZero reports whether i is the zero ID, the id of the platform itself.
 func (i ID) IsZero() bool { return i == ID{} }
 
-// Time is the moment, to the millisecond, that a UUIDv7 was made at.
+// Time returns the creation time of a UUIDv7, to the millisecond.
 func (i ID) Time() time.Time {
 	ms := int64(i[0])<<40 | int64(i[1])<<32 | int64(i[2])<<24 | int64(i[3])<<16 | int64(i[4])<<8 | int64(i[5])
 	return time.UnixMilli(ms).UTC()
 }
 
-// Floor is below every UUIDv7 of t's millisecond or a later one, and above every earlier one.
+// Floor returns an ID below every UUIDv7 of t's millisecond or later, and above every earlier one.
 func Floor(t time.Time) (i ID) {
 	ms := min(max(t.UnixMilli(), 0), 1<<48-1)
 	i[0], i[1], i[2], i[3], i[4], i[5] = byte(ms>>40), byte(ms>>32), byte(ms>>24), byte(ms>>16), byte(ms>>8), byte(ms)
 	return i
 }
 
-// MarshalText writes the lower-case form, so JSON shows a string.
+// MarshalText returns the lower-case form, so that JSON shows a string.
 func (i ID) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
-// UnmarshalText reads what Parse reads.
+// UnmarshalText parses the forms that Parse accepts.
 func (i *ID) UnmarshalText(b []byte) (err error) { *i, err = Parse(string(b)); return err }
 
-// Value keeps database/sql users, such as tests, working; pgx takes UUIDValue's way.
+// Value implements driver.Valuer for users of database/sql, such as tests. pgx uses UUIDValue.
 func (i ID) Value() (driver.Value, error) { return i.String(), nil }

@@ -30,12 +30,17 @@ func TestIDsGrowWithTimeAndSurviveTheirText(t *testing.T) {
 
 func TestOnlyThe36CharacterFormIsAnID(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"", "x", "{0190a8b0-0000-7000-8000-000000000000}", "urn:uuid:0190a8b0-0000-7000-8000-000000000000", "0190a8b0000070008000000000000000", "0190a8b0-0000-7000-8000-00000000000g"} {
+	for _, s := range []string{
+		"", "x", "{0190a8b0-0000-7000-8000-000000000000}",
+		"urn:uuid:0190a8b0-0000-7000-8000-000000000000", "0190a8b0000070008000000000000000",
+		"0190a8b0-0000-7000-8000-00000000000g",
+	} {
 		if got, err := id.Parse(s); err == nil {
 			t.Errorf("Parse(%q) = %v", s, got)
 		}
 	}
-	if i, err := id.Parse("0190A8B0-0000-7000-8000-00000000000F"); err != nil || i.String() != "0190a8b0-0000-7000-8000-00000000000f" {
+	if i, err := id.Parse("0190A8B0-0000-7000-8000-00000000000F"); err != nil ||
+		i.String() != "0190a8b0-0000-7000-8000-00000000000f" {
 		t.Errorf("upper case: %v, %v", i, err)
 	}
 }
@@ -61,10 +66,12 @@ func TestTheFloorOfAMomentPartsWhatCameBeforeFromWhatCameAfter(t *testing.T) {
 	t.Parallel()
 	i := id.New()
 	at := i.Time()
-	if floor, next := id.Floor(at), id.Floor(at.Add(time.Millisecond)); floor.String() > i.String() || next.String() <= i.String() || !floor.Time().Equal(at) {
+	if floor, next := id.Floor(at), id.Floor(at.Add(time.Millisecond)); floor.String() > i.String() ||
+		next.String() <= i.String() || !floor.Time().Equal(at) {
 		t.Errorf("%v is not from %v on and before %v", i, floor, next)
 	}
-	if early, late := id.Floor(time.Time{}), id.Floor(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); !early.IsZero() || late.String()[:13] != "ffffffff-ffff" {
+	if early, late := id.Floor(time.Time{}), id.Floor(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); !early.IsZero() ||
+		late.String()[:13] != "ffffffff-ffff" {
 		t.Errorf("the ends of time: %v, %v", early, late)
 	}
 }

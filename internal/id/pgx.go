@@ -2,8 +2,8 @@ package id
 
 import "github.com/jackc/pgx/v5/pgtype"
 
-// UUIDValue hands pgx the 16 bytes as they are. Without it pgx would take the driver.Valuer detour, which
-// costs a string and a parse per argument.
+// UUIDValue passes the 16 bytes to pgx unchanged. Without it pgx would use driver.Valuer, which costs a string and a
+// parse per argument.
 func (i ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: i, Valid: true}, nil }
 
 // ScanUUID reads a uuid column; NULL becomes the zero ID.

@@ -1,23 +1,24 @@
-// Package keyring changes the keys under which the database's secrets are sealed, while everything runs.
+// Package keyring rotates the keys that encrypt the secrets in the database, without downtime.
 //
 // # Why two steps
 //
-// A process that lacks a key cannot read what another sealed with it. So a new key is added first, which opens and
-// does not seal; it becomes the primary one when every running process holds it; and then what older keys sealed is
-// sealed anew, in small batches beside the traffic. Nothing is unreadable at any moment.
+// A process without a key cannot read what another process sealed with it. A rotation therefore adds the new key first,
+// for decryption only. When every running process holds the key, it becomes the primary one. A job then reseals what
+// older keys sealed, in small batches beside the traffic. Every ciphertext stays readable throughout.
 //
-// # Who runs
+// # Running processes
 //
-// A long-running process keeps a row in table process: which keys it holds and which of them seals. It writes the row
-// before it reads or seals anything (Enter), and again every two seconds (Presence.Run). The promotion takes a lock
-// on that table, looks at the rows, and writes down the key as promoted: whoever enters later meets the promoted key
-// and refuses to start without it, whoever entered before was looked at. A row that is older than Gone is of a process that
-// cannot reach Postgres, and so reads no sealed row either; when it comes back its next beat finds the promoted key
-// missing, and it takes it from the file, or ends where the keyset is a setting.
+// Each long-running process keeps a row in table process, which lists the keys that it holds and its primary key. The
+// process writes the row before it reads or seals anything (Enter), and again every two seconds (Presence.Run). A
+// promotion locks that table, reads the rows and records the key as promoted. A process that enters later finds the
+// promoted key recorded and refuses to start without it; a process that entered before was checked. A row older than
+// Gone belongs to a process that cannot reach Postgres, and so reads no sealed row either. When that process comes
+// back, its next heartbeat finds that the promoted key is missing: it loads the key from the file, or exits if its
+// keyset is a setting.
 //
-// # When a key may go
+// # When a key may be retired
 //
-// Retire refuses while a row is sealed under the key, while a process seals with it or did so within the last
-// quarter of an hour, and while a refresh of tokens that began before the promotion is still open, since its answer
-// may lie sealed on a worker's disk.
+// Retire refuses while a row is sealed under the key, while a process seals with it or did so within the last quarter
+// of an hour, and while a token refresh that began before the promotion is still open, since its response may lie
+// sealed on a worker's disk.
 package keyring

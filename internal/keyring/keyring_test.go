@@ -36,7 +36,8 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, db: testkit.DB(t), path: filepath.Join(t.TempDir(), "keyset.json")}
 	r.sql = testkit.Pgx(t, r.db.URL)
 	r.box()
-	r.exec(`CREATE TABLE thing (org_id uuid, id uuid, sealed bytea, n int NOT NULL DEFAULT 0, PRIMARY KEY (org_id, id)); GRANT ALL ON thing TO funnelwork_system`)
+	r.exec(`CREATE TABLE thing (org_id uuid, id uuid, sealed bytea, n int NOT NULL DEFAULT 0, PRIMARY KEY (org_id, ` +
+		`id)); GRANT ALL ON thing TO funnelwork_system`)
 	return r
 }
 
@@ -47,8 +48,8 @@ func (r *rig) exec(sql string, args ...any) {
 	}
 }
 
-// box is the keyset as a process of its own has it.
-func (r *rig) box() *secret.Box {
+// box returns the keyset as another process loads it from the file.
+func (r *rig) box() *secret.Sealer {
 	r.t.Helper()
 	b, err := secret.Create(r.path)
 	if err != nil {
@@ -57,7 +58,7 @@ func (r *rig) box() *secret.Box {
 	return b
 }
 
-// text is the keyset as a setting bears it.
+// text returns the keyset in the form of a setting.
 func (r *rig) text() string {
 	r.t.Helper()
 	raw, err := os.ReadFile(r.path)
@@ -67,9 +68,12 @@ func (r *rig) text() string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-var things = []keyring.Column{{Table: "thing", Name: "sealed", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID("thing")}}
+var things = []keyring.Column{{
+	Table: "thing", Name: "sealed", Key: keyring.OrgAndID(),
+	About: keyring.ByOrgAndID("thing"),
+}}
 
-func (r *rig) resealer(b *secret.Box) keyring.Resealer {
+func (r *rig) resealer(b *secret.Sealer) keyring.Resealer {
 	return keyring.Resealer{System: r.db.System, Box: b, Columns: things}
 }
 
@@ -77,7 +81,7 @@ func (r *rig) rotation() keyring.Rotation {
 	return keyring.Rotation{System: r.db.System, Keyset: keyring.File(r.path), Patience: 20 * time.Second}
 }
 
-func (r *rig) put(b *secret.Box, n int) {
+func (r *rig) put(b *secret.Sealer, n int) {
 	r.t.Helper()
 	for range n {
 		org, one := id.New(), id.New()
@@ -98,8 +102,8 @@ func under(uses []keyring.Use, key uint32) (n int64) {
 	return n
 }
 
-// TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable lets four processes read and write sealed rows without a pause
-// while the key is rotated, everything is sealed anew, and the old key goes.
+// TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable lets four processes read and write sealed rows continuously while
+// the key is rotated, all rows are resealed, and the old key is retired.
 func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -177,12 +181,14 @@ func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
 	}
 }
 
-// touch reads a row at random and seals it anew, as a refresh does with tokens.
-func touch(ctx context.Context, db *postgres.DB, b *secret.Box) error {
+// touch reads a random row and reseals it, as a refresh does with tokens.
+func touch(ctx context.Context, db *postgres.DB, b *secret.Sealer) error {
 	return db.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var org, one id.ID
 		var sealed []byte
-		if err := tx.QueryRow(ctx, "SELECT org_id, id, sealed FROM thing WHERE id >= (SELECT id FROM thing ORDER BY random() LIMIT 1) ORDER BY id LIMIT 1 FOR UPDATE",
+		if err := tx.QueryRow(ctx,
+			"SELECT org_id, id, sealed FROM thing WHERE id >= (SELECT id FROM thing ORDER BY random() LIMIT 1) "+
+				"ORDER BY id LIMIT 1 FOR UPDATE",
 			nil, &org, &one, &sealed); err != nil {
 			return err
 		}
@@ -202,7 +208,7 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	text := r.text()
-	fixed, err := secret.Parse(text) // a process whose keyset is a setting of its own
+	fixed, err := secret.Parse(text) // a process with its keyset as a setting
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,13 +225,13 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 	if ring := r.box().Ring(); ring.Primary == key || !ring.Holds(key) {
 		t.Errorf("%v, with %d added", ring, key)
 	}
-	// Silent for a minute it counts as gone, and the rotation goes on with the same key.
+	// After a minute of silence it counts as gone, and the rotation continues with the same key.
 	r.exec("UPDATE process SET seen_at = now() - interval '61 seconds'")
 	next, promoted, err := rotation.Rotate(t.Context())
 	if err != nil || !promoted || next != key || len(r.box().Ring().Keys) != 2 {
 		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
 	}
-	// It comes back, and so does another of its kind: neither may go on without the key, nor leave a row.
+	// When it comes back, or another such process starts, it must stop for lack of the key and leave no row.
 	if err := p.Run(t.Context()); !errors.Is(err, keyring.ErrLacking) {
 		t.Errorf("a process without the key runs on: %v", err)
 	}
@@ -234,10 +240,11 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 		t.Errorf("a process without the key starts: %v", err)
 	}
 	var rows int
-	if err := r.sql.QueryRow(t.Context(), "SELECT count(*) FROM process WHERE seen_at > now() - interval '1 minute'").Scan(&rows); err != nil || rows != 0 {
+	if err := r.sql.QueryRow(t.Context(), "SELECT count(*) FROM process WHERE seen_at > now() - interval '1 minute'").
+		Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
-	// One that has the file takes the key from it by itself.
+	// A process with the file loads the key from it.
 	follows := &keyring.Presence{System: r.db.System, Box: r.box(), Role: "api", Log: testkit.Log(t)}
 	if err := follows.Enter(t.Context()); err != nil {
 		t.Error(err)
@@ -274,7 +281,8 @@ func TestWhatCannotBeOpenedIsLeftAndTold(t *testing.T) {
 	b := r.box()
 	r.put(b, 3)
 	org := id.New()
-	r.exec("INSERT INTO thing (org_id, id, sealed) SELECT $1, gen_random_uuid(), sealed FROM thing LIMIT 1", org) // another row's
+	// A ciphertext of another row.
+	r.exec("INSERT INTO thing (org_id, id, sealed) SELECT $1, gen_random_uuid(), sealed FROM thing LIMIT 1", org)
 	if _, _, err := r.rotation().Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,34 +18,35 @@ import (
 
 const (
 	beat = 2 * time.Second
-	// Gone is the silence after which a process does not count as running.
+	// Gone is the silence after which a process no longer counts as running.
 	Gone = time.Minute
 )
 
-// ErrLacking is a keyset without a key that others seal with.
-var ErrLacking = errors.New("the keyset lacks the key that others seal with: give this process the newest keyset")
+// ErrLacking means that the keyset lacks a key that other processes seal with.
+var ErrLacking = errors.New("the keyset lacks a promoted key: give this process the newest keyset")
 
-// Presence is this process among those that run.
+// Presence registers this process among the running ones.
 type Presence struct {
 	System *postgres.DB
-	Box    *secret.Box
+	Box    *secret.Sealer
 	Role   string
 	Log    *slog.Logger
 
 	id id.ID
 }
 
-// Enter makes the process known, before it reads or seals anything. ErrLacking where it could not read everything.
+// Enter registers the process; it must be called before the process reads or seals anything. It returns ErrLacking if
+// the keyset lacks a promoted key.
 func (p *Presence) Enter(ctx context.Context) error {
 	p.id = id.New()
 	if err := p.tell(ctx); err != nil {
-		return fmt.Errorf("make the process known: %w", err)
+		return fmt.Errorf("register process: %w", err)
 	}
 	return nil
 }
 
-// Run keeps the process known until ctx ends, when Leave must follow, and follows the keyset's file meanwhile.
-// ErrLacking where the keyset is a setting that became too old.
+// Run keeps the process registered until ctx ends, and reloads the keyset's file meanwhile. Leave must follow. Run
+// returns ErrLacking if the keyset is a setting that has become outdated.
 func (p *Presence) Run(ctx context.Context) error {
 	failing := false
 	for {
@@ -70,15 +71,16 @@ func (p *Presence) Run(ctx context.Context) error {
 	}
 }
 
-// tell writes the row, and then reads which keys one must hold by now: a promotion locks the table, so that it either
-// saw the row or is seen here. A process that is refused leaves no row.
+// tell writes the process's row and then reads which keys a process must hold. A promotion locks the table, so either
+// the promotion sees the row or tell sees the promotion. A refused process leaves no row.
 func (p *Presence) tell(ctx context.Context) error {
 	host, _ := os.Hostname()
 	for again := true; ; again = false {
 		ring := p.Box.Ring()
 		err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 			tx.Queue(tellSQL, p.id, p.Role, host, wide(ring.Keys), int64(ring.Primary))
-			rows, err := tx.Query(ctx, `SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL AND retired_at IS NULL`)
+			rows, err := tx.Query(ctx,
+				`SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL AND retired_at IS NULL`)
 			if err != nil {
 				return err
 			}
@@ -98,10 +100,11 @@ const tellSQL = `
 INSERT INTO process (id, role, host, keys, primary_key) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE SET keys = excluded.keys, primary_key = excluded.primary_key, seen_at = now(),
 	changed_at = CASE WHEN process.primary_key = excluded.primary_key THEN process.changed_at ELSE now() END,
-	former_key = CASE WHEN process.primary_key = excluded.primary_key THEN process.former_key ELSE process.primary_key END`
+	former_key = CASE WHEN process.primary_key = excluded.primary_key THEN process.former_key
+	ELSE process.primary_key END`
 
-// Leave takes the row away when the process seals no more, so that nobody need wait for it. Where that cannot be, the
-// log says so, and the row stops counting a minute later.
+// Leave deletes the row of a process that no longer seals, so that rotations do not wait for it. If the deletion fails,
+// Leave logs it, and the row stops counting a minute later.
 func (p *Presence) Leave(ctx context.Context) {
 	writing, cancel := context.WithTimeout(ctx, beat)
 	defer cancel()

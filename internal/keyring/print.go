@@ -14,7 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Print writes the keys of the keyset with what each has sealed, then the running processes with their keys.
+// Print writes the keys of the keyset with the number of ciphertexts of each, then the running processes with their
+// keys.
 func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 	uses, err := r.Uses(ctx)
 	if err != nil {
@@ -47,8 +48,10 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(t, "%d\t%s\t%d\t%s\n", key, state, n, strings.Join(where, " "))
 	}
 	fmt.Fprintln(t, "\nPROCESS\tHOST\tSEALS WITH\tHOLDS")
-	err = r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT role, host, primary_key, keys FROM process WHERE seen_at > now() - $1::interval ORDER BY role, host, id`, Gone)
+	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT role, host, primary_key, keys FROM process WHERE seen_at > now() - $1::interval
+				ORDER BY role, host, id`, Gone)
 		if err != nil {
 			return err
 		}

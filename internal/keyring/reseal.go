@@ -13,11 +13,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Column is one in which sealings lie. The system role may read it, and change it where it has an About.
+// Column is a column that holds ciphertexts. The system role can read it, and update it if About is set.
 type Column struct {
 	Table, Name string
 	Key         []KeyPart // the primary key
-	// About is what a sealing of the row is bound to; nil for what ages out within a day and is left alone.
+	// About returns the context that a row's ciphertext is bound to. It is nil for rows that expire within a day and
+	// are not resealed.
 	About func(key []string) string
 }
 
@@ -27,23 +28,23 @@ type KeyPart struct{ Name, Type string }
 // OrgAndID is the primary key of nearly every table.
 func OrgAndID() []KeyPart { return []KeyPart{{"org_id", "uuid"}, {"id", "uuid"}} }
 
-// ByOrgAndID is the About of what is bound to "<prefix>/<org>/<id>".
+// ByOrgAndID returns the About of ciphertexts that are bound to "<prefix>/<org>/<id>".
 func ByOrgAndID(prefix string) func([]string) string {
 	return func(key []string) string { return prefix + "/" + key[0] + "/" + key[1] }
 }
 
-// batch is how many rows one transaction seals anew.
+// batch is how many rows one transaction reseals.
 const batch = 200
 
-// Resealer seals anew what older keys sealed.
+// Resealer reseals with the primary key what older keys sealed.
 type Resealer struct {
 	System  *postgres.DB
-	Box     *secret.Box
+	Box     *secret.Sealer
 	Columns []Column
 }
 
-// Pass goes through all columns once and answers how many sealings it made anew, and how many cannot be opened,
-// which it leaves as they are. A row that changes meanwhile is left to whoever changes it, who seals with the primary key.
+// Pass goes through all columns once. It returns how many ciphertexts it resealed, and how many it could not open and
+// left unchanged. It skips a row that is changed concurrently, since the writer seals with the primary key.
 func (r Resealer) Pass(ctx context.Context) (anew, shut int, err error) {
 	for _, c := range r.Columns {
 		if c.About == nil {
@@ -52,18 +53,21 @@ func (r Resealer) Pass(ctx context.Context) (anew, shut int, err error) {
 		n, m, err := r.column(ctx, c)
 		anew, shut = anew+n, shut+m
 		if err != nil {
-			return anew, shut, fmt.Errorf("seal %s.%s anew: %w", c.Table, c.Name, err)
+			return anew, shut, fmt.Errorf("reseal %s.%s: %w", c.Table, c.Name, err)
 		}
 	}
 	return anew, shut, nil
 }
 
-// Settled tells whether nobody seals with an older key any more, this process included. Until then a pass may leave some.
+// Settled reports whether every process, including this one, seals with the newest promoted key. Until then a pass may
+// leave ciphertexts of older keys.
 func (r Resealer) Settled(ctx context.Context) (settled bool, err error) {
 	r.Box.Reload()
-	err = r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM process WHERE seen_at > now() - $2::interval AND primary_key <> $1)
-			AND coalesce((SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL ORDER BY promoted_at DESC, added_at DESC LIMIT 1) = $1, true)`,
+	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT NOT EXISTS (SELECT FROM process WHERE seen_at > now() - $2::interval AND primary_key <> $1)
+			AND coalesce((SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL
+			ORDER BY promoted_at DESC, added_at DESC LIMIT 1) = $1, true)`,
 			[]any{int64(r.Box.Ring().Primary), Gone}, &settled)
 	})
 	return settled, err
@@ -81,7 +85,7 @@ func (r Resealer) column(ctx context.Context, c Column) (anew, shut int, err err
 		if err != nil || len(rows) == 0 {
 			return anew, shut, err
 		}
-		var next []sealedRow // what is written, with the old sealing in its place
+		var next []sealedRow // rows to write, with their old ciphertext
 		var fresh [][]byte
 		for _, row := range rows {
 			plain, err := r.Box.Open(row.sealed, c.About(row.key))
@@ -106,7 +110,7 @@ func (r Resealer) column(ctx context.Context, c Column) (anew, shut int, err err
 	}
 }
 
-// read answers the next rows after a key whose sealing is not the primary key's.
+// read returns the next rows after the given primary key with a ciphertext of an older encryption key.
 func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sealedRow, err error) {
 	args := []any{int64(r.Box.Ring().Primary), batch}
 	var names, texts, bounds []string
@@ -121,9 +125,10 @@ func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sea
 	if after != nil {
 		where = fmt.Sprintf(" AND (%s) > (%s)", key, strings.Join(bounds, ", "))
 	}
-	sql := fmt.Sprintf("SELECT %[1]s, %[2]s FROM %[3]s WHERE %[2]s IS NOT NULL AND sealed_key(%[2]s) <> $1%[4]s ORDER BY %[5]s LIMIT $2",
+	sql := fmt.Sprintf("SELECT %[1]s, %[2]s FROM %[3]s WHERE %[2]s IS NOT NULL AND sealed_key(%[2]s) <> $1%[4]s "+
+		"ORDER BY %[5]s LIMIT $2",
 		strings.Join(texts, ", "), c.Name, c.Table, where, key)
-	err = r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -142,13 +147,14 @@ func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sea
 	return out, err
 }
 
-// write puts each new sealing in the place of the one that it was made of, if that is still there.
+// write replaces each ciphertext with the resealed one, if the row still has the ciphertext that was read.
 func (r Resealer) write(ctx context.Context, c Column, rows []sealedRow, fresh [][]byte) (anew int, err error) {
 	var where []string
 	for i, k := range c.Key {
 		where = append(where, fmt.Sprintf("%s = $%d::text::%s", k.Name, i+3, k.Type))
 	}
-	sql := fmt.Sprintf("UPDATE %[1]s SET %[2]s = $1 WHERE %[2]s = $2 AND %[3]s", c.Table, c.Name, strings.Join(where, " AND "))
+	sql := fmt.Sprintf("UPDATE %[1]s SET %[2]s = $1 WHERE %[2]s = $2 AND %[3]s", c.Table, c.Name,
+		strings.Join(where, " AND "))
 	err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		anew = 0
 		for i, row := range rows {
@@ -156,7 +162,10 @@ func (r Resealer) write(ctx context.Context, c Column, rows []sealedRow, fresh [
 			for _, k := range row.key {
 				args = append(args, k)
 			}
-			tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error { anew += int(tag.RowsAffected()); return nil })
+			tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
+				anew += int(tag.RowsAffected())
+				return nil
+			})
 		}
 		return nil
 	})

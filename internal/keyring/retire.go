@@ -15,24 +15,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// quiet is how long nobody may have sealed with a key before it goes.
+// quiet is how long a key must have been unused for sealing before it may be retired.
 const quiet = 15 * time.Minute
 
-// ErrInUse is a key that cannot go yet; its text says why.
+// ErrInUse means that a key cannot be retired yet; its text states why.
 var ErrInUse = errors.New("the key is in use")
 
-// Use is how many sealings of a column a key made.
+// Use counts the ciphertexts of one key in one column.
 type Use struct {
 	Column string // table.name
 	Key    uint32
 	Rows   int64
 }
 
-// Uses counts the sealings of every key in every column. It reads all of the tables.
+// Uses counts the ciphertexts of every key in every column. It scans all of the tables.
 func (r Resealer) Uses(ctx context.Context) (out []Use, err error) {
 	for _, c := range r.Columns {
-		err := r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-			// Some columns hold plain text in rows without a secret: a sealing begins with a 1.
+		err := r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			// Some columns hold plain text in rows without a secret; a ciphertext begins with a 1.
 			rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT sealed_key(%[2]s), count(*) FROM %[1]s
 				WHERE length(%[2]s) > 5 AND get_byte(%[2]s, 0) = 1 GROUP BY 1 ORDER BY 1`, c.Table, c.Name))
 			if err != nil {
@@ -46,13 +46,13 @@ func (r Resealer) Uses(ctx context.Context) (out []Use, err error) {
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("count sealings of %s.%s: %w", c.Table, c.Name, err)
+			return nil, fmt.Errorf("count ciphertexts of %s.%s: %w", c.Table, c.Name, err)
 		}
 	}
 	return out, nil
 }
 
-// Retire takes the key out of the keyset. ErrInUse while anything is or may be sealed under it.
+// Retire removes the key from the keyset. It returns ErrInUse while anything is or may be sealed under the key.
 func (r Resealer) Retire(ctx context.Context, keyset Keyset, key uint32) error {
 	return keyset.Edit(func(text string) (string, error) {
 		box, err := secret.Parse(text)
@@ -63,9 +63,9 @@ func (r Resealer) Retire(ctx context.Context, keyset Keyset, key uint32) error {
 		case !ring.Holds(key):
 			return "", fmt.Errorf("the keyset has no key %d", key)
 		case ring.Primary == key:
-			return "", fmt.Errorf("%w: it seals; rotate first", ErrInUse)
+			return "", fmt.Errorf("%w: it is the primary key; rotate first", ErrInUse)
 		case ring.Newest() == key:
-			return "", fmt.Errorf("%w: its rotation is half done; rotate again", ErrInUse)
+			return "", fmt.Errorf("%w: its rotation is unfinished; rotate again", ErrInUse)
 		}
 		if err := r.unused(ctx, key); err != nil {
 			return "", err
@@ -74,13 +74,14 @@ func (r Resealer) Retire(ctx context.Context, keyset Keyset, key uint32) error {
 	})
 }
 
-// unused looks for whoever may need the key, and writes down that it goes: before it goes, since processes end that lack a
-// promoted key.
+// unused checks that no process and no ciphertext needs the key, and records it as retired. The record comes before the
+// removal, since a process exits when it lacks a promoted key.
 func (r Resealer) unused(ctx context.Context, key uint32) error {
-	err := r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var sealers, open int64
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM process
-			WHERE primary_key = $1 AND seen_at > now() - $2::interval OR former_key = $1 AND changed_at > now() - $2::interval`,
+			WHERE primary_key = $1 AND seen_at > now() - $2::interval OR former_key = $1
+			AND changed_at > now() - $2::interval`,
 			[]any{int64(key), quiet}, &sealers); err != nil {
 			return err
 		}
@@ -88,11 +89,12 @@ func (r Resealer) unused(ctx context.Context, key uint32) error {
 			return fmt.Errorf("%w: %d processes seal with it, or did within %s", ErrInUse, sealers, quiet)
 		}
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM social_grant WHERE attempt_state IS NOT NULL
-			AND attempt_at < coalesce((SELECT max(promoted_at) FROM sealing_key), '-infinity') + $1::interval`, []any{quiet}, &open); err != nil {
+			AND attempt_at < coalesce((SELECT max(promoted_at) FROM sealing_key), '-infinity') + $1::interval`,
+			[]any{quiet}, &open); err != nil {
 			return err
 		}
 		if open > 0 {
-			return fmt.Errorf("%w: %d refreshes of tokens that began under it are open", ErrInUse, open)
+			return fmt.Errorf("%w: %d token refreshes that began under it are still open", ErrInUse, open)
 		}
 		return nil
 	})

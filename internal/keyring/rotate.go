@@ -15,24 +15,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Keyset is where the keyset is edited: its file, or the operator's own store of settings.
+// Keyset edits the keyset in its storage: a file, or the operator's own store of settings.
 type Keyset interface {
-	// Edit lets change make the next text of the present one, in the form that secret.Parse takes.
+	// Edit replaces the keyset's text with the result of change. Both texts have the form that secret.Parse takes.
 	Edit(change func(text string) (string, error)) error
-	// Reaches tells whether an edit reaches running processes by itself.
+	// Reaches reports whether running processes pick up an edit without a restart.
 	Reaches() bool
 }
 
 // File is the keyset at a path.
 type File string
 
-// Edit is secret.Edit.
+// Edit calls secret.Edit.
 func (f File) Edit(change func(string) (string, error)) error { return secret.Edit(string(f), change) }
 
-// Reaches is true: processes follow the file.
+// Reaches returns true: processes follow the file.
 func (File) Reaches() bool { return true }
 
-// Setting is a keyset whose next text is printed for whoever keeps the settings.
+// Setting is a keyset that the operator keeps among the settings; its next text is printed for the operator.
 type Setting struct {
 	Text string
 	Out  io.Writer
@@ -47,24 +47,25 @@ func (s Setting) Edit(change func(string) (string, error)) error {
 	return err
 }
 
-// Reaches is false: processes have to be started again with the printed text.
+// Reaches returns false: processes have to be restarted with the printed text.
 func (Setting) Reaches() bool { return false }
 
-// ErrWaits is a rotation that cannot go on before every process holds the new key. It goes on where it was when it
-// is asked for again.
+// ErrWaits means that a rotation cannot continue until every process holds the new key. The next call resumes the
+// rotation where it stopped.
 var ErrWaits = errors.New("not every process holds the new key yet")
 
-// Rotation makes a new key the one that seals.
+// Rotation makes a new key the primary one.
 type Rotation struct {
 	System   *postgres.DB
 	Keyset   Keyset
-	Patience time.Duration // for processes to take up the new key; a Setting is not waited for
-	// Promoted adds, in the transaction that promotes the key, the job that seals anew what older keys sealed.
+	Patience time.Duration // how long to wait for processes to load the new key; unused with a Setting
+	// Promoted enqueues, in the transaction that promotes the key, the job that reseals what older keys sealed.
 	Promoted func(ctx context.Context, tx *postgres.Tx) error
 }
 
-// Rotate adds a key, waits until all running processes hold it, and promotes it. A rotation that was left half done
-// is completed, and no further key is added. With a Setting it does one of the two steps and says by promoted which.
+// Rotate adds a key, waits until all running processes hold it, and promotes it. It completes an unfinished rotation
+// instead of adding another key. With a Setting one call does one of the two steps; promoted reports whether it was the
+// promotion.
 func (r Rotation) Rotate(ctx context.Context) (key uint32, promoted bool, err error) {
 	added := false
 	err = r.Keyset.Edit(func(text string) (string, error) {
@@ -99,7 +100,7 @@ func (r Rotation) Rotate(ctx context.Context) (key uint32, promoted bool, err er
 	return key, err == nil, err
 }
 
-// await marks the key as promoted when every process holds it.
+// await waits until every process holds the key, which mark then promotes.
 func (r Rotation) await(ctx context.Context, key uint32) error {
 	deadline := time.Now().Add(r.Patience)
 	for {
@@ -118,14 +119,17 @@ func (r Rotation) await(ctx context.Context, key uint32) error {
 	}
 }
 
-// mark answers who lacks the key; where nobody does, the key is promoted in the same transaction. The lock keeps
-// processes from entering between the look and the mark: one that enters later meets the mark.
+// mark returns the processes that lack the key; if there are none, it promotes the key in the same transaction. The
+// table lock keeps processes from entering between the check and the promotion: a process that enters later sees the
+// promotion.
 func (r Rotation) mark(ctx context.Context, key uint32) (without []string, err error) {
 	err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`LOCK TABLE process IN SHARE MODE`)
 		rows, err := tx.Query(ctx, `
-			SELECT format('%s on %s, last seen %s', role, host, to_char(seen_at AT TIME ZONE 'UTC', 'HH24:MI:SS')) FROM process
-			WHERE seen_at > clock_timestamp() - $2::interval AND NOT keys @> ARRAY[$1::bigint] ORDER BY 1`, int64(key), Gone)
+			SELECT format('%s on %s, last seen %s', role, host, to_char(seen_at AT TIME ZONE 'UTC', 'HH24:MI:SS'))
+			FROM process
+			WHERE seen_at > clock_timestamp() - $2::interval AND NOT keys @> ARRAY[$1::bigint] ORDER BY 1`,
+			int64(key), Gone)
 		if err != nil {
 			return err
 		}

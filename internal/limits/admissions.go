@@ -5,10 +5,10 @@ import "sort"
 // admission is one admitted request. Times are microseconds of the process's own clock.
 type admission struct {
 	at  int64
-	tat int64 // the bucket's theoretical arrival time (TAT) after it: when the bucket is full again
+	tat int64 // the bucket's theoretical arrival time (TAT) after it, when the bucket is full again
 }
 
-// admissions are what was admitted of one subject. The zero value is empty.
+// admissions are the admitted requests of one subject. The zero value is empty.
 type admissions struct {
 	log  []admission // of the last window, oldest first
 	base int64       // the TAT before the first of log
@@ -22,7 +22,7 @@ func (a *admissions) tat() int64 {
 	return a.base
 }
 
-// trim drops what has left the window, but for its part in the TAT.
+// trim drops admissions that have left the window. It keeps their effect on the TAT.
 func (a *admissions) trim(now int64) {
 	gone := 0
 	for gone < len(a.log) && a.log[gone].at <= now-window.Microseconds() {
@@ -32,8 +32,8 @@ func (a *admissions) trim(now int64) {
 	a.log = a.log[gone:]
 }
 
-// add inserts an admission at its place in time: answers of Redis come in another order than requests are sent,
-// and a TAT that was computed in the order of the answers would be later than the one in Redis.
+// add inserts an admission at its place in time. Redis's replies arrive in another order than the requests were sent,
+// and a TAT computed in the order of arrival would be later than the one in Redis.
 func (a *admissions) add(at, step int64) {
 	a.log = append(a.log, admission{at: at})
 	i := len(a.log) - 1
@@ -44,7 +44,7 @@ func (a *admissions) add(at, step int64) {
 	a.compute(i, step)
 }
 
-// remove takes one admission at that time out again, and reports whether there was one.
+// remove removes one admission at that time, and reports whether there was one.
 func (a *admissions) remove(at, step int64) bool {
 	i := sort.Search(len(a.log), func(i int) bool { return a.log[i].at >= at })
 	if i == len(a.log) || a.log[i].at != at {
@@ -66,7 +66,7 @@ func (a *admissions) merge(other admissions, now, step int64) {
 	}
 }
 
-// rescale is for a rule under which a request takes step from the bucket, where it took before.
+// rescale applies a rule under which a request takes step from the bucket instead of before.
 func (a *admissions) rescale(now, before, step int64) {
 	if a.base > now {
 		a.base = now + (a.base-now)*step/before
@@ -86,20 +86,20 @@ func (a *admissions) compute(i int, step int64) {
 	}
 }
 
-// empty reports whether the admissions no longer bear on any decision.
+// empty reports whether the admissions no longer affect any decision.
 func (a *admissions) empty(now int64) bool {
 	return a.tat() <= now && (len(a.log) == 0 || a.log[len(a.log)-1].at <= now-window.Microseconds())
 }
 
-// others are what Redis last knew beyond this process's own admissions.
+// others is the last known state in Redis beyond this process's own admissions.
 type others struct {
 	n   int64 // admissions in the window
-	at  int64 // all of them at this time, as their own is not known
-	tat int64 // of the bucket with everything in it
+	at  int64 // the assumed time of all of them, as their times are unknown
+	tat int64 // of the bucket, all admissions included
 }
 
-// decide applies the rule at now to the admissions of this process and of others. It changes nothing but what has
-// left the window: record does.
+// decide applies the rule at now to the admissions of this process and of others. It does not add an admission; it only
+// drops those that have left the window.
 func (a *admissions) decide(r Rule, now int64, o others) Decision {
 	a.trim(now)
 	step, size := r.step(), window.Microseconds()
@@ -130,7 +130,7 @@ func (a *admissions) decide(r Rule, now int64, o others) Decision {
 	return d
 }
 
-// nth returns the time of the i-th admission, those of others included.
+// nth returns the time of the i-th admission, including those of others.
 func (a *admissions) nth(i int64, o others) int64 {
 	before := int64(sort.Search(len(a.log), func(i int) bool { return a.log[i].at > o.at }))
 	switch {

@@ -30,8 +30,8 @@ func TestAFloodOverManyConnectionsAndTwoProcessesGetsExactlyItsBurst(t *testing.
 	}
 }
 
-// flood asks two limiters a thousand times for one subject and 64 times for another, and counts what was
-// admitted and what was decided without Redis.
+// flood makes a thousand requests for one subject and 64 for another, on two limiters, and counts the admitted ones and
+// those decided without Redis.
 func flood(t *testing.T, url, name string) (admitted, other, alone int64) {
 	t.Helper()
 	both := []*limits.Limiter{
@@ -110,7 +110,8 @@ func TestARedisThatIsAwayCostsThreeShortWaits(t *testing.T) {
 				}
 			}
 			after := slices.Sorted(slices.Values(took[3:]))
-			t.Logf("first three %v, then median %v, p99 %v, longest %v", took[:3], after[len(after)/2], after[len(after)*99/100], after[len(after)-1])
+			t.Logf("first three %v, then median %v, p99 %v, longest %v", took[:3], after[len(after)/2],
+				after[len(after)*99/100], after[len(after)-1])
 			if slow := slices.Max(took[:3]); slow > 30*tc.waitFirst {
 				t.Errorf("a request waited %v for Redis", slow)
 			}
@@ -173,7 +174,8 @@ func TestBothHeaderFamiliesSayTheSame(t *testing.T) {
 		item := one[0].(httpsfv.Item)
 		r, _ := item.Params.Get("r")
 		s, _ := item.Params.Get("t")
-		if r.(int64) != d.Remaining || h["X-RateLimit-Remaining"][0] != strconv.FormatInt(d.Remaining, 10) || h["X-RateLimit-Limit"][0] != "200" {
+		if r.(int64) != d.Remaining || h["X-RateLimit-Remaining"][0] != strconv.FormatInt(d.Remaining, 10) ||
+			h["X-RateLimit-Limit"][0] != "200" {
 			t.Fatalf("request %d: %v for %+v", n, h, d)
 		}
 		if s.(int64) != int64(d.RetryAfter().Seconds()) || s.(int64) < 1 {

@@ -10,16 +10,17 @@ import (
 
 const (
 	failuresToOpen = 3
-	probeEvery     = 250 * time.Millisecond // at most: while a process does not know that Redis is back it decides alone
+	// upper bound: until a process knows that Redis is back, it decides alone
+	probeEvery = 250 * time.Millisecond
 )
 
-// breaker keeps requests from asking a Redis that does not answer. It opens after three failures in a row, and a
-// watch in the background closes it, so that no request pays for the probing.
+// breaker is a circuit breaker for Redis. It opens after three consecutive failures. A background goroutine probes
+// Redis and closes it, so that no request waits for a probe.
 type breaker struct {
 	log     *slog.Logger
 	metrics *Metrics
-	recover func(context.Context) error // asks whether Redis is back, and tells it what it missed
-	owes    func() bool                 // reports whether Redis has missed anything
+	recover func(context.Context) error // probes Redis and charges what it missed
+	owes    func() bool                 // reports whether Redis missed any admission
 
 	failures atomic.Int32
 	open     atomic.Bool
@@ -42,10 +43,10 @@ func newBreaker(log *slog.Logger, m *Metrics, recovery func(context.Context) err
 
 func (b *breaker) isOpen() bool { return b.open.Load() }
 
-// now is the breaker's own time.
+// now returns the time since the breaker began.
 func (b *breaker) now() time.Duration { return time.Since(b.began) }
 
-// heard tells whether Redis answered anybody within d.
+// heard reports whether any call got a reply from Redis within d.
 func (b *breaker) heard(d time.Duration) bool {
 	last := b.last.Load()
 	return last > 0 && b.now()-time.Duration(last) < d
@@ -67,8 +68,8 @@ func (b *breaker) failed(err error) {
 	b.watch()
 }
 
-// watch sees to it that a goroutine asks whether Redis is back until it is, and knows what this process admitted
-// alone.
+// watch starts a goroutine, unless one is running, that probes until Redis is back and has counted what this process
+// admitted alone.
 func (b *breaker) watch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +80,7 @@ func (b *breaker) watch() {
 	b.watches.Go(b.run)
 }
 
-// run asks at once, since Redis may only have been slow, and then at growing intervals.
+// run probes immediately, since Redis may only have been slow, and then at growing intervals.
 func (b *breaker) run() {
 	for pause := time.Millisecond; ; pause = min(2*pause, probeEvery) {
 		select {
@@ -100,7 +101,7 @@ func (b *breaker) run() {
 	}
 }
 
-// done ends the watch if there is nothing more to watch for.
+// done stops the watch and reports true if the breaker is closed and Redis has counted everything.
 func (b *breaker) done() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +117,7 @@ func (b *breaker) close() {
 	b.watches.Wait()
 }
 
-// settle is a last try to tell Redis what it missed, after close.
+// settle makes a last attempt to charge what Redis missed. It is called after close.
 func (b *breaker) settle() {
 	if b.owes() {
 		_ = b.recover(context.WithoutCancel(b.stopped))

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// owe notes that Redis may not have counted an admission of the subject at now. The caller holds the state's lock.
+// owe records that Redis may not have counted an admission of the subject at now. The caller must hold the state's
+// lock.
 func (l *local) owe(subject string, s *state, now int64) {
 	s.uncharged.add(now, s.rule.step())
 	l.mu.Lock()
@@ -25,16 +26,17 @@ func (l *local) owing() []string {
 	return out
 }
 
-// owes reports whether there are such subjects.
+// owes reports whether owing returns any subject.
 func (l *local) owes() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.uncharged) > 0
 }
 
-// charge returns the arguments by which the next call of the script counts what Redis may not have counted: how much
-// of the bucket it takes at now, and the age of each admission of the last window, oldest first, all in us. It
-// returns nil where there is nothing, or where another call is on its way with it. charged must follow.
+// charge returns the arguments with which the next call of the script charges admissions that Redis may not have
+// counted: the amount to take from the bucket at now, and the age of each admission of the last window, oldest first,
+// all in us. It returns nil if there are none or another call is charging them. The caller must call charged
+// afterwards.
 func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
@@ -58,8 +60,8 @@ func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
 	return r, args
 }
 
-// charged ends what charge began. What Redis did not confirm is charged again: it may be counted twice, but never
-// not at all.
+// charged completes a charge. Admissions that Redis did not confirm are charged again: an admission may be counted
+// twice, but never not at all.
 func (l *local) charged(subject string, now time.Time, confirmed bool) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
@@ -78,8 +80,8 @@ func (l *local) charged(subject string, now time.Time, confirmed bool) {
 	})
 }
 
-// late is for the answer to a call that nobody waits for any more: Redis did count a request that the process then
-// admitted alone, so it is not charged again.
+// late handles the reply to a call that timed out: Redis counted a request that the process then admitted alone, so the
+// request is not charged again.
 func (l *local) late(c *call) {
 	l.subjects.with(c.subject, func(m map[string]*state) {
 		if s := m[c.subject]; s != nil && c.alone != 0 {
@@ -88,7 +90,7 @@ func (l *local) late(c *call) {
 	})
 }
 
-// paid notes that the subject owes nothing. The caller holds the state's lock.
+// paid records that the subject has nothing left to charge. The caller must hold the state's lock.
 func (l *local) paid(subject string) {
 	l.mu.Lock()
 	delete(l.uncharged, subject)

@@ -2,18 +2,18 @@ package limits
 
 import "time"
 
-// denyCap bounds how long a refusal is answered from memory, so that a raised limit or a Redis that lost its
-// memory shows within a second.
+// denyCap bounds how long a refusal is cached, so that a raised limit or a Redis that lost its data takes effect within
+// a second.
 const denyCap = time.Second
 
-// denied remembers refusals: until its wait is over nobody of the subject can be admitted, so asking Redis
-// again is needless. It takes the load of a flood off the one hot key. A nil *denied forgets all.
+// denied caches refusals. Until the wait is over no request of the subject can be admitted, so Redis need not be asked.
+// The cache takes the load of a flood off the one hot key. A nil *denied caches nothing.
 type denied struct{ subjects *sharded[refusal] }
 
 type refusal struct {
 	Decision
-	until time.Time // of the wait
-	kept  time.Time // and until when it is answered from here
+	until time.Time // end of the wait
+	kept  time.Time // expiry in the cache
 }
 
 func newDenied() *denied { return &denied{newSharded[refusal]()} }

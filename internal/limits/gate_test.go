@@ -15,15 +15,15 @@ type fault int
 
 const (
 	none           fault = iota
-	holdRequests         // nothing reaches Redis until the fault ends; then all of it does
-	holdAnswers          // the script runs, and its answers come when the fault ends
+	holdRequests         // requests are delayed until the fault ends
+	holdAnswers          // the script runs, and its replies are delayed until the fault ends
 	loseAnswers          // the script runs, and the connection breaks
 	refuse               // no connection
-	slowAnswers          // answers take 30 ms more
-	verySlowAnswer       // answers take longer than a request waits
+	slowAnswers          // replies take 30 ms longer
+	verySlowAnswer       // replies take longer than a request waits
 )
 
-// gate is a TCP proxy before a redis-server.
+// gate is a TCP proxy in front of a redis-server.
 type gate struct {
 	addr    string
 	mu      sync.Mutex
@@ -67,7 +67,7 @@ func newGate(t testing.TB, url string) *gate {
 	return g
 }
 
-// set begins a fault, or ends it with none.
+// set begins a fault; none ends it.
 func (g *gate) set(f fault) {
 	g.mu.Lock()
 	g.fault = f
@@ -101,7 +101,7 @@ func (g *gate) has() fault {
 	return g.fault
 }
 
-// add reports whether the connection may go on.
+// add reports whether the connection may continue.
 func (g *gate) add(c net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,7 +131,7 @@ func (g *gate) serve(client net.Conn, network, addr string) {
 	both.Go(func() {
 		pump(client, server, func() bool { g.while(holdRequests); return true })
 		if c, ok := server.(interface{ CloseWrite() error }); ok {
-			_ = c.CloseWrite() // what the client sent before it left is still read
+			_ = c.CloseWrite() // the server still reads what the client sent before
 		}
 	})
 	pump(server, client, func() bool {
@@ -151,7 +151,7 @@ func (g *gate) serve(client net.Conn, network, addr string) {
 	both.Wait()
 }
 
-// pump copies until an end of it is closed, or pass refuses.
+// pump copies until either end is closed, or pass returns false.
 func pump(from, to net.Conn, pass func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -15,22 +15,22 @@ import (
 //go:embed limiter.lua
 var source string
 
-// How long one request waits for Redis, everything included.
+// How long one request waits for Redis in total.
 const (
 	patience     = 50 * time.Millisecond
-	firstContact = 250 * time.Millisecond // until it has answered once: connections are made first
+	firstContact = 250 * time.Millisecond // until the first reply: connections are made first
 	longest      = time.Second
-	look         = 10 * time.Millisecond // between two looks for an answer that lets itself be waited for
-	late         = 3 * time.Millisecond  // a look that is later says that this process is slow, not Redis
+	look         = 10 * time.Millisecond // interval between checks for a late reply
+	late         = 3 * time.Millisecond  // a check later than this means that this process is slow, not Redis
 )
 
-// Options of a Limiter.
+// Options configures a Limiter.
 type Options struct {
-	// Redis is asked for every decision, with a client that neither retries nor waits: a command sent twice
-	// counts twice. Nil: the process decides alone.
+	// Redis makes every decision. Its client must neither retry nor wait: a command sent twice counts twice. If Redis
+	// is nil, the process decides alone.
 	Redis redis.UniversalClient
 	Log   *slog.Logger
-	// Metrics may be nil.
+	// Metrics is optional.
 	Metrics *Metrics
 }
 
@@ -39,17 +39,17 @@ type Limiter struct {
 	metrics *Metrics
 	redis   redis.UniversalClient
 	breaker *breaker
-	ferry   *ferry // nil where the process decides alone
+	ferry   *pipeliner // nil if the process decides alone
 	local   *local
 	denied  *denied
-	failing atomic.Pointer[string] // key of the last call that failed
-	silence time.Duration          // how long Redis may say nothing; patience but in tests of other things
-	askFull bool                   // ask Redis even where the process's own admissions leave no room; for tests
+	failing atomic.Pointer[string] // key of the last failed call
+	silence time.Duration          // how long to wait for a silent Redis; patience except in tests
+	askFull bool                   // for tests: call Redis even if own admissions leave no room
 	clock   func() time.Time
-	at      func() (us int64, given bool) // a test's own time; production leaves it to Redis
+	at      func() (us int64, given bool) // a test's clock; in production Redis's clock is used
 }
 
-// New makes a limiter without asking Redis anything. Close it.
+// New returns a limiter without calling Redis. The caller must close it.
 func New(o Options) *Limiter {
 	l := &Limiter{
 		metrics: o.Metrics, local: newLocal(), denied: newDenied(), silence: patience, clock: time.Now,
@@ -57,17 +57,17 @@ func New(o Options) *Limiter {
 	}
 	l.redis = o.Redis
 	if c, ok := l.redis.(*redis.Client); ok {
-		l.redis = c.WithTimeout(longest) // await keeps the time
+		l.redis = c.WithTimeout(longest) // await enforces the timeout
 	}
 	l.breaker = newBreaker(o.Log, o.Metrics, l.recover, l.local.owes)
 	if l.redis != nil {
-		l.ferry = newFerry(l.redis, l.breaker, l.arrived)
+		l.ferry = newPipeliner(l.redis, l.breaker, l.arrived)
 	}
 	return l
 }
 
-// Close waits for what still runs: a probe, and calls that were given up. What the process admitted alone is charged
-// if Redis answers. The client stays open, and nothing may be taken any more.
+// Close waits for a running probe and for calls that timed out. It charges what the process admitted alone if Redis is
+// available. The client stays open. The limiter must not be used afterwards.
 func (l *Limiter) Close() {
 	l.breaker.close()
 	if l.ferry == nil {
@@ -77,40 +77,42 @@ func (l *Limiter) Close() {
 	l.breaker.settle()
 }
 
-// Take counts one request of the subject, an org's id or whatever names it, and answers whether it may pass.
-// It never fails. A Redis that is away costs at most 50 ms, three times in a row, and then microseconds.
+// Take counts one request of the subject, an org's id or another key, and returns the decision. It never fails. An
+// unavailable Redis costs at most 50 ms, three times in a row, and then microseconds.
 func (l *Limiter) Take(_ context.Context, subject string, r Rule) Decision {
-	a := l.open(subject, r)
-	if a.call != nil && !l.ferry.row(a.call, l.silent()) { //nolint:contextcheck // a call that was counted must not end with its request
-		a.board()
+	a := l.newPending(subject, r)
+	// A call that was counted must not end with its request.
+	if a.call != nil && !l.ferry.tryDirect(a.call, l.silent()) { //nolint:contextcheck // see above
+		a.enqueue()
 	}
 	return a.Wait()
 }
 
-// Asked is a request that is being decided on.
-type Asked struct {
+// Pending is a request whose decision is pending.
+type Pending struct {
 	limiter *Limiter
 	subject string
 	rule    Rule
 	began   time.Time
-	since   time.Duration // by the breaker's time
-	call    *call         // nil where the process decides
-	known   *Decision     // decided from memory
-	err     error         // why Redis is not asked
+	since   time.Duration // on the breaker's clock
+	call    *call         // nil if the process decides
+	known   *Decision     // a decision from memory
+	err     error         // why Redis is not called
 }
 
-// Ask counts one request as Take does, without waiting for the decision. Wait must follow.
-func (l *Limiter) Ask(subject string, r Rule) *Asked {
-	a := l.open(subject, r)
+// Start counts one request as Take does, without waiting for the decision. The caller must call Wait.
+func (l *Limiter) Start(subject string, r Rule) *Pending {
+	a := l.newPending(subject, r)
 	if a.call != nil {
-		a.board()
+		a.enqueue()
 	}
 	return a
 }
 
-// open looks for what is known without Redis; where it leaves a call, that is still to be sent.
-func (l *Limiter) open(subject string, r Rule) *Asked {
-	a := &Asked{limiter: l, subject: subject, rule: r, began: l.clock(), since: l.breaker.now()}
+// newPending decides from memory if it can. Otherwise it sets a call, which the caller must send, or the error because
+// of which Redis is not called.
+func (l *Limiter) newPending(subject string, r Rule) *Pending {
+	a := &Pending{limiter: l, subject: subject, rule: r, began: l.clock(), since: l.breaker.now()}
 	if d, ok := l.denied.get(subject, r, a.began); ok {
 		a.known = &d
 		return a
@@ -127,14 +129,14 @@ func (l *Limiter) open(subject string, r Rule) *Asked {
 	return a
 }
 
-func (a *Asked) board() {
-	if !a.limiter.ferry.board(a.call) {
+func (a *Pending) enqueue() {
+	if !a.limiter.ferry.enqueue(a.call) {
 		a.err = errFull
 		a.limiter.arrived(a.call, reply{err: errFull})
 	}
 }
 
-// silent is how long Redis may say nothing before the process decides.
+// silent returns how long to wait for a silent Redis before the process decides.
 func (l *Limiter) silent() time.Duration {
 	if l.breaker.last.Load() == 0 {
 		return max(l.silence, firstContact)
@@ -142,8 +144,8 @@ func (l *Limiter) silent() time.Duration {
 	return l.silence
 }
 
-// Wait answers the decision. Call it once.
-func (a *Asked) Wait() Decision {
+// Wait returns the decision. It must be called once.
+func (a *Pending) Wait() Decision {
 	l := a.limiter
 	if a.known != nil {
 		l.metrics.decided(*a.known, true)
@@ -163,12 +165,12 @@ func (a *Asked) Wait() Decision {
 	return d
 }
 
-// decide holds Redis's answer against what the process admitted, or decides alone where there is none.
-func (a *Asked) decide(got reply, err error) (d Decision) {
+// decide checks Redis's decision against what the process admitted, or decides alone if there is none.
+func (a *Pending) decide(got reply, err error) (d Decision) {
 	l, owes := a.limiter, false
 	l.local.with(a.subject, a.rule, l.clock(), func(s *state, us int64) {
 		if err != nil && a.call != nil {
-			select { // it may have come since; from now on arrived finds that the process has decided
+			select { // the reply may have come since; from now on arrived sees that the process has decided
 			case got = <-a.call.reply:
 				err = got.err
 			default:
@@ -194,10 +196,9 @@ func (a *Asked) decide(got reply, err error) (d Decision) {
 	return d
 }
 
-// await waits for Redis's answer. It waits no longer than patience for a Redis that is silent, but as long as it
-// takes, up to longest, while Redis answers others or this process itself is short of time: what is decided without
-// Redis is then counted twice.
-func (a *Asked) await() (reply, error) {
+// await waits for Redis's reply. It waits at most patience for a silent Redis. While Redis replies to other calls, or
+// this process is short of CPU time, it waits up to longest: a request decided without Redis is counted twice.
+func (a *Pending) await() (reply, error) {
 	l := a.limiter
 	select {
 	case got := <-a.call.reply:
@@ -213,7 +214,7 @@ func (a *Asked) await() (reply, error) {
 			return got, l.check(a.call, got.err)
 		case <-timer.C:
 		}
-		runtime.Gosched() // whoever has an answer in hand comes first
+		runtime.Gosched() // lets a goroutine that has a reply deliver it first
 		select {
 		case got := <-a.call.reply:
 			return got, l.check(a.call, got.err)
@@ -232,7 +233,7 @@ func (a *Asked) await() (reply, error) {
 	}
 }
 
-// check counts an error against Redis and returns it.
+// check counts an error as a failure of Redis and returns it.
 func (l *Limiter) check(c *call, err error) error {
 	if err != nil {
 		l.failing.Store(&c.key)
@@ -242,8 +243,8 @@ func (l *Limiter) check(c *call, err error) error {
 }
 
 var (
-	errOpen   = errors.New("the breaker is open")
-	errSilent = errors.New("redis is silent")
-	errFull   = errors.New("too many calls wait for redis")
-	errLeft   = errors.New("the call was given up before it was sent")
+	errOpen   = errors.New("circuit breaker is open")
+	errSilent = errors.New("redis did not reply in time")
+	errFull   = errors.New("too many calls to redis are waiting")
+	errLeft   = errors.New("call was canceled before it was sent")
 )

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// local is what this process knows of its subjects: what it admitted, what of that Redis has yet to count, and what
-// Redis last said. It is safe for concurrent use.
+// local holds this process's state of its subjects: its admissions, those of them that Redis has yet to count, and
+// Redis's last reply. It is safe for concurrent use.
 type local struct {
-	began    time.Time // its own clock runs from here, so it never goes back
+	began    time.Time // start of its clock, which never goes back
 	subjects *sharded[*state]
 
 	mu        sync.Mutex
 	uncharged map[string]bool // subjects with admissions that Redis may not have counted
 }
 
-// state is one subject's.
+// state is the state of one subject.
 type state struct {
 	rule Rule
-	// own is everything that this process admitted, by whomever it was decided. An admission by Redis stands at the
-	// time at which its request was sent, so that own never refuses what a Redis with all its memory admits.
+	// own is everything that this process admitted, whether Redis or the process decided. An admission by Redis has the
+	// time at which its request was sent, so that own never refuses what a Redis with all its data admits.
 	own admissions
-	// uncharged is what of own Redis may not have counted, apart from charging, which is on its way there.
+	// uncharged are the admissions of own that Redis may not have counted, except charging, which is being sent.
 	uncharged admissions
 	charging  *admissions
 	others    others
@@ -31,10 +31,10 @@ func newLocal() *local {
 	return &local{began: time.Now(), subjects: newSharded[*state](), uncharged: map[string]bool{}}
 }
 
-// us returns a time of the local clock.
+// us returns t on the local clock, in microseconds.
 func (l *local) us(t time.Time) int64 { return t.Sub(l.began).Microseconds() }
 
-// full returns the refusal of a request for which own alone leaves no room: Redis would refuse it as well.
+// full returns the refusal of a request for which own alone has no room: Redis would refuse it as well.
 func (l *local) full(subject string, r Rule, now time.Time) (d Decision, full bool) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
@@ -46,7 +46,7 @@ func (l *local) full(subject string, r Rule, now time.Time) (d Decision, full bo
 	return d, full
 }
 
-// with runs fn for the subject's state under its lock, at the local time now.
+// with calls fn with the subject's state under its lock, at the local time now.
 func (l *local) with(subject string, r Rule, now time.Time, fn func(s *state, us int64)) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
@@ -58,7 +58,7 @@ func (l *local) with(subject string, r Rule, now time.Time, fn func(s *state, us
 			s = &state{rule: r}
 			m[subject] = s
 		}
-		if r.step() < s.rule.step() { // what was taken from the bucket are requests, which now take less
+		if r.step() < s.rule.step() { // requests were taken from the bucket, and a request now takes less
 			s.own.rescale(us, s.rule.step(), r.step())
 			s.others = others{}
 		}
@@ -67,7 +67,7 @@ func (l *local) with(subject string, r Rule, now time.Time, fn func(s *state, us
 	})
 }
 
-// forget drops the subjects of which nothing bears on a decision any more.
+// forget drops the subjects without any effect on a decision.
 func forget(m map[string]*state, now int64) {
 	for k, s := range m {
 		if s.own.empty(now) && s.uncharged.empty(now) && s.charging == nil {
@@ -76,8 +76,8 @@ func forget(m map[string]*state, now int64) {
 	}
 }
 
-// judge completes a decision of Redis on a request that was sent at sent: it is admitted only if the process's own
-// admissions leave room as well. They do, unless Redis lost some of what it knew.
+// judge completes Redis's decision on a request that was sent at sent: the request is admitted only if the process's
+// own admissions leave room as well. They do, unless Redis lost data.
 func (s *state) judge(d Decision, sent, now int64) Decision {
 	own := s.own.decide(d.Rule, now, others{})
 	room := own.Remaining
@@ -103,8 +103,8 @@ func (s *state) judge(d Decision, sent, now int64) Decision {
 	return d
 }
 
-// know notes that Redis has room for no more than remaining, where this process by itself would have room for room:
-// when Redis falls silent, the process goes on from there.
+// know records that Redis has room for at most remaining, while this process's own admissions leave room for room. If
+// Redis becomes unavailable, the process continues from there.
 func (s *state) know(r Rule, now, room, remaining int64) {
 	s.others = others{}
 	if room > remaining {

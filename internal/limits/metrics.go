@@ -6,32 +6,37 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics of a limiter. A nil *Metrics counts nothing.
+// Metrics are the Prometheus metrics of a limiter. A nil *Metrics counts nothing.
 type Metrics struct {
 	decisions *prometheus.CounterVec
 	seconds   prometheus.Histogram
 	alone     prometheus.Gauge
+	aloneOld  prometheus.Gauge // deprecated name of alone
 }
 
 // NewMetrics registers
 //
 //	funnelwork_limiter_decisions_total{outcome="admitted"|"refused", by="redis"|"process"|"memory"}
 //	funnelwork_limiter_decision_seconds
-//	funnelwork_limiter_degraded_state  1 while Redis is away
+//	funnelwork_limiter_degraded        1 while Redis is unavailable
+//	funnelwork_limiter_degraded_state  the same, deprecated
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_limiter_decisions_total", Help: "Requests that were counted against a limit.",
+			Name: "funnelwork_limiter_decisions_total", Help: "Rate limit decisions by outcome and decider.",
 		}, []string{"outcome", "by"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "funnelwork_limiter_decision_seconds", Help: "What one decision took, refusals from memory apart.",
+			Name: "funnelwork_limiter_decision_seconds", Help: "Duration of a decision, except refusals from memory.",
 			Buckets: []float64{.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1},
 		}),
 		alone: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "funnelwork_limiter_degraded_state", Help: "1 while Redis is away and the process decides alone.",
+			Name: "funnelwork_limiter_degraded", Help: "1 while Redis is down and the process decides alone.",
+		}),
+		aloneOld: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "funnelwork_limiter_degraded_state", Help: "Deprecated: use funnelwork_limiter_degraded.",
 		}),
 	}
-	reg.MustRegister(m.decisions, m.seconds, m.alone)
+	reg.MustRegister(m.decisions, m.seconds, m.alone, m.aloneOld)
 	return m
 }
 
@@ -59,11 +64,13 @@ func (m *Metrics) took(d time.Duration) {
 }
 
 func (m *Metrics) degraded(is bool) {
-	switch {
-	case m == nil:
-	case is:
-		m.alone.Set(1)
-	default:
-		m.alone.Set(0)
+	if m == nil {
+		return
 	}
+	value := 0.0
+	if is {
+		value = 1
+	}
+	m.alone.Set(value)
+	m.aloneOld.Set(value)
 }

@@ -19,7 +19,7 @@ const (
 	start    = 1_800_000_000_000_000
 )
 
-// oracle is the rule as doc.go states it, tried against every admitted moment.
+// oracle is the rule as stated in doc.go, evaluated for every admitted moment.
 type oracle struct {
 	rule     limits.Rule
 	admitted []int64
@@ -40,7 +40,7 @@ func (o *oracle) admits(t int64) bool {
 	return inWindow < o.rule.Burst
 }
 
-// room is how many more would be admitted at t.
+// room returns how many more requests would be admitted at t.
 func (o *oracle) room(t int64) int64 {
 	more := oracle{o.rule, slices.Clone(o.admitted)}
 	for more.admits(t) {
@@ -49,7 +49,7 @@ func (o *oracle) room(t int64) int64 {
 	return int64(len(more.admitted) - len(o.admitted))
 }
 
-// patterns are how clients ask: the pause before each request.
+// patterns are request patterns: the pause before each request.
 var patterns = []func(*rand.Rand) int64{
 	func(r *rand.Rand) int64 { return r.Int64N(2_000) },     // a flood
 	func(r *rand.Rand) int64 { return r.Int64N(200_000) },   // too fast
@@ -67,9 +67,11 @@ var patterns = []func(*rand.Rand) int64{
 func TestEveryDecisionIsTheRules(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) redis.UniversalClient{
-		"redis":     func(t testing.TB) redis.UniversalClient { return patient(t, testkit.RealRedis(t).URL) },
-		"miniredis": func(t testing.TB) redis.UniversalClient { return patient(t, "redis://"+miniredis.RunT(t).Addr()) },
-		"process":   func(testing.TB) redis.UniversalClient { return nil },
+		"redis": func(t testing.TB) redis.UniversalClient { return patient(t, testkit.RealRedis(t).URL) },
+		"miniredis": func(t testing.TB) redis.UniversalClient {
+			return patient(t, "redis://"+miniredis.RunT(t).Addr())
+		},
+		"process": func(testing.TB) redis.UniversalClient { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +94,7 @@ func TestEveryDecisionIsTheRules(t *testing.T) {
 	}
 }
 
-// follow asks 850 times and holds every answer to the oracle.
+// follow makes 850 requests and compares every decision with the oracle.
 func follow(t *testing.T, l *limits.Limiter, trace int, now *int64) (admitted, refused int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, uint64(trace)))
@@ -131,10 +133,10 @@ func follow(t *testing.T, l *limits.Limiter, trace int, now *int64) (admitted, r
 
 func client(t testing.TB, url string) redis.UniversalClient { return dial(t, url, redisx.Request) }
 
-// patient is for tests of decisions: it bears a busy machine.
+// patient returns a client for tests of decisions that tolerates a busy machine.
 func patient(t testing.TB, url string) redis.UniversalClient { return dial(t, url, redisx.Worker) }
 
-func dial(t testing.TB, url string, use redisx.Use) redis.UniversalClient {
+func dial(t testing.TB, url string, use redisx.Profile) redis.UniversalClient {
 	t.Helper()
 	c, err := redisx.Open(url, use)
 	if err != nil {

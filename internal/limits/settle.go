@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// newCall returns a call of the script for one request of the subject. What the process admitted alone goes along.
+// newCall returns a call of the script for one request of the subject. It also charges what the process admitted alone.
 func (l *Limiter) newCall(subject string, r Rule, now time.Time) *call {
 	c := &call{subject: subject, key: key(subject), args: l.args(r), reply: make(chan reply, 1)}
 	if _, charges := l.local.charge(subject, now); charges != nil {
@@ -15,7 +15,7 @@ func (l *Limiter) newCall(subject string, r Rule, now time.Time) *call {
 	return c
 }
 
-// newCharge returns a call for no request, which only charges; nil where there is nothing to charge.
+// newCharge returns a call without a request, which only charges; nil if there is nothing to charge.
 func (l *Limiter) newCharge(subject string) *call {
 	r, charges := l.local.charge(subject, l.clock())
 	if charges == nil {
@@ -36,7 +36,7 @@ func (l *Limiter) args(r Rule) []any {
 	return args
 }
 
-// load appends what only a call with charges has.
+// load appends the arguments that only a call with charges has.
 func (l *Limiter) load(c *call, requests int64, charges []any) {
 	if len(c.args) == 3 {
 		c.args = append(c.args, "") // the server's clock
@@ -45,7 +45,7 @@ func (l *Limiter) load(c *call, requests int64, charges []any) {
 	c.charges = true
 }
 
-// arrived is told what became of each call, after whoever waits for it.
+// arrived handles the outcome of each call, after its caller got it.
 func (l *Limiter) arrived(c *call, got reply) {
 	if c.charges {
 		l.local.charged(c.subject, l.clock(), got.err == nil)
@@ -55,8 +55,8 @@ func (l *Limiter) arrived(c *call, got reply) {
 	}
 }
 
-// recover asks whether Redis is back, by the key that it was last silent about: in a cluster another node may answer
-// for others. Then Redis gets to know what this process admitted alone, before it decides anything again.
+// recover probes Redis with the key of the last failed call: in a cluster another node may be available. It then
+// charges what this process admitted alone, before Redis decides anything again.
 func (l *Limiter) recover(ctx context.Context) error {
 	probing, cancel := context.WithTimeout(ctx, max(patience, min(l.silence, longest)))
 	defer cancel()
@@ -74,7 +74,7 @@ func (l *Limiter) recover(ctx context.Context) error {
 	return l.settle(ctx)
 }
 
-// settle charges whatever the process admitted alone, of all subjects, and returns the first error.
+// settle charges what the process admitted alone, for all subjects, and returns the first error.
 func (l *Limiter) settle(ctx context.Context) (err error) {
 	for chunk := range slices.Chunk(l.local.owing(), boatLoad) {
 		calls := make([]*call, 0, len(chunk))

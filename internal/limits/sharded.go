@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// shards keep requests of different subjects from waiting for one lock.
+// shards is the number of locks, so that requests of different subjects rarely contend.
 const shards = 64
 
-// sharded is a map by subject of many locks.
+// sharded is a map by subject with many locks.
 type sharded[V any] struct {
 	seed maphash.Seed
 	of   [shards]struct {
@@ -25,7 +25,7 @@ func newSharded[V any]() *sharded[V] {
 	return s
 }
 
-// with runs fn under the lock of the subject's shard.
+// with calls fn under the lock of the subject's shard.
 func (s *sharded[V]) with(subject string, fn func(m map[string]V)) {
 	shard := &s.of[maphash.String(s.seed, subject)%shards]
 	shard.mu.Lock()
@@ -33,5 +33,5 @@ func (s *sharded[V]) with(subject string, fn func(m map[string]V)) {
 	fn(shard.m)
 }
 
-// crowd is how many subjects of a shard are kept before the ones that say nothing any more are looked for.
+// crowd is the number of subjects in a shard above which expired ones are removed.
 const crowd = 1024

@@ -20,11 +20,12 @@ import (
 )
 
 var (
-	stalls = flag.Int("stalls", 70, "faults of Redis for each number of processes in TestWhateverBefallsRedisNoProcessAdmitsTooMany")
-	seed   = flag.Uint64("seed", 0, "seed of its faults; 0: a random one")
+	stalls = flag.Int("stalls", 70,
+		"faults of Redis for each number of processes in TestWhateverBefallsRedisNoProcessAdmitsTooMany")
+	seed = flag.Uint64("seed", 0, "seed of its faults; 0: a random one")
 )
 
-// A redis-server that stops in the middle of a burst and goes on: what the process admitted alone meanwhile counts.
+// A redis-server stalls in the middle of a burst and continues: what the process admitted alone meanwhile counts.
 func TestAStallInTheMiddleOfABurstAdmitsNoMoreThanTheBurst(t *testing.T) {
 	t.Parallel()
 	for _, stall := range []time.Duration{60 * time.Millisecond, 200 * time.Millisecond, 1500 * time.Millisecond} {
@@ -50,7 +51,7 @@ func TestAStallInTheMiddleOfABurstAdmitsNoMoreThanTheBurst(t *testing.T) {
 						}
 						select {
 						case <-again:
-							if end.IsZero() { // refusals are remembered for a second
+							if end.IsZero() { // refusals are cached for a second
 								end = time.Now().Add(1500 * time.Millisecond)
 							}
 						default:
@@ -66,7 +67,8 @@ func TestAStallInTheMiddleOfABurstAdmitsNoMoreThanTheBurst(t *testing.T) {
 			close(again)
 			askers.Wait()
 			took := time.Since(began)
-			t.Logf("%d admitted within %v, %d of them without Redis", admitted.Load(), took.Round(time.Millisecond), alone.Load())
+			t.Logf("%d admitted within %v, %d of them without Redis", admitted.Load(), took.Round(time.Millisecond),
+				alone.Load())
 			if n := admitted.Load(); n > 200 && took < 30*time.Second {
 				t.Errorf("%d were admitted within %v, want at most 200", n, took)
 			}
@@ -74,17 +76,17 @@ func TestAStallInTheMiddleOfABurstAdmitsNoMoreThanTheBurst(t *testing.T) {
 	}
 }
 
-// world is a Redis and some processes, all in a time of the test's own.
+// world is a Redis and some processes, all on test clocks.
 type world struct {
 	t       *testing.T
 	r       *rand.Rand
-	admin   *redis.Client // past the gates
+	admin   *redis.Client // bypasses the gates
 	local   atomic.Int64  // the processes' clock
-	offset  int64         // Redis's clock is so much ahead
+	offset  int64         // Redis's clock minus the processes' clock
 	ps      []*process
 	lost    int64 // since when Redis has counted everything
 	asked   map[string][]admission
-	saved   map[string]string // what Redis knew a while ago
+	saved   map[string]string // an earlier state of Redis
 	refused int
 	alone   int
 }
@@ -94,7 +96,7 @@ type process struct {
 	gate *gate
 }
 
-// admission is one request that passed.
+// admission is one admitted request.
 type admission struct {
 	at    int64
 	by    int
@@ -130,14 +132,14 @@ func (w *world) must(err error) {
 	}
 }
 
-// pass lets time pass for all.
+// pass advances all clocks.
 func (w *world) pass(us int64) {
 	w.t.Helper()
 	w.local.Add(us)
 	w.must(w.admin.Set(w.t.Context(), "clock", w.local.Load()+w.offset, 0).Err())
 }
 
-// settle waits until Redis decides for every process, and knows what each admitted alone.
+// settle waits until Redis decides for every process, and has counted what each admitted alone.
 func (w *world) settle() {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -151,7 +153,7 @@ func (w *world) settle() {
 	}
 }
 
-// ask sends n requests at once, spread over the processes, and holds what was admitted to the rule. It reports
+// ask sends n concurrent requests, spread over the processes, and checks the admitted ones against the rule. It reports
 // whether Redis decided all of them.
 func (w *world) ask(subject string, n int, calm bool) bool {
 	w.t.Helper()
@@ -192,7 +194,7 @@ func (w *world) ask(subject string, n int, calm bool) bool {
 	return sound
 }
 
-// hold fails where the admissions, sorted, break the rule, which is tried for those of the latest moment.
+// hold fails if the sorted admissions violate the rule. It checks those of the latest moment.
 func (w *world) hold(what string, admitted []int64) {
 	w.t.Helper()
 	if len(admitted) == 0 {
@@ -205,7 +207,7 @@ func (w *world) hold(what string, admitted []int64) {
 	}
 }
 
-// exact fails where more than 200 were admitted in the last 30 s, of which Redis ought to know.
+// exact fails if more than 200 requests that Redis should have counted were admitted in the last 30 s.
 func (w *world) exact(subject string, now int64) {
 	w.t.Helper()
 	n, alone := 0, 0
@@ -222,7 +224,7 @@ func (w *world) exact(subject string, now int64) {
 	}
 }
 
-// save keeps what Redis knows, for a failover to a replica that lags behind.
+// save stores Redis's state, for a failover to a replica that lags behind.
 func (w *world) save() {
 	w.t.Helper()
 	clear(w.saved)
@@ -235,7 +237,7 @@ func (w *world) save() {
 	}
 }
 
-// failover replaces what Redis knows by an older state, or by nothing.
+// failover replaces Redis's state with an older one, or with nothing.
 func (w *world) failover(empty bool) {
 	w.t.Helper()
 	_, err := w.admin.TxPipelined(w.t.Context(), func(pipe redis.Pipeliner) error {
@@ -251,7 +253,7 @@ func (w *world) failover(empty bool) {
 	w.must(err)
 }
 
-// befall is one fault from its beginning to its end, with requests before, in and after it.
+// befall runs one fault from begin to end, with requests before, during and after it.
 func (w *world) befall() {
 	w.t.Helper()
 	subject := "org " + strconv.Itoa(w.r.IntN(2))
@@ -291,7 +293,7 @@ func (w *world) befall() {
 		w.lost = w.local.Load()
 	}
 	for range 2 + w.r.IntN(4) {
-		if !requests(80, true) { // the machine was too slow for the process to hear Redis in time
+		if !requests(80, true) { // the machine was too slow for the process to get Redis's replies in time
 			w.settle()
 			w.pass(1)
 		}
@@ -301,12 +303,12 @@ func (w *world) befall() {
 	}
 }
 
-// rest fails where a burst is not admitted in full after a rest of more than two minutes.
+// rest fails if a burst is not admitted in full after a pause of more than two minutes.
 func (w *world) rest() {
 	w.t.Helper()
 	subjects := []string{"org 0", "org 1"}
 	for _, subject := range subjects {
-		w.ask(subject, 1, false) // by which Redis notices that its clock went back
+		w.ask(subject, 1, false) // makes Redis notice that its clock went back
 	}
 	w.settle()
 	w.pass(150_000_000)
@@ -320,7 +322,7 @@ func (w *world) rest() {
 	}
 }
 
-// lose makes Redis forget, or its clock step.
+// lose makes Redis lose its data, or its clock step.
 func (w *world) lose() {
 	switch w.r.IntN(4) {
 	case 0:

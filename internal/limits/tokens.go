@@ -16,13 +16,13 @@ import (
 //go:embed tokens.lua
 var tokensSource string
 
-// Tokens are buckets from which a request takes as much as it costs, refilled over a minute. They are apart from the requests'
-// buckets: one that is empty empties no other. It is safe for concurrent use.
+// Tokens are token buckets: a request takes its cost in tokens, and a bucket is refilled over a minute. They are
+// separate from the buckets of requests, and from each other. Tokens is safe for concurrent use.
 type Tokens struct {
 	redis  redis.UniversalClient
 	script *redis.Script
 	log    *slog.Logger
-	away   atomic.Bool // Redis did not answer the last call
+	away   atomic.Bool // the last call to Redis failed
 
 	mu    sync.Mutex
 	spent map[string]*spending
@@ -30,29 +30,29 @@ type Tokens struct {
 
 // spending is what this process took from one subject's bucket, as the times at which the bucket would be full again.
 type spending struct {
-	own       time.Time // all of it
-	uncharged time.Time // what Redis may not have counted
+	own       time.Time // everything taken
+	uncharged time.Time // the part that Redis may not have counted
 }
 
-// NewTokens makes buckets in Redis; with nil they are the process's own.
+// NewTokens returns buckets in Redis. With a nil client they are in the process.
 func NewTokens(client redis.UniversalClient, log *slog.Logger) *Tokens {
 	return &Tokens{redis: client, script: redis.NewScript(tokensSource), log: log, spent: map[string]*spending{}}
 }
 
-// Draw is what a bucket answered.
+// Draw is the result of taking tokens.
 type Draw struct {
 	Allowed   bool
 	Remaining int64         // tokens
-	Wait      time.Duration // until the cost fits; 0 where it did
+	Wait      time.Duration // until the cost fits; 0 if it did
 	Full      time.Duration // until the bucket is full
 }
 
-// ErrTooLarge says that a cost is above the bucket's size: no waiting helps.
-var ErrTooLarge = errors.New("the cost is above the bucket's size")
+// ErrTooLarge means that a cost exceeds the bucket's size, so waiting does not help.
+var ErrTooLarge = errors.New("the cost exceeds the bucket's size")
 
-// Take takes cost tokens from the subject's bucket of perMinute tokens, or none. It fails only with ErrTooLarge: without
-// Redis the process decides alone, and its next call for the subject tells Redis what was taken. What the process took
-// itself always counts, so that a Redis that was away or lost its memory gives no second bucket.
+// Take takes cost tokens from the subject's bucket of perMinute tokens, or none. It fails only with ErrTooLarge:
+// without Redis the process decides alone, and its next call for the subject charges what was taken. The process's own
+// draws always count, so a Redis that was unavailable or lost its data does not grant a second bucket.
 func (t *Tokens) Take(ctx context.Context, subject string, perMinute, cost int64) (Draw, error) {
 	if cost > perMinute {
 		return Draw{}, ErrTooLarge
@@ -60,7 +60,7 @@ func (t *Tokens) Take(ctx context.Context, subject string, perMinute, cost int64
 	return t.move(ctx, subject, perMinute, cost), nil
 }
 
-// Return gives back what a request took and did not use.
+// Return returns tokens that a request took and did not use.
 func (t *Tokens) Return(ctx context.Context, subject string, perMinute, tokens int64) {
 	if tokens > 0 {
 		t.move(ctx, subject, perMinute, -tokens)
@@ -85,7 +85,7 @@ func (t *Tokens) move(ctx context.Context, subject string, perMinute, cost int64
 	return d
 }
 
-// ask is move by Redis, if that answers.
+// ask applies the move in Redis, and reports whether Redis replied.
 func (t *Tokens) ask(ctx context.Context, subject string, perMinute int64, b bucket) (Draw, bool) {
 	t.mu.Lock()
 	s, sent := t.of(subject), time.Now()
@@ -128,7 +128,7 @@ func (t *Tokens) ask(ctx context.Context, subject string, perMinute int64, b buc
 	return d, true
 }
 
-// report logs the begin and the end of an outage, not each call of it.
+// report logs the begin and the end of an outage, not each failed call.
 func (t *Tokens) report(ctx context.Context, answered bool, err error) {
 	switch {
 	case answered && t.away.CompareAndSwap(true, false):
@@ -138,12 +138,14 @@ func (t *Tokens) report(ctx context.Context, answered bool, err error) {
 	}
 }
 
-// of returns the subject's spending. The caller holds mu.
+// of returns the subject's spending. The caller must hold mu.
 func (t *Tokens) of(subject string) *spending {
 	s := t.spent[subject]
 	if s == nil {
 		if now := time.Now(); len(t.spent) >= crowd {
-			maps.DeleteFunc(t.spent, func(_ string, s *spending) bool { return !s.own.After(now) && !s.uncharged.After(now) })
+			maps.DeleteFunc(t.spent, func(_ string, s *spending) bool {
+				return !s.own.After(now) && !s.uncharged.After(now)
+			})
 		}
 		s = &spending{}
 		t.spent[subject] = s
@@ -151,7 +153,7 @@ func (t *Tokens) of(subject string) *spending {
 	return s
 }
 
-// bucket is one move: tokens.lua in Go.
+// bucket is one move of a bucket: tokens.lua in Go.
 type bucket struct {
 	size, step time.Duration
 	cost       int64
@@ -159,7 +161,7 @@ type bucket struct {
 
 func (b bucket) takes() time.Duration { return time.Duration(b.cost) * b.step }
 
-// take moves tat, the time at which the bucket is full again, if the cost fits.
+// take advances tat, the time at which the bucket is full again, if the cost fits.
 func (b bucket) take(tat *time.Time, now time.Time) Draw {
 	from := later(*tat, now)
 	after := from.Add(b.takes())

@@ -31,7 +31,10 @@ func bucket(t *testing.T, url string) *limits.Tokens {
 
 func TestABucketOfTokensGivesWhatItHoldsAndTakesBackWhatWasNotUsed(t *testing.T) {
 	t.Parallel()
-	for name, tokens := range map[string]*limits.Tokens{"redis": bucket(t, testkit.Redis(t)), "alone": limits.NewTokens(nil, slog.New(slog.DiscardHandler))} {
+	for name, tokens := range map[string]*limits.Tokens{
+		"redis": bucket(t, testkit.Redis(t)),
+		"alone": limits.NewTokens(nil, slog.New(slog.DiscardHandler)),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const size = 6_000_000 // 100,000 a second
@@ -112,7 +115,7 @@ func TestABucketIsTheSameForAllProcesses(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := got.Load(); n < 50 || n > 52 { // what a second or two refill
+	if n := got.Load(); n < 50 || n > 52 { // refilled in a second or two
 		t.Errorf("%d of 200 found room for 50", n)
 	}
 }
@@ -162,7 +165,7 @@ func TestWhatABucketGaveWithoutRedisIsTakenFromTheBucketOfAll(t *testing.T) {
 	for !strings.Contains(said.String(), "restored") {
 		take(one, 1)
 	}
-	inTime := func() bool { return time.Since(began) < 20*time.Second } // a third of the bucket fills again by then
+	inTime := func() bool { return time.Since(began) < 20*time.Second } // a third of the bucket is refilled by then
 	if take(two, 650) && inTime() {
 		t.Error("another process is given 650 of what the first has taken")
 	}

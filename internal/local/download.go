@@ -2,24 +2,56 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
 )
 
-// Repository is where binaries come from unless a setting names a mirror.
+// Repository is the source of binaries unless a setting names a mirror.
 const Repository = "https://repo1.maven.org/maven2"
 
-// release is the downloaded Postgres.
-const release = embedded.V17
+// release is the downloaded Postgres, and releaseMajor its major version.
+const (
+	release      = embedded.V17
+	releaseMajor = 17
+)
 
-// download fetches Postgres into dir/postgres-<version>, once, and gives it to u. An interrupted download
+// reachTime is how long the repository may take to reply at all.
+const reachTime = 5 * time.Second
+
+// reach returns the repository's URL without a password, or an error if no server replies there. The library would wait
+// for one for minutes.
+func reach(ctx context.Context, repository string) (shown string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, strings.TrimSuffix(repository, "/")+"/", nil)
+	if err != nil {
+		return "", errors.New("FUNNELWORK_POSTGRES_REPOSITORY is not a URL")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok { // whose text has the URL, with its login
+			err = failed.Err
+		}
+		return "", fmt.Errorf("%s cannot be reached: %w", req.URL.Redacted(), err)
+	}
+	return req.URL.Redacted(), res.Body.Close()
+}
+
+// downloaded is the directory of the downloaded Postgres.
+const downloaded = "postgres-" + string(release)
+
+// download fetches Postgres into dir/postgres-<version>, and gives it to u. An interrupted download
 // leaves nothing that a later one would take for whole.
 //
 // The library downloads only on the way to a start of its own, which knows neither our users nor our
@@ -28,11 +60,12 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 	if repository == "" {
 		repository = Repository
 	}
-	final := filepath.Join(dir, "postgres-"+string(release))
-	if b, ok := inspect(ctx, filepath.Join(final, "bin")); ok {
-		return b, nil
+	final := filepath.Join(dir, downloaded)
+	from, err := reach(ctx, repository)
+	if err != nil {
+		return binaries{}, missing(0, err)
 	}
-	log.InfoContext(ctx, "no installed Postgres found: downloading one", "version", string(release), "from", repository)
+	log.InfoContext(ctx, "no installed Postgres found: downloading one", "version", string(release), "from", from)
 	part := final + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return binaries{}, err
@@ -50,14 +83,16 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 		return binaries{}, err
 	}
 	unpacked := filepath.Join(part, "unpacked")
-	library := embedded.NewDatabase(embedded.DefaultConfig().Version(release).BinaryRepositoryURL(strings.TrimSuffix(repository, "/")).
-		CachePath(filepath.Join(part, "archive")).BinariesPath(unpacked).RuntimePath(filepath.Join(part, "runtime")).
-		DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard))
+	library := embedded.NewDatabase(
+		embedded.DefaultConfig().Version(release).BinaryRepositoryURL(strings.TrimSuffix(repository, "/")).
+			CachePath(filepath.Join(part, "archive")).BinariesPath(unpacked).
+			RuntimePath(filepath.Join(part, "runtime")).
+			DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard))
 	err = library.Start()
 	removeLog()
-	runtime.KeepAlive(library) // and with it the open log
+	runtime.KeepAlive(library) // keeps its open log alive
 	if _, ok := inspect(ctx, filepath.Join(unpacked, "bin")); !ok {
-		return binaries{}, fmt.Errorf("no Postgres %d or later is installed and none could be downloaded: %w (install one, or give DATABASE_URL)", oldest, err)
+		return binaries{}, missing(0, fmt.Errorf("the download failed: %w", err))
 	}
 	if u != nil {
 		err := filepath.WalkDir(unpacked, func(path string, _ os.DirEntry, err error) error {
@@ -80,8 +115,8 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 	return b, nil
 }
 
-// removeLog removes the empty log that the library makes in the temporary directory and leaves there, open. The
-// name is told by the open files alone, which only Linux lists; elsewhere the file stays.
+// removeLog removes the empty log that the library creates in the temporary directory and leaves open. Its name is
+// known only from the open files, which only Linux lists; elsewhere the file stays.
 func removeLog() {
 	const open = "/proc/self/fd"
 	files, err := os.ReadDir(open)

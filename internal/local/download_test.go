@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"archive/zip"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -21,7 +22,7 @@ import (
 
 func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// repository serves the installed Postgres as the public repository serves its own: a jar with a tar.xz in it.
+// repository serves the installed Postgres as the public repository does: a jar with a tar.xz.
 func repository(t *testing.T) (*httptest.Server, *[]string) {
 	t.Helper()
 	if _, err := exec.LookPath("xz"); err != nil {
@@ -34,7 +35,8 @@ func repository(t *testing.T) (*httptest.Server, *[]string) {
 	}
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "postgres.txz")
-	tar := exec.CommandContext(t.Context(), "tar", "-chJf", archive, "-C", filepath.Dir(bin), "bin/postgres", "bin/initdb", "bin/pg_ctl", "lib/dict_snowball.so", "lib/plpgsql.so")
+	tar := exec.CommandContext(t.Context(), "tar", "-chJf", archive, "-C", filepath.Dir(bin), "bin/postgres",
+		"bin/initdb", "bin/pg_ctl", "lib/dict_snowball.so", "lib/plpgsql.so")
 	tar.Env = append(os.Environ(), "XZ_OPT=-0")
 	if out, err := tar.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -104,9 +106,63 @@ func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
 	defer srv.Close()
 	noLogLeft(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
-	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
+	_, err := local.StartPostgres(t.Context(),
+		local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "give DATABASE_URL") {
 		t.Errorf("err = %v", err)
+	}
+}
+
+func TestAMissingPostgresIsReportedBeforeAnythingIsMadeOrAwaited(t *testing.T) {
+	t.Setenv("PATH", pathWithoutPostgres(t))
+	const install = "Install it (Debian, Ubuntu: apt install postgresql; macOS: brew install postgresql@17), " +
+		"or give DATABASE_URL, or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of https://repo1.maven.org/maven2"
+	for name, c := range map[string]struct{ repository, want string }{
+		"no download is allowed": {"none", "private Postgres: no Postgres 15 or later is installed. " + install},
+		"the repository cannot be reached": {
+			"http://mirror:hunter2@127.0.0.1:1/maven", "private Postgres: no Postgres 15 or later is installed " +
+				"(http://mirror:xxxxx@127.0.0.1:1/maven/ cannot be reached: dial tcp 127.0.0.1:1: connect: " +
+				"connection refused). " + install,
+		},
+	} {
+		home := reachableDir(t)
+		_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
+			Home: home, Repository: c.repository, Places: []string{}, Log: testkit.Log(t),
+		})
+		if !errors.Is(err, local.ErrNoPostgres) || err.Error() != c.want {
+			t.Errorf("%s: err = %v, want %s", name, err, c.want)
+		}
+		if data, _ := filepath.Glob(filepath.Join(home, "*", "*")); len(data) > 0 {
+			t.Errorf("%s: made %v", name, data)
+		}
+	}
+}
+
+func TestDataOfAVersionThatIsNotInstalledIsReportedWithoutADownload(t *testing.T) {
+	t.Setenv("PATH", pathWithoutPostgres(t))
+	asked := make(chan string, 10)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		http.NotFound(w, r)
+	}))
+	defer srv.Close()
+	home := reachableDir(t)
+	data := filepath.Join(home, "postgres", "data")
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("16\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
+		Home: home, Repository: srv.URL, Places: []string{}, Log: testkit.Log(t),
+	})
+	const install = "apt install postgresql-16; macOS: brew install postgresql@16"
+	if !errors.Is(err, local.ErrNoPostgres) || !strings.Contains(err.Error(), install) {
+		t.Errorf("err = %v", err)
+	}
+	if len(asked) > 0 {
+		t.Errorf("asked the repository for %s", <-asked)
 	}
 }
 
@@ -116,13 +172,14 @@ func noLogLeft(t *testing.T) {
 	dir := reachableDir(t)
 	t.Setenv("TMPDIR", dir)
 	t.Cleanup(func() {
-		if left, err := filepath.Glob(filepath.Join(dir, "embedded_postgres_log*")); runtime.GOOS == "linux" && (err != nil || len(left) > 0) {
+		if left, err := filepath.Glob(filepath.Join(dir, "embedded_postgres_log*")); runtime.GOOS == "linux" &&
+			(err != nil || len(left) > 0) {
 			t.Errorf("left behind: %v %v", left, err)
 		}
 	})
 }
 
-// pathWithoutPostgres is PATH without the directories that hold one.
+// pathWithoutPostgres returns PATH without the directories that contain Postgres.
 func pathWithoutPostgres(t *testing.T) string {
 	t.Helper()
 	var keep []string

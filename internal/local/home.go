@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// Home is the directory where an installation keeps its state, held by one process at a time.
+// Home is the directory with an installation's state. One process holds it at a time.
 type Home struct {
 	Dir  string // absolute
 	lock *os.File
 }
 
-// ErrInUse is that another process has the home.
+// ErrInUse means that another process holds the home.
 var ErrInUse = errors.New("is in use by another funnelwork")
 
-// OpenHome makes dir where it is missing and takes it for this process until Close or the process's end. The
-// error is one line for the operator: another process holds it, or it cannot be written.
+// OpenHome creates dir if it is missing and holds it for this process until Close or the process's end. The error is
+// one line for the operator: another process holds it, or it is not writable.
 func OpenHome(dir string) (*Home, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func OpenHome(dir string) (*Home, error) {
 	}
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
-		mode = 0o711 // the servers' user passes through to its own directories
+		mode = 0o711 // the servers' user must be able to reach its own directories
 	}
 	if err := os.MkdirAll(abs, mode); err != nil {
 		return nil, fmt.Errorf("home cannot be made: %w", err)
@@ -55,23 +55,23 @@ func OpenHome(dir string) (*Home, error) {
 	return &Home{Dir: abs, lock: f}, nil
 }
 
-// Path is the place of a file of the home.
+// Path returns the path of a file of the home.
 func (h *Home) Path(name string) string { return filepath.Join(h.Dir, name) }
 
-// The files by which other processes of the same user learn how to reach the private servers.
+// The files from which other processes of the same user read the addresses of the private servers.
 const (
 	databaseURL = "database.url"
 	redisURL    = "redis.url"
 )
 
-// publish tells others, by a file of the home, how to reach a private server.
+// publish writes the address of a private server to a file of the home, for other processes.
 func (h *Home) publish(file, address string) error {
 	return os.WriteFile(h.Path(file), []byte(address), 0o600)
 }
 
 func (h *Home) withdraw(file string) error { return os.Remove(h.Path(file)) }
 
-// Inhabited tells whether dir is a home in which a private Postgres has been made.
+// Inhabited reports whether dir is a home with a private Postgres.
 func Inhabited(dir string) bool {
 	for _, name := range []string{"postgres", "postgres.at"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -81,17 +81,17 @@ func Inhabited(dir string) bool {
 	return false
 }
 
-// published is what the process that has the home in dir has published.
+// published returns what the process that holds the home in dir has published in file.
 func published(dir, file string) (string, error) {
 	address, err := os.ReadFile(filepath.Join(dir, file))
 	return string(address), err
 }
 
-// Close lets another process have the home. Stop the servers in it first.
+// Close releases the home. The servers in it must be stopped first.
 func (h *Home) Close() error { return h.lock.Close() }
 
-// seat gives the directory that the server called name may fill, and the user to run it as (nil: ours). As
-// root it lies in the home if that user can get there, else elsewhere with a pointer `<name>.at` in the home.
+// seat returns the directory for the server called name, and the user to run it as (nil: the current one). As root the
+// directory is in the home if that user can reach it, else elsewhere with a pointer `<name>.at` in the home.
 func seat(home, name string) (string, *owner, error) {
 	inside := filepath.Join(home, name)
 	if os.Geteuid() != 0 {
@@ -101,7 +101,7 @@ func seat(home, name string) (string, *owner, error) {
 		dir := strings.TrimSpace(string(at))
 		u, err := ownerOf(dir)
 		if err != nil {
-			return "", nil, fmt.Errorf("%s.at points to data that is not there: %w", inside, err)
+			return "", nil, fmt.Errorf("%s.at points to missing data: %w", inside, err)
 		}
 		return dir, u, nil
 	}
@@ -128,7 +128,7 @@ func seat(home, name string) (string, *owner, error) {
 	return dir, u, os.WriteFile(inside+".at", []byte(dir+"\n"), 0o600)
 }
 
-// makeDir makes a new directory in parent that u alone may enter.
+// makeDir creates a new directory in parent that only u may enter.
 func makeDir(parent string, u *owner) (string, error) {
 	dir, err := os.MkdirTemp(parent, "funnelwork-")
 	if err != nil || u == nil {
@@ -137,7 +137,7 @@ func makeDir(parent string, u *owner) (string, error) {
 	return dir, os.Chown(dir, u.uid, u.gid)
 }
 
-// reachable tells whether everybody may pass through dir and all directories above it.
+// reachable reports whether every user may pass through dir and all directories above it.
 func reachable(dir string) bool {
 	for {
 		fi, err := os.Stat(dir)

@@ -22,7 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// The test binary is also the process whose end its servers must not outlive: `local.test serve <home>`.
+// The test binary also acts as the process that its servers must not outlive: `local.test serve <home>`.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "serve" {
 		serve(os.Args[2])
@@ -35,7 +35,7 @@ type addresses struct{ Postgres, Redis string }
 
 func serve(home string) {
 	ctx := context.Background()
-	var kept *local.Home // its lock goes with it
+	var kept *local.Home // keeps its lock
 	a, err := func() (addresses, error) {
 		if home != "" {
 			var err error
@@ -63,14 +63,14 @@ func serve(home string) {
 	select {} // only a kill ends it
 }
 
-// child starts the process, as uid where that is not 0, and waits until its servers are up.
+// child starts the process, as uid if that is not 0, and waits until its servers are up.
 func child(t *testing.T, home string, uid uint32) (*exec.Cmd, addresses) {
 	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if uid != 0 { // the build's own directory is root's
+	if uid != 0 { // the build directory belongs to root
 		bytes, err := os.ReadFile(binary)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// reachableDir is a directory with a short name that every user may pass through. It outlives the servers in it.
+// reachableDir returns a directory with a short name that every user may enter. It outlives the servers in it.
 func reachableDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "fw-local-") //nolint:usetesting // t.TempDir is too long for a socket in it
@@ -134,7 +134,7 @@ func needServers(t *testing.T) {
 	testkit.RealRedis(t)
 }
 
-// eventually waits for what another process does.
+// eventually waits for another process.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -180,11 +180,12 @@ func TestServersDieWithAKilledParentAndTheHomeStartsAgain(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 1 AS one"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := local.OpenHome(home); err == nil || !strings.Contains(err.Error(), "in use by another funnelwork (pid ") {
+	if _, err := local.OpenHome(home); err == nil ||
+		!strings.Contains(err.Error(), "in use by another funnelwork (pid ") {
 		t.Errorf("a second process: %v", err)
 	}
 	kill(t, cmd)
-	// At once, while the old servers may still be stopping.
+	// Immediately, while the old servers may still be stopping.
 	cmd, a = child(t, home, 0)
 	if conn, err = pgx.Connect(t.Context(), a.Postgres); err != nil {
 		t.Fatal(err)
@@ -286,10 +287,11 @@ func TestPostgresStartsFromWhateverItFinds(t *testing.T) {
 		"no sockets":                             {tcp: true},
 		"an initdb that was cut short": {prepare: func(t *testing.T, home string) {
 			part := filepath.Join(home, "postgres", "data.part")
-			if err := errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, "PG_VERSION"), []byte("15\n"), 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(part, 0o755),
+				os.WriteFile(filepath.Join(part, "PG_VERSION"), []byte("15\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			if os.Geteuid() == 0 { // as a start before it has left it
+			if os.Geteuid() == 0 { // as an earlier start left it
 				if err := os.Chown(filepath.Join(home, "postgres"), 65534, 65534); err != nil {
 					t.Fatal(err)
 				}
@@ -305,8 +307,9 @@ func TestPostgresStartsFromWhateverItFinds(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(t, home)
 			}
-			for range 2 { // the first start and one after a stop
-				p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Home: home, TCP: tc.tcp, Repository: "none", Log: testkit.Log(t)})
+			for range 2 { // the first start, and one after a stop
+				p, err := local.StartPostgres(t.Context(),
+					local.PostgresOptions{Home: home, TCP: tc.tcp, Repository: "none", Log: testkit.Log(t)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -319,7 +322,10 @@ func TestPostgresStartsFromWhateverItFinds(t *testing.T) {
 					WHERE name IN ('fsync', 'synchronous_commit', 'listen_addresses')
 						OR source = 'command line' AND setting <> boot_val`)
 				var k, v string
-				if _, err := pgx.ForEachRow(rows, []any{&k, &v}, func() error { settings[k] = v; return nil }); err != nil {
+				if _, err := pgx.ForEachRow(rows, []any{&k, &v}, func() error {
+					settings[k] = v
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 				if settings["fsync"] != "on" {
@@ -425,7 +431,8 @@ func TestWithoutARedisServerThisProcessPlaysOneWhoseClockMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Stop(context.WithoutCancel(t.Context())) }()
-	if !r.InProcess || strings.Count(lines.String(), "\n") != 1 || !strings.Contains(lines.String(), "Redis is played in this process") {
+	if !r.InProcess || strings.Count(lines.String(), "\n") != 1 ||
+		!strings.Contains(lines.String(), "using an in-process Redis") {
 		t.Errorf("in process: %v, said: %s", r.InProcess, lines.String())
 	}
 	opt, err := redis.ParseURL(r.URL)
@@ -458,7 +465,7 @@ func TestAHomeMayHaveAnyName(t *testing.T) {
 	for _, name := range []string{"with blanks", "a+b%41", `it's "so"`, "a,b", "größe #1;?"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, a := child(t, filepath.Join(reachableDir(t), name), 0) // which serves: each server has answered
+			_, a := child(t, filepath.Join(reachableDir(t), name), 0) // serving: each server replied
 			conn := testkit.Pgx(t, a.Postgres)
 			if err := conn.Ping(t.Context()); err != nil {
 				t.Error(err)

@@ -11,9 +11,10 @@ import (
 // owner is the user that a server runs as.
 type owner struct{ uid, gid int }
 
-var errNoUser = errors.New("run as root, but neither postgres, nobody nor daemon is a user here: a private server needs an unprivileged one")
+var errNoUser = errors.New(
+	"run as root, but neither postgres, nobody nor daemon is a user here: a private server needs an unprivileged one")
 
-// unprivileged finds the user for root's servers. It has to have a name, because initdb asks for it.
+// unprivileged returns the user for root's servers. The user must have a name, because initdb requires one.
 func unprivileged() (*owner, error) {
 	for _, name := range []string{"postgres", "nobody", "daemon"} {
 		u, err := user.Lookup(name)

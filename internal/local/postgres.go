@@ -21,41 +21,42 @@ import (
 // superuser is the private server's only login; the database has the same name.
 const superuser = "funnelwork"
 
-// PostgresOptions say where and how a private Postgres runs.
+// PostgresOptions configures a private Postgres.
 type PostgresOptions struct {
-	// Home holds the data, or the pointer to it. Empty: a new directory that goes away with the server.
+	// Home holds the data, or the pointer to it. If empty, a new directory is used and removed with the server.
 	Home string
-	// Repository is the Maven repository that binaries are downloaded from where none are installed; "" means
-	// Repository, "none" that nothing is downloaded.
+	// Repository is the Maven repository for downloads if no binaries are installed; "" means the default Repository,
+	// "none" disables downloads.
 	Repository string
-	// Places are glob patterns of directories with binaries, looked at after PATH; nil means the usual ones.
+	// Places are glob patterns of directories with binaries, searched after PATH; nil means the usual ones.
 	Places []string
-	// Fast gives up durability, for tests. Without a Home its files are in memory where there is room: each test makes and
-	// drops a database of a thousand files, and ext4 spends a third of two processors on where not to put the next one.
+	// Fast gives up durability, for tests. Without a Home the files are in memory if there is room: each test creates
+	// and drops a database of a thousand files, and ext4 spends a third of two processors on allocating them.
 	Fast bool
-	// Template, where not empty, is a directory in which one made cluster is kept and copied from.
+	// Template, if not empty, is a directory that caches one new cluster for copying.
 	Template string
-	// TCP uses a loopback port with a password although sockets would work.
+	// TCP uses a loopback port with a password even if sockets would work.
 	TCP bool
 	Log *slog.Logger
 }
 
-// Postgres is a private server that is up. Its superuser owns the one database that URL names.
+// Postgres is a running private server. Its superuser owns the one database, at URL.
 type Postgres struct {
 	URL     string
 	Version string
 	proc    *process
 }
 
-// Done is closed when the server has ended, asked or not.
+// Done returns a channel that is closed when the server has ended, whether or not it was stopped.
 func (p *Postgres) Done() <-chan struct{} { return p.proc.gone }
 
-// Stop ends the server: sessions are cut, what is committed is on the disk. When ctx ends before that, the
-// server is cut short, and recovers at its next start.
+// Stop shuts the server down: sessions are terminated and committed data is on disk. If ctx ends first, the server is
+// killed, and recovers at its next start.
 func (p *Postgres) Stop(ctx context.Context) error { return p.proc.stop(ctx) }
 
 // StartPostgres starts the server of o.Home and waits until it answers, for a minute at most, because a
-// server that was killed first recovers. ErrNoPostgres where there are no binaries.
+// server that was killed first recovers. Before anything else it finds the binaries: the error is ErrNoPostgres if none
+// are installed and none can be downloaded.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	p, err := startPostgres(ctx, o)
 	if err != nil {
@@ -64,12 +65,7 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	return p, nil
 }
 
-// ErrNoPostgres means that neither installed binaries were found nor a download was allowed.
-var ErrNoPostgres = errors.New("no Postgres 15 or later is installed")
-
 func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	s, err := place(o.Home, "postgres", o.Fast)
 	if err != nil {
 		return nil, err
@@ -80,15 +76,17 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		s.discard()
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	sock, err := s.socketDir(".s.PGSQL.5432")
 	if err != nil {
 		return nil, err
 	}
-	// Postgres's own defaults, so that what is tried and tested here behaves as on a server that was given to us.
+	// Settings are Postgres's defaults, so that the private server behaves like a given one.
 	args := []string{bin.tool("postgres"), "-D", data, "-c", "cluster_name=funnelwork", "-c", "log_checkpoints=off"}
 	if o.Fast {
 		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
-			"-c", "max_wal_size=256MB", "-c", "max_connections=400") // a small disk; many tests side by side
+			"-c", "max_wal_size=256MB", "-c", "max_connections=400") // for a small disk; for many concurrent tests
 	} else {
 		args = append(args, "-c", "fsync=on", "-c", "synchronous_commit=on")
 	}
@@ -104,24 +102,27 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 			return nil, err
 		}
 		address.Host = "127.0.0.1:" + strconv.Itoa(port)
-		args = append(args, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-p", strconv.Itoa(port))
+		args = append(args, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-p",
+			strconv.Itoa(port))
 	} else {
 		query.Set("host", sock)
 		query.Set("port", "5432")
 		args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+quoted(sock), "-p", "5432")
 	}
 	p := &Postgres{Version: bin.version}
-	p.proc, err = start(ctx, command{argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove}, func() error {
-		if err := o.cluster(ctx, bin, s, data); err != nil {
-			return err
-		}
-		_ = os.Remove(filepath.Join(data, "postmaster.pid")) // no server holds the lock, so it is stale
-		if sock != "" {
-			_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432"))
-			_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432.lock"))
-		}
-		return nil
-	})
+	p.proc, err = start(ctx,
+		command{argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove},
+		func() error {
+			if err := o.cluster(ctx, bin, s, data); err != nil {
+				return err
+			}
+			_ = os.Remove(filepath.Join(data, "postmaster.pid")) // no server holds the lock, so it is stale
+			if sock != "" {
+				_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432"))
+				_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432.lock"))
+			}
+			return nil
+		})
 	if err != nil {
 		s.discard()
 		return nil, err
@@ -133,7 +134,7 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		}
 		address.User = url.UserPassword(superuser, strings.TrimSpace(string(secret)))
 	}
-	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx takes a plus in a path for a plus
+	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx does not decode a plus in a path
 	p.URL = address.String()
 	if err := p.proc.ready(ctx, func(ctx context.Context) error { return ensureDatabase(ctx, p.URL) }); err != nil {
 		return nil, err
@@ -141,10 +142,10 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	return p, nil
 }
 
-// quoted is one entry of a list of directories, as a setting of Postgres has it.
+// quoted returns an entry for a list of directories in a Postgres setting.
 func quoted(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
 
-// binaries are those that made data, or else the newest installed, or else downloaded ones.
+// binaries returns those that made data, else the newest installed ones, else downloaded ones.
 func (o PostgresOptions) binaries(ctx context.Context, s site, data string) (binaries, error) {
 	patterns := o.Places
 	if patterns == nil {
@@ -157,26 +158,28 @@ func (o PostgresOptions) binaries(ctx context.Context, s site, data string) (bin
 	if b, ok := find(ctx, patterns, made); ok {
 		return b, nil
 	}
-	if o.Repository == "none" {
-		return binaries{}, ErrNoPostgres
-	}
 	dir := s.dir
 	if o.Template != "" {
 		dir = o.Template
 	}
-	b, err := download(ctx, dir, o.Repository, s.user, o.Log)
-	if err == nil && made != 0 && b.major != made {
-		return b, fmt.Errorf("the data in %s is of Postgres %d, which is not installed any more", data, made)
+	switch b, ok := inspect(ctx, filepath.Join(dir, downloaded, "bin")); {
+	case ok && (made == 0 || made == b.major):
+		return b, nil
+	case made != 0 && made != releaseMajor:
+		return binaries{}, missing(made, fmt.Errorf("the data in %s needs it", data))
+	case o.Repository == "none":
+		return binaries{}, missing(made, nil)
 	}
-	return b, err
+	return download(ctx, dir, o.Repository, s.user, o.Log)
 }
 
-// cluster makes the data directory where there is none. It appears whole or not at all.
+// cluster creates the data directory if there is none. It appears complete or not at all.
 func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data string) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Of a start that was killed: its initdb may still be writing there, and what cannot go now goes the next time.
+	// Leftovers of a killed start: its initdb may still be writing there, so what cannot be removed now is removed next
+	// time.
 	old, _ := filepath.Glob(data + ".part*")
 	for _, dir := range old {
 		_ = os.RemoveAll(dir)
@@ -224,7 +227,10 @@ func initdb(ctx context.Context, bin binaries, s site, data string, fast bool) e
 			}
 		}
 	}
-	argv := []string{bin.tool("initdb"), "-D", data, "-U", superuser, "--encoding=UTF8", "--no-locale", "--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile=" + pw, "--no-instructions"}
+	argv := []string{
+		bin.tool("initdb"), "-D", data, "-U", superuser, "--encoding=UTF8", "--no-locale",
+		"--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile=" + pw, "--no-instructions",
+	}
 	if fast {
 		argv = append(argv, "--no-sync")
 	}
@@ -232,15 +238,17 @@ func initdb(ctx context.Context, bin binaries, s site, data string, fast bool) e
 	if _, err := user.LookupId(uid); err == nil || s.user != nil {
 		return call(ctx, s.dir, s.user, argv...)
 	}
-	// initdb, and it alone, insists on a name for its user. Containers run us as a bare number: there it gets a
-	// name space in which that number is nobody.
+	// Only initdb insists on a name for its user. Containers may run as a bare number: there it gets a user namespace
+	// in which that number is nobody.
 	if err := call(ctx, s.dir, nil, append([]string{"unshare", "--user", "--map-user=65534"}, argv...)...); err != nil {
-		return fmt.Errorf("user %s has no name, which initdb wants (give DATABASE_URL, or a user that is in /etc/passwd): %w", uid, err)
+		return fmt.Errorf(
+			"user %s has no name, which initdb requires (set DATABASE_URL, or use a user in /etc/passwd): %w", uid,
+			err)
 	}
 	return nil
 }
 
-// ensureDatabase answers nil once the server does and the database is there.
+// ensureDatabase returns nil once the server accepts connections and the database exists.
 func ensureDatabase(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -253,14 +261,15 @@ func ensureDatabase(ctx context.Context, address string) error {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	var there bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", superuser).Scan(&there); err != nil || there {
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", superuser).
+		Scan(&there); err != nil || there {
 		return err
 	}
 	_, err = conn.Exec(ctx, "CREATE DATABASE "+superuser)
 	return err
 }
 
-// copyTree copies a directory of plain files and gives the copy to u.
+// copyTree copies a directory of plain files and makes u the owner of the copy.
 func copyTree(from, to string, u *owner) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err

@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// watchdog runs "$@" until standard input ends or has a line; then it sends signal $1, waits, and removes the
-// directory $2 if one is named and the line was not "keep". Descriptor 3 is for the server alone, 4 (the
-// lock) for both.
+// watchdog runs "$@" until standard input ends or has a line. Then it sends signal $1, waits, and removes the directory
+// $2 if one is given and the line was not "keep". Descriptor 3 is inherited by the server alone, 4 (the lock) by both.
 const watchdog = `sig=$1; gone=$2; shift 2
 "$@" </dev/null &
 p=$!
@@ -29,14 +28,14 @@ kill -CONT $p 2>/dev/null
 wait $p
 [ -z "$gone" ] || [ "$word" = keep ] || rm -rf "$gone"`
 
-// command is a server to be started.
+// command describes a server to start.
 type command struct {
 	argv   []string
-	dir    string // the working directory; the lock and the log lie here
+	dir    string // the working directory, with the lock and the log
 	name   string // of the log: <name>.log
 	user   *owner
-	signal string // what ends it gracefully
-	remove string // the directory that goes with it, "" for none
+	signal string // for a graceful stop
+	remove string // directory to remove with the server, "" for none
 }
 
 // process is a running server behind its watchdog.
@@ -44,17 +43,17 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	log   string
-	from  int64         // where this run begins in the log
-	gone  chan struct{} // closed when no process of it is left
+	from  int64         // offset in the log at which this run begins
+	gone  chan struct{} // closed when none of its processes is left
 }
 
-// start waits for an earlier server of the same directory to be gone, runs prepare in its absence, and starts.
+// start waits until an earlier server of the same directory is gone, runs prepare, and starts the server.
 func start(ctx context.Context, c command, prepare func() error) (*process, error) {
 	lock, err := await(ctx, filepath.Join(c.dir, "server.lock"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = lock.Close() }() // the server keeps its own
+	defer func() { _ = lock.Close() }() // the server keeps its descriptor
 	if err := prepare(); err != nil {
 		return nil, err
 	}
@@ -74,12 +73,13 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 		return nil, err
 	}
 	defer func() { _ = hold.Close() }()
-	// Not CommandContext: the end of a context is a graceful stop, and Stop's business.
-	p.cmd = exec.Command("/bin/sh", append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)...) //nolint:noctx // see above
+	// Not CommandContext: a context's end would kill the server, and Stop ends it gracefully.
+	args := append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)
+	p.cmd = exec.Command("/bin/sh", args...) //nolint:noctx // see above
 	p.cmd.Dir, p.cmd.Env = c.dir, environment()
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.ExtraFiles = []*os.File{hold, lock}
-	// A group of its own, so that a Ctrl-C reaches us first and not the server.
+	// A separate process group, so that Ctrl-C reaches us and not the server.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user.credential()}
 	if p.stdin, err = p.cmd.StdinPipe(); err == nil {
 		err = p.cmd.Start()
@@ -98,7 +98,7 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 	return p, nil
 }
 
-// stop ends the server gracefully, or at once when ctx ends first, and waits for it.
+// stop ends the server gracefully, or immediately when ctx ends first, and waits for it.
 func (p *process) stop(ctx context.Context) error {
 	_ = p.stdin.Close()
 	select {
@@ -106,7 +106,7 @@ func (p *process) stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	// Postgres takes QUIT for "now" and sends it on to its own; the rest of the group dies of KILL.
+	// On QUIT Postgres stops immediately and signals its children. KILL ends the rest of the group.
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGQUIT)
 	select {
 	case <-p.gone:
@@ -117,13 +117,13 @@ func (p *process) stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// halt is stop, but what would be removed with the server stays for its next start.
+// halt is stop, except that the directory to remove stays for the server's next start.
 func (p *process) halt(ctx context.Context) error {
 	_, _ = io.WriteString(p.stdin, "keep\n")
 	return p.stop(ctx)
 }
 
-// ready calls probe until it is content. A server that ends before that is an error which quotes its log.
+// ready calls probe until it succeeds. If the server ends first, the error quotes its log.
 func (p *process) ready(ctx context.Context, probe func(context.Context) error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -134,7 +134,7 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 		}
 		select {
 		case <-p.gone:
-			return fmt.Errorf("ended at once: %s", p.complaint())
+			return fmt.Errorf("exited during startup: %s", p.complaint())
 		case <-ctx.Done():
 			return errors.Join(fmt.Errorf("not ready in time: %w", err), p.stop(ctx))
 		case <-tick.C:
@@ -142,7 +142,7 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 	}
 }
 
-// complaint is the line of this run's log that says most.
+// complaint returns the most informative line of this run's log.
 func (p *process) complaint() string {
 	f, err := os.Open(p.log)
 	if err != nil {
@@ -153,12 +153,13 @@ func (p *process) complaint() string {
 	return complaint(f)
 }
 
-// complaint is the last line that tells of an error, else the last.
+// complaint returns the last line with an error, else the last line.
 func complaint(r io.Reader) string {
 	last, best := "no word of why", ""
 	for s := bufio.NewScanner(r); s.Scan(); {
 		last = s.Text()
-		if low := strings.ToLower(last); strings.Contains(low, "fatal") || strings.Contains(low, "panic") || strings.Contains(low, "error:") {
+		if low := strings.ToLower(last); strings.Contains(low, "fatal") || strings.Contains(low, "panic") ||
+			strings.Contains(low, "error:") {
 			best = last
 		}
 	}
@@ -168,7 +169,7 @@ func complaint(r io.Reader) string {
 	return last
 }
 
-// await takes the lock at path, which an earlier server holds as long as one of its processes lives.
+// await takes the lock at path, which an earlier server holds while any of its processes lives.
 func await(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -184,14 +185,14 @@ func await(ctx context.Context, path string) (*os.File, error) {
 		select {
 		case <-ctx.Done():
 			_ = f.Close()
-			return nil, fmt.Errorf("an earlier server still runs in %s", filepath.Dir(path))
+			return nil, fmt.Errorf("an earlier server is still running in %s", filepath.Dir(path))
 		case <-tick.C:
 		}
 	}
 }
 
-// environment is what a server needs of ours: the secrets of an operator's settings stay here, and so do
-// PGDATA, PGPORT and their kin.
+// environment returns the variables that a server needs. It excludes secrets in an operator's settings, and PGDATA,
+// PGPORT and their kin.
 func environment() []string {
 	keep := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -200,7 +201,7 @@ func environment() []string {
 	return append(keep, "LC_ALL=C", "TZ=UTC")
 }
 
-// call runs a tool to its end as the given user and quotes its last line on failure.
+// call runs a tool to completion as the given user. Its error quotes the tool's last line.
 func call(ctx context.Context, dir string, u *owner, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, environment()

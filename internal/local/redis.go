@@ -18,22 +18,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisOptions say where and how a private Redis runs.
+// RedisOptions configures a private Redis.
 type RedisOptions struct {
-	// Home holds its append-only file. Empty: a new directory that goes away with the server.
+	// Home holds its append-only file. If empty, a new directory is used and removed with the server.
 	Home string
-	// Server is the redis-server program; "" looks in PATH.
+	// Server is the redis-server program; "" searches PATH.
 	Server string
-	// TCP uses a loopback port with a password although sockets would work.
+	// TCP uses a loopback port with a password even if sockets would work.
 	TCP bool
 	Log *slog.Logger
 }
 
-// Redis is a private server that is up. It keeps every key (noeviction) and, with a Home, loses at most the
-// last second.
+// Redis is a running private server. It keeps every key (noeviction) and, with a Home, loses at most the last second.
 type Redis struct {
 	URL string
-	// InProcess is set where no redis-server was found and this process plays one: its contents end with it.
+	// InProcess reports that no redis-server was found and that Redis runs in this process: its contents end with it.
 	InProcess bool
 	opts      RedisOptions
 	site      site
@@ -45,7 +44,7 @@ type Redis struct {
 	stopClock func()
 }
 
-// StartRedis starts the installed redis-server, or plays one in this process and says so in one line.
+// StartRedis starts the installed redis-server, or an in-process one, which it logs in one line.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if o.Server == "" {
 		path, err := exec.LookPath("redis-server")
@@ -71,7 +70,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 
 const socketName = "redis.sock"
 
-// listen settles the address.
+// listen chooses the address.
 func (r *Redis) listen() error {
 	sock, err := r.site.socketDir(socketName)
 	if err != nil {
@@ -89,7 +88,7 @@ func (r *Redis) listen() error {
 	return nil
 }
 
-// Start starts the server again after Halt, at the same address and with the same contents.
+// Start starts the server again after Halt, with the same address and contents.
 func (r *Redis) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -98,7 +97,8 @@ func (r *Redis) Start(ctx context.Context) error {
 		return err
 	}
 	argv := []string{
-		r.opts.Server, "--dir", r.site.dir, "--daemonize", "no", "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
+		r.opts.Server, "--dir", r.site.dir, "--daemonize", "no", "--appendonly", "yes", "--appendfsync", "everysec",
+		"--save", "", "--maxmemory-policy", "noeviction",
 		"--port", strconv.Itoa(r.port), "--bind", "127.0.0.1",
 	}
 	if r.port == 0 {
@@ -129,10 +129,10 @@ func (r *Redis) Start(ctx context.Context) error {
 	return err
 }
 
-// Halt ends the server so that Start may continue it. Not for the in-process one.
+// Halt ends the server so that Start can continue it. It does not support the in-process server.
 func (r *Redis) Halt(ctx context.Context) error { return r.proc.halt(ctx) }
 
-// Stop ends the server, its contents written.
+// Stop saves the contents and ends the server.
 func (r *Redis) Stop(ctx context.Context) error {
 	if r.mini != nil {
 		r.stopClock()
@@ -144,12 +144,12 @@ func (r *Redis) Stop(ctx context.Context) error {
 	return err
 }
 
-// Signal sends sig to the server and not to its watchdog (SIGSTOP and SIGCONT play a hung one). Only while the
-// server runs, and not for the in-process one.
+// Signal sends sig to the server and not to its watchdog (SIGSTOP and SIGCONT simulate a hung server). The server must
+// be running, and must not be the in-process one.
 func (r *Redis) Signal(sig syscall.Signal) error { return syscall.Kill(r.pid, sig) }
 
-// playRedis serves the protocol from this process. Its clock stands still by itself, so that keys would never
-// expire: each second it is moved by what has really passed.
+// playRedis serves the protocol from this process. The library's clock does not run by itself, so keys would never
+// expire: each second it is advanced by the elapsed time.
 func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
 	secret := rand.Text()
@@ -157,7 +157,8 @@ func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if err := m.StartAddr("127.0.0.1:0"); err != nil {
 		return nil, fmt.Errorf("in-process Redis: %w", err)
 	}
-	o.Log.WarnContext(ctx, "no redis-server found: Redis is played in this process, for trying out; queued work is kept in Postgres")
+	o.Log.WarnContext(ctx,
+		"no redis-server found: using an in-process Redis, for trials only; queued work is kept in Postgres")
 	stop, wg := make(chan struct{}), sync.WaitGroup{}
 	wg.Go(func() {
 		tick, last := time.NewTicker(time.Second), time.Now()

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 )
 
-// Wanted says which servers an installation has and which it needs here.
+// Wanted lists the servers that an installation has been given and those that it needs.
 type Wanted struct {
-	Home        string // is held until Close
+	Home        string // held until Close
 	DatabaseURL string // "": a private Postgres
 	RedisURL    string // "": a private Redis, unless NoRedis
 	NoRedis     bool
@@ -17,17 +17,21 @@ type Wanted struct {
 	Log         *slog.Logger
 }
 
-// Servers are what an installation connects to.
+// Servers are the servers that an installation connects to.
 type Servers struct {
 	DatabaseURL, RedisURL string
-	home                  *Home
-	postgres              *Postgres
-	redis                 *Redis
+	// PrivatePostgres and PrivateRedis are set for the servers that this process started. RedisInProcess is set if its
+	// Redis is no server of its own: no redis-server is installed.
+	PrivatePostgres, PrivateRedis, RedisInProcess bool
+
+	home     *Home
+	postgres *Postgres
+	redis    *Redis
 }
 
-// Start takes the home and starts what is wanted and not given, Postgres first. On an error nothing is left
-// running. Where another process has the home and nothing but a database is wanted, its database is answered, and
-// its Redis where it has a private one.
+// Start holds the home and starts the servers that are wanted and not given, Postgres first. On an error it stops all
+// of them. If another process holds the home and only a database is wanted, Start returns that process's database, and
+// its Redis if it has a private one.
 func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	s := &Servers{DatabaseURL: w.DatabaseURL, RedisURL: w.RedisURL}
 	var err error
@@ -45,14 +49,15 @@ func Start(ctx context.Context, w Wanted) (*Servers, error) {
 		return nil, err
 	}
 	if s.DatabaseURL == "" {
-		if s.postgres, err = StartPostgres(ctx, PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
-			s.DatabaseURL = s.postgres.URL
+		if s.postgres, err = StartPostgres(ctx,
+			PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
+			s.DatabaseURL, s.PrivatePostgres = s.postgres.URL, true
 			err = s.home.publish(databaseURL, s.DatabaseURL)
 		}
 	}
 	if err == nil && s.RedisURL == "" && !w.NoRedis {
 		if s.redis, err = StartRedis(ctx, RedisOptions{Home: s.home.Dir, Log: w.Log}); err == nil {
-			s.RedisURL = s.redis.URL
+			s.RedisURL, s.PrivateRedis, s.RedisInProcess = s.redis.URL, true, s.redis.InProcess
 			err = s.home.publish(redisURL, s.RedisURL)
 		}
 	}
@@ -62,7 +67,7 @@ func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	return s, nil
 }
 
-// Watch answers nil when ctx ends, and an error when a private server ends before that.
+// Watch returns nil when ctx ends, and an error when a private server ends before that.
 func (s *Servers) Watch(ctx context.Context) error {
 	var postgres, redis <-chan struct{}
 	if s.postgres != nil {
@@ -75,13 +80,13 @@ func (s *Servers) Watch(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-postgres:
-		return fmt.Errorf("the private Postgres ended: %s", s.postgres.proc.complaint())
+		return fmt.Errorf("the private Postgres exited: %s", s.postgres.proc.complaint())
 	case <-redis:
-		return fmt.Errorf("the private Redis ended: %s", s.redis.proc.complaint())
+		return fmt.Errorf("the private Redis exited: %s", s.redis.proc.complaint())
 	}
 }
 
-// Close stops the private servers gracefully, or at once when ctx ends, and lets go of the home.
+// Close stops the private servers gracefully, or immediately when ctx ends, and releases the home.
 func (s *Servers) Close(ctx context.Context) error {
 	var errs []error
 	if s.redis != nil {

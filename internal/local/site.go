@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// site is where one server lives.
+// site is the location of one server.
 type site struct {
 	dir    string
-	user   *owner // nil: ours
-	remove string // what goes away with the server
+	user   *owner // nil: the current user
+	remove string // removed with the server
 }
 
-// place is the site of the server called name: in the home, or, without one, in a directory of its own that
-// is removed when the server ends. In memory it may be where nothing has to outlive the server.
+// place returns the site of the server called name: in the home, or, without one, in a new directory that is removed
+// when the server ends. If memory is set, that directory may be in memory.
 func place(home, name string, memory bool) (site, error) {
 	if home != "" {
 		dir, u, err := seat(home, name)
@@ -43,25 +43,25 @@ func place(home, name string, memory bool) (site, error) {
 	return site{dir: dir, user: u, remove: dir}, err
 }
 
-// shared is a file system in memory, on Linux.
+// shared is an in-memory file system on Linux.
 const shared = "/dev/shm"
 
-// roomy tells whether dir is there with room for a few servers: a container's is often of 64 MB.
+// roomy reports whether dir exists and has room for a few servers: a container's often has 64 MB.
 func roomy(dir string) bool {
 	var fs syscall.Statfs_t
-	return syscall.Statfs(dir, &fs) == nil && fs.Bavail >= 4<<30/uint64(fs.Bsize) // whose type differs between systems
+	return syscall.Statfs(dir, &fs) == nil && fs.Bavail >= 4<<30/uint64(fs.Bsize) // the type differs between systems
 }
 
-// discard removes what a server that never started would have removed.
+// discard removes the files of a server that never started.
 func (s site) discard() {
 	if s.remove != "" {
 		_ = os.RemoveAll(s.remove)
 	}
 }
 
-// socketDir is a directory for the socket called name: the site itself, or one of a short name in /tmp where
-// the path would pass the 103 bytes that a socket's address has (107 on Linux), has a comma, which clients of
-// Postgres take for the end of a host, or the file system has no sockets. Empty where none can be had.
+// socketDir returns a directory for the socket called name. It is the site itself, or one with a short name in /tmp if
+// the path would exceed the 103 bytes of a socket's address (107 on Linux), if it has a comma, which Postgres clients
+// take for the end of a host, or if the file system has no sockets. It returns "" if there is none.
 func (s *site) socketDir(name string) (string, error) {
 	if len(filepath.Join(s.dir, name)) <= 103 && !strings.Contains(s.dir, ",") && s.takesSockets(s.dir) {
 		return s.dir, nil
@@ -89,8 +89,8 @@ func (s *site) takesSockets(dir string) bool {
 	return l.Close() == nil
 }
 
-// freePort is a loopback port that nobody listens on, below the range (32768 on) from which the kernel gives
-// ports to outgoing connections, one of which could take it before the server does.
+// freePort returns a free loopback port below the range (32768 on) from which the kernel allocates ports for outgoing
+// connections, since one of those could take it before the server listens.
 func freePort() (int, error) {
 	var err error
 	for range 200 {

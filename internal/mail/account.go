@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxNames is how many accounts a mail names.
+// maxNames is the maximum number of accounts named in a mail.
 const maxNames = 10
 
-// AccountsLost tells that a login at a platform has ended, and which accounts hang on it.
+// AccountsLost returns the mail that reports the end of a login at a platform and lists the affected accounts.
 func AccountsLost(to, platform string, accounts []string) Message {
 	names := make([]string, 0, maxNames+1)
 	for _, a := range accounts[:min(len(accounts), maxNames)] {
@@ -20,6 +20,7 @@ func AccountsLost(to, platform string, accounts []string) Message {
 	platform = quote(platform)
 	return notice(to, "Reconnect "+platform+named(" to %", ""),
 		platform+" no longer accepts the login that "+named("% has", "we have")+" for: "+strings.Join(names, ", ")+".",
-		"This happens when a password is changed, a permission is taken back, or a login comes to its end. Nothing can be posted or read there until somebody connects it again.",
+		"This happens when a password is changed, a permission is taken back, or a login comes to its end. Nothing "+
+			"can be posted or read there until somebody connects it again.",
 		"Connecting the same account again keeps everything that belongs to it.")
 }

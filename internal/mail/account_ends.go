@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AccountsEnd tells that a login at a platform ends at a moment, and which accounts hang on it.
+// AccountsEnd returns the mail that warns of the end of a login at a platform and lists the affected accounts.
 func AccountsEnd(to, platform string, accounts []string, at time.Time) Message {
 	names := make([]string, 0, maxNames+1)
 	for _, a := range accounts[:min(len(accounts), maxNames)] {
@@ -18,7 +18,9 @@ func AccountsEnd(to, platform string, accounts []string, at time.Time) Message {
 	platform = quote(platform)
 	day := at.UTC().Format("2 January 2006")
 	return notice(to, "Connect "+platform+named(" to %", "")+" again before "+day,
-		"The login that "+named("% has", "we have")+" at "+platform+" for "+strings.Join(names, ", ")+" ends on "+day+".",
-		"The platform sets this end, and only somebody who logs in there again can move it. After it nothing can be posted or read.",
+		"The login that "+named("% has", "we have")+" at "+platform+" for "+strings.Join(names,
+			", ")+" ends on "+day+".",
+		"The platform sets this end, and only somebody who logs in there again can move it. After it nothing can "+
+			"be posted or read.",
 		"Connecting the same account again keeps everything that belongs to it.")
 }

@@ -1,5 +1,5 @@
-// Package mail is what the platform itself sends to people: links to reset a password, prove an address or
-// join an org. In whose name is found out when a mail is sent; until then it is kept as a Letter.
+// Package mail writes the mails that the platform itself sends to people: links to reset a password, verify an address
+// or join an org. The brand is applied when a mail is sent; until then the mail is stored as a Template.
 package mail
 
 import (
@@ -12,34 +12,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Message is one mail: text for every reader, and the same as HTML.
+// Message is one mail, as plain text and as HTML with the same content.
 type Message struct {
 	To      string `json:"-"`
 	Subject string `json:"-"`
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
-	// Letter is what it was made of, to make it anew in another look.
-	Letter *Letter `json:"letter,omitempty"`
+	// Letter is the template of the mail, from which Dress renders it in another brand.
+	Letter *Template `json:"letter,omitempty"`
 
-	dressed bool   // from stands in place of the name in the settings
-	from    string // the sender's name; "" for the address alone
+	dressed bool   // from replaces the name in the settings
+	from    string // the sender's name; "": address only
 }
 
-// Write stores m in tx for tx's org, its body sealed since it bears a link that lets its holder in, and answers
-// its id. Ask for a mail.system job of that id in the same transaction.
-func Write(tx *postgres.Tx, box *secret.Box, m Message) (id.ID, error) {
+// Write stores m in tx for tx's org and returns its id. The body is encrypted, because its link grants access. Enqueue
+// a mail.system job with that id in the same transaction.
+func Write(tx *postgres.Tx, box *secret.Sealer, m Message) (id.ID, error) {
 	mail, body, err := seal(tx, box, m)
 	if err != nil {
 		return mail, err
 	}
-	tx.Queue(`INSERT INTO system_mail (org_id, id, recipient, subject, body) VALUES ($1, $2, $3, $4, $5)`, tx.Org(), mail, m.To, m.Subject, body)
+	tx.Queue(`INSERT INTO system_mail (org_id, id, recipient, subject, body) VALUES ($1, $2, $3, $4, $5)`, tx.Org(),
+		mail, m.To, m.Subject, body)
 	return mail, nil
 }
 
-// WriteToKnown is Write to the person whose folded address is m.To, under the address that they gave
-// themselves; tx runs as System. Where there is no such person nothing is stored, at the same cost, so that
-// whoever asks for the mail learns nothing.
-func WriteToKnown(tx *postgres.Tx, box *secret.Box, m Message) (id.ID, error) {
+// WriteToKnown is Write to the user with the folded address m.To, at the address that the user entered; tx must have
+// the System role. If there is no such user, it stores nothing but costs the same, so the caller cannot learn whether
+// the user exists.
+func WriteToKnown(tx *postgres.Tx, box *secret.Sealer, m Message) (id.ID, error) {
 	mail, body, err := seal(tx, box, m)
 	if err != nil {
 		return mail, err
@@ -49,7 +50,7 @@ func WriteToKnown(tx *postgres.Tx, box *secret.Box, m Message) (id.ID, error) {
 	return mail, nil
 }
 
-func seal(tx *postgres.Tx, box *secret.Box, m Message) (mail id.ID, body []byte, err error) {
+func seal(tx *postgres.Tx, box *secret.Sealer, m Message) (mail id.ID, body []byte, err error) {
 	mail = id.New()
 	plain, err := json.Marshal(m)
 	if err != nil {
@@ -59,16 +60,17 @@ func seal(tx *postgres.Tx, box *secret.Box, m Message) (mail id.ID, body []byte,
 	return mail, body, err
 }
 
-// about binds a sealed body to its row, in system_mail and in sandbox_mail alike.
+// about returns the associated data that binds a sealed body to its row, for system_mail and sandbox_mail.
 func about(org, mail id.ID) string { return "system_mail/" + org.String() + "/" + mail.String() }
 
-// Read answers a mail of tx's org that is still to be sent; nil where it was sent or never written.
-func Read(ctx context.Context, tx *postgres.Tx, box *secret.Box, mail id.ID) (*Message, error) {
+// Read returns an unsent mail of tx's org, or nil if it was sent or does not exist.
+func Read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, mail id.ID) (*Message, error) {
 	var (
 		m    Message
 		body []byte
 	)
-	err := tx.QueryRow(ctx, `SELECT recipient, subject, body FROM system_mail WHERE org_id = $1 AND id = $2 AND body IS NOT NULL`,
+	err := tx.QueryRow(ctx,
+		`SELECT recipient, subject, body FROM system_mail WHERE org_id = $1 AND id = $2 AND body IS NOT NULL`,
 		[]any{tx.Org(), mail}, &m.To, &m.Subject, &body)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // nothing to send is no error
@@ -79,8 +81,8 @@ func Read(ctx context.Context, tx *postgres.Tx, box *secret.Box, mail id.ID) (*M
 	return &m, Open(box, tx.Org(), mail, body, &m)
 }
 
-// Open decodes a sealed body into m.
-func Open(box *secret.Box, org, mail id.ID, body []byte, m *Message) error {
+// Open decrypts and decodes a sealed body into m.
+func Open(box *secret.Sealer, org, mail id.ID, body []byte, m *Message) error {
 	plain, err := box.Open(body, about(org, mail))
 	if err != nil {
 		return err
@@ -91,13 +93,13 @@ func Open(box *secret.Box, org, mail id.ID, body []byte, m *Message) error {
 	return nil
 }
 
-// Sent drops the body of a mail that has gone out, and keeps the rest for support.
+// Sent deletes the body of a sent mail and keeps the other columns for support.
 func Sent(tx *postgres.Tx, mail id.ID) {
 	tx.Queue(`UPDATE system_mail SET sent_at = now(), body = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), mail)
 }
 
-// ToSandbox moves a mail to the sandbox mailbox, as m would be sent, in place of sending it.
-func ToSandbox(tx *postgres.Tx, box *secret.Box, mail id.ID, m *Message) error {
+// ToSandbox moves a mail to the sandbox mailbox in its final form m instead of sending it.
+func ToSandbox(tx *postgres.Tx, box *secret.Sealer, mail id.ID, m *Message) error {
 	plain, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode mail: %w", err)
@@ -114,7 +116,7 @@ func ToSandbox(tx *postgres.Tx, box *secret.Box, mail id.ID, m *Message) error {
 	return nil
 }
 
-// Sweep deletes mail older than 30 days, in tx, which runs as System.
+// Sweep deletes mails older than 30 days; tx must have the System role.
 func Sweep(tx *postgres.Tx) {
 	tx.Queue(`DELETE FROM system_mail WHERE created_at < now() - interval '30 days'`)
 	tx.Queue(`DELETE FROM sandbox_mail WHERE received_at < now() - interval '30 days'`)

@@ -20,12 +20,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// inbox is a mail server that keeps what it takes.
+// inbox is a mail server that stores what it receives.
 type inbox struct {
 	mu     sync.Mutex
 	got    []string
 	logins []string
-	refuse *smtp.SMTPError // of every recipient
+	refuse *smtp.SMTPError // response to every recipient
 }
 
 func (b *inbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{box: b}, nil }
@@ -104,7 +104,8 @@ func TestAMailGoesOutByTheServerOfTheSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"Message-ID": "<0190@crm.test>", "To": "<bob@example.com>", "From": `"Funnelwork" <noreply@crm.test>`, "Auto-Submitted": "auto-generated", "Bcc": "",
+		"Message-ID": "<0190@crm.test>", "To": "<bob@example.com>", "From": `"Funnelwork" <noreply@crm.test>`,
+		"Auto-Submitted": "auto-generated", "Bcc": "",
 	} {
 		if have := got.Header.Get(name); have != want {
 			t.Errorf("%s: %q, want %q", name, have, want)
@@ -113,7 +114,10 @@ func TestAMailGoesOutByTheServerOfTheSettings(t *testing.T) {
 	if !strings.Contains(box.got[0], "multipart/alternative") {
 		t.Error("not in both forms")
 	}
-	if m.Text != "You are invited to join “Tom & Bcc: <x@y>” on Funnelwork. The link is good for seven days.\n\nAccept the invitation:\nhttps://crm.test/accept-invite?token=tok%2Fen\n\nIf you do not know the sender, do nothing.\n" {
+	if m.Text !=
+		"You are invited to join “Tom & Bcc: <x@y>” on Funnelwork. The link is good for seven days.\n\nAccept the "+
+			"invitation:\nhttps://crm.test/accept-invite?token=tok%2Fen\n\nIf you do not know the sender, do "+
+			"nothing.\n" {
 		t.Errorf("%q", m.Text)
 	}
 	if strings.Contains(m.HTML, "<x@y>") {
@@ -124,7 +128,10 @@ func TestAMailGoesOutByTheServerOfTheSettings(t *testing.T) {
 func TestALastingRefusalIsToldFromAPassingOne(t *testing.T) {
 	t.Parallel()
 	for code, lasting := range map[int]bool{550: true, 451: false} {
-		box := &inbox{refuse: &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "no"}}
+		box := &inbox{refuse: &smtp.SMTPError{
+			Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1},
+			Message: "no",
+		}}
 		out, err := mail.NewSMTP("smtp://"+box.serve(t)+"?tls=none", "noreply@crm.test")
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +195,9 @@ func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 	}
 	in(func(_ context.Context, tx *postgres.Tx) (err error) { letter, err = mail.Write(tx, box, m); return err })
 	var raw string
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT system_mail::text || encode(body, 'escape') FROM system_mail`).Scan(&raw); err != nil || strings.Contains(raw, "the-token") {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		`SELECT system_mail::text || encode(body, 'escape') FROM system_mail`).Scan(&raw); err != nil ||
+		strings.Contains(raw, "the-token") {
 		t.Errorf("%q, %v: the token can be read in the database", raw, err)
 	}
 	read := func() (got *mail.Message) {
@@ -207,7 +216,8 @@ func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 		t.Errorf("%+v after it was sent", got)
 	}
 	var kept int
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*) FROM sandbox_mail`).Scan(&kept); err != nil || kept != 1 {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*) FROM sandbox_mail`).
+		Scan(&kept); err != nil || kept != 1 {
 		t.Errorf("%d in the sandbox, %v", kept, err)
 	}
 	if err := db.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
@@ -216,7 +226,8 @@ func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*) FROM system_mail`).Scan(&kept); err != nil || kept != 1 {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*) FROM system_mail`).
+		Scan(&kept); err != nil || kept != 1 {
 		t.Errorf("%d mails with one to nobody known (%v), want 1", kept, err)
 	}
 }

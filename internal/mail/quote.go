@@ -5,30 +5,34 @@ import (
 	"unicode"
 )
 
-// quote makes a name from outside fit for the text of a mail: one line, and nothing that a mail program turns into a link.
+// quote makes an untrusted name safe for the text of a mail: one line, and nothing that a mail program turns into a
+// link.
 func quote(name string) string { return unlinked(oneLine(name)) }
 
-// nameMax is how much of a name a mail shows, in characters.
+// nameMax is the maximum number of characters of a name in a mail.
 const nameMax = 80
 
-// oneLine keeps a name from starting a new header or paragraph, and from marking a place for another.
+// oneLine prevents a name from starting a new header or paragraph, and from containing a placeholder's marks.
 func oneLine(name string) string {
 	name = strings.NewReplacer(markBegin, "", markElse, "", markEnd, "").Replace(strings.ToValidUTF8(name, ""))
-	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
 	if r := []rune(name); len(r) > nameMax {
 		name = string(r[:nameMax]) + "…"
 	}
 	return name
 }
 
-// wordJoiner shows nothing and ends what mail programs take for the name of a host.
+// wordJoiner is invisible and ends what mail programs recognise as a host name.
 const wordJoiner = "\u2060"
 
-// dots end a label of a domain: the full stop and those that IDNA maps to it.
+// dots separate the labels of a domain: the full stop and the characters that IDNA maps to it.
 const dots = ".\u3002\uff0e\uff61"
 
-// unlinked puts a word joiner after each dot before a letter, or before a label that begins with digits and has a letter,
-// and between the colon and the slashes of a URL. The name looks as before, and is no link in any mail program.
+// unlinked inserts a word joiner after each dot before a letter or before a label that starts with digits and contains
+// a letter, and between the colon and the slashes of a URL. The name looks the same, and no mail program turns it into
+// a link.
 func unlinked(name string) string {
 	var b strings.Builder
 	var before rune
@@ -43,7 +47,7 @@ func unlinked(name string) string {
 	return b.String()
 }
 
-// label is the letters and digits that text begins with.
+// label returns the leading letters and digits of text.
 func label(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if end < 0 {

@@ -10,16 +10,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 )
 
-// linkable is what mail programs make a link of: a scheme with an authority, or a host with a top level.
+// linkable matches what mail programs turn into a link: a scheme with an authority, or a host with a top-level domain.
 var linkable = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://|[\pL\pN-]+[.\x{3002}\x{ff0e}\x{ff61}][\pL\pN]`)
 
-// TestNoNameInAMailBecomesALink walks every mail, with names that are links or end a line in every place for a name.
+// TestNoNameInAMailBecomesALink puts names that are links or contain line breaks into every mail.
 func TestNoNameInAMailBecomesALink(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"https://evil.example/login?x=1", "www.evil.example", "pay at evil.example now", "a.b.c.d.evil.example",
-		"http://2130706433/", "evil\u3002example", "EVIL.EXAMPLE:8080/x", "www.4chan.example", "ftp://evil", "müller.example",
-		"one\r\nBcc: victim@evil.example", "one\nhttps://evil.example", "one\u2028evil.example", "one\u0085evil.example",
+		"http://2130706433/", "evil\u3002example", "EVIL.EXAMPLE:8080/x", "www.4chan.example", "ftp://evil",
+		"müller.example",
+		"one\r\nBcc: victim@evil.example", "one\nhttps://evil.example", "one\u2028evil.example",
+		"one\u0085evil.example",
 	} {
 		w := mail.Webhook{Host: "hook.example", Description: name, Events: 3, Since: time.Unix(0, 0), Percent: 90}
 		all := map[string]mail.Message{
@@ -32,7 +34,9 @@ func TestNoNameInAMailBecomesALink(t *testing.T) {
 			"disabled": mail.WebhookDisabled("bob@to.example", w, true),
 		}
 		for kind, m := range all {
-			for look, dress := range map[string]func(){"plain": func() {}, "dressed": func() { m.Dress(mail.Look{Name: name, PoweredBy: name}) }} {
+			for look, dress := range map[string]func(){"plain": func() {}, "dressed": func() {
+				m.Dress(mail.Theme{Name: name, PoweredBy: name})
+			}} {
 				dress()
 				for part, text := range map[string]string{"subject": m.Subject, "text": m.Text, "html": shown(m.HTML)} {
 					own := strings.ReplaceAll(text, m.Letter.Target, "")
@@ -53,14 +57,15 @@ func TestNoNameInAMailBecomesALink(t *testing.T) {
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
-// shown is the text of a page, without its tags and what is in them.
+// shown returns the text of a page without its tags.
 func shown(page string) string { return html.UnescapeString(tags.ReplaceAllString(page, " ")) }
 
 func TestANameInAMailReadsAsItWasGiven(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"Acme Inc. & Sons": "Acme Inc. & Sons", "evil.example": "evil.\u2060example", "https://evil.example": "https:\u2060//evil.\u2060example",
-		"Dr. No": "Dr. No", "...": "...", " a \t b ": "a b",
+		"Acme Inc. & Sons": "Acme Inc. & Sons", "evil.example": "evil.\u2060example",
+		"https://evil.example": "https:\u2060//evil.\u2060example",
+		"Dr. No":               "Dr. No", "...": "...", " a \t b ": "a b",
 	} {
 		m := mail.Invite("bob@to.example", "https://crm.test", "tok", name)
 		if got := m.Subject; got != "You are invited to “"+want+"” on Funnelwork" {

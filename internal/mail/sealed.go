@@ -2,7 +2,7 @@ package mail
 
 import "github.com/funnelwork/funnelwork/internal/keyring"
 
-// Sealed lists where bodies of mails lie.
+// Sealed lists the columns with encrypted mail bodies.
 func Sealed() []keyring.Column {
 	about := keyring.ByOrgAndID("system_mail")
 	return []keyring.Column{

@@ -13,21 +13,21 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// SMTP is the server that system mail goes out by.
+// SMTP sends system mail through an SMTP server.
 type SMTP struct {
 	host    string
 	options []gomail.Option
 	from    string
-	address string // of from, alone
-	domain  string // of from, for Message-IDs
+	address string // the address of from
+	domain  string // the domain of from, for Message-IDs
 }
 
-// ErrRefused is a server's lasting no: sending the same mail again cannot help.
-var ErrRefused = errors.New("refused for good")
+// ErrRefused reports a permanent failure: a retry of the same mail cannot succeed.
+var ErrRefused = errors.New("refused permanently")
 
-// NewSMTP reads the settings. address is smtp://[user:password@]host[:587] with STARTTLS, or
-// smtps://[user:password@]host[:465]; ?tls=none speaks plain, for a relay on the same machine. from is the
-// sender, as in "Funnelwork <noreply@example.com>".
+// NewSMTP returns an SMTP with the given settings. address is smtp://[user:password@]host[:587] with STARTTLS, or
+// smtps://[user:password@]host[:465]; ?tls=none disables TLS, for a relay on the same machine. from is the sender, for
+// example "Funnelwork <noreply@example.com>".
 func NewSMTP(address, from string) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -35,9 +35,12 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	}
 	sender, err := mail.ParseAddress(from)
 	if err != nil {
-		return nil, fmt.Errorf("read SMTP settings: the sender %q is no mail address", from)
+		return nil, fmt.Errorf("read SMTP settings: the sender %q is not a mail address", from)
 	}
-	s := &SMTP{host: u.Hostname(), from: sender.String(), options: []gomail.Option{gomail.WithTimeout(15 * time.Second)}}
+	s := &SMTP{
+		host: u.Hostname(), from: sender.String(),
+		options: []gomail.Option{gomail.WithTimeout(15 * time.Second)},
+	}
 	s.address = sender.Address
 	s.domain = sender.Address[strings.LastIndexByte(sender.Address, '@')+1:]
 	port := 587
@@ -56,7 +59,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	}
 	if p := u.Port(); p != "" {
 		if port, err = strconv.Atoi(p); err != nil {
-			return nil, errors.New("read SMTP settings: the port is no number")
+			return nil, errors.New("read SMTP settings: the port is not a number")
 		}
 	}
 	s.options = append(s.options, gomail.WithPort(port))
@@ -66,13 +69,14 @@ func NewSMTP(address, from string) (*SMTP, error) {
 		if u.Query().Get("tls") == "none" {
 			auth = gomail.SMTPAuthPlainNoEnc
 		}
-		s.options = append(s.options, gomail.WithSMTPAuth(auth), gomail.WithUsername(name), gomail.WithPassword(password))
+		s.options = append(s.options, gomail.WithSMTPAuth(auth), gomail.WithUsername(name),
+			gomail.WithPassword(password))
 	}
 	return s, nil
 }
 
-// Send hands m to the server. messageID is the same on every try, so that receivers can drop a double. A
-// lasting refusal is ErrRefused.
+// Send sends m. messageID must be the same on every attempt, so that receivers can drop duplicates. A permanent failure
+// is ErrRefused.
 func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) error {
 	msg := gomail.NewMsg()
 	from := s.from
@@ -85,7 +89,7 @@ func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) error {
 	msg.Subject(m.Subject)
 	msg.SetMessageIDWithValue(messageID + "@" + s.domain)
 	msg.SetDate()
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday notice shall answer
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	client, err := gomail.NewClient(s.host, s.options...)

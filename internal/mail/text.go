@@ -2,22 +2,23 @@ package mail
 
 import "net/url"
 
-// The console's pages that links lead to; each takes its token as ?token=.
+// The console's pages that links point to; each takes its token as ?token=.
 const (
 	resetPage  = "/reset-password"
 	verifyPage = "/verify-email"
 	invitePage = "/accept-invite"
 )
 
-// Reset is the mail with a link that sets a new password. base is the public address without a slash at its end.
+// Reset returns the mail with the link to set a new password. base is the public address without a trailing slash.
 func Reset(to, base, token string) Message {
 	return compose(to, "Reset your "+named("% ", "")+"password",
-		"Somebody, hopefully you, asked for a new password for your "+named("% ", "")+"account. The link is good for one hour and for one use.",
+		"Somebody, hopefully you, asked for a new password for your "+named("% ",
+			"")+"account. The link is good for one hour and for one use.",
 		"Set a new password", link(base, resetPage, token),
 		"If it was not you, do nothing: your password stays as it is.")
 }
 
-// Verify is the mail with a link that proves an address.
+// Verify returns the mail with the link to verify an address.
 func Verify(to, base, token string) Message {
 	return compose(to, "Confirm your mail address",
 		"Welcome"+named(" to %", "")+". Please confirm that this address is yours. The link is good for seven days.",
@@ -25,7 +26,7 @@ func Verify(to, base, token string) Message {
 		"If you did not sign up, do nothing.")
 }
 
-// Invite is the mail with a link that lets somebody into an org.
+// Invite returns the mail with the link to join an org.
 func Invite(to, base, token, org string) Message {
 	return compose(to, "You are invited to “"+quote(org)+"”"+named(" on %", ""),
 		"You are invited to join “"+quote(org)+"”"+named(" on %", "")+". The link is good for seven days.",
@@ -33,18 +34,19 @@ func Invite(to, base, token, org string) Message {
 		"If you do not know the sender, do nothing.")
 }
 
-// InviteLink is where an invitation is accepted.
+// InviteLink returns the URL that accepts an invitation.
 func InviteLink(base, token string) string { return link(base, invitePage, token) }
 
 func link(base, page, token string) string { return base + page + "?token=" + url.QueryEscape(token) }
 
-// compose writes both forms. Nothing in it comes from outside but org names, which quote makes harmless.
+// compose renders the text and the HTML. The only untrusted input is org names, which quote makes safe.
 func compose(to, subject, lead, label, target, tail string) Message {
-	return addressed(to, Letter{Subject: subject, Before: []string{lead}, Label: label, Target: target, After: []string{tail}})
+	return addressed(to,
+		Template{Subject: subject, Before: []string{lead}, Label: label, Target: target, After: []string{tail}})
 }
 
-// addressed is a mail in the platform's name.
-func addressed(to string, l Letter) Message {
+// addressed returns a mail in the platform's name.
+func addressed(to string, l Template) Message {
 	m := Message{To: to, Letter: &l}
 	m.write(platform)
 	return m

@@ -12,19 +12,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// ClientOrg is what an agency sees of a client's org. Its rows are the client's alone.
+// ClientOrg is a client's org as its agency sees it. The org's rows belong to the client alone.
 type ClientOrg struct {
 	ID        id.ID      `json:"id" format:"uuid" doc:"The client's org"`
 	Name      string     `json:"name"`
 	Status    string     `json:"status" enum:"active,paused,detached"`
-	CreatedBy id.ID      `json:"created_by" format:"uuid" doc:"A user, or an API key"`
+	CreatedBy id.ID      `json:"created_by" format:"uuid" doc:"A user or an API key"`
 	CreatedAt wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt wire.Time  `json:"updated_at" format:"date-time"`
 	PausedAt  *wire.Time `json:"paused_at" format:"date-time" doc:"null unless paused"`
 	Edit      int64      `json:"-"`
 }
 
-// The statuses of a ClientOrg. A paused one is only read from; a detached one is on its own, and shown once.
+// The statuses of a ClientOrg. A paused org is read-only. A detached org has left its agency and is shown once.
 const (
 	ClientActive   = "active"
 	ClientPaused   = "paused"
@@ -33,17 +33,24 @@ const (
 
 var errNoClient = fault.New(fault.NotFound, "There is no such client organization.")
 
-// AddClient writes a client of tx's org, under the client's policy and the agency's in turn. What else a new org needs
-// is the caller's to write. That the agency has room for it is decided at the commit.
+// AddClient inserts a client of tx's org, under the client's policy and the agency's in turn. The caller must insert
+// the other rows of a new org. Whether the agency has room for it is checked at the commit.
 func AddClient(ctx context.Context, tx *postgres.Tx, name string, by id.ID) (*ClientOrg, error) {
 	if err := CheckName("name", name); err != nil {
 		return nil, err
 	}
 	agency, now := tx.Org(), wire.Now()
-	c := &ClientOrg{ID: id.New(), Name: name, Status: ClientActive, CreatedBy: by, CreatedAt: now, UpdatedAt: now, Edit: 1}
+	c := &ClientOrg{
+		ID: id.New(), Name: name, Status: ClientActive, CreatedBy: by, CreatedAt: now, UpdatedAt: now,
+		Edit: 1,
+	}
 	err := tx.In(ctx, c.ID, func() error {
 		tx.Queue(`INSERT INTO org (id, name, parent_org_id) VALUES ($1, $2, $3)`, c.ID, name, agency)
-		Audit(ctx, tx, Entry{Action: "organization.created", Target: "organization", ID: c.ID.String(), Detail: map[string]any{"agency": agency}})
+		Audit(ctx, tx,
+			Entry{
+				Action: "organization.created", Target: "organization", ID: c.ID.String(),
+				Detail: map[string]any{"agency": agency},
+			})
 		return nil
 	})
 	if postgres.Violates(err, "org_parent") {
@@ -52,16 +59,24 @@ func AddClient(ctx context.Context, tx *postgres.Tx, name string, by id.ID) (*Cl
 	if err != nil {
 		return nil, fmt.Errorf("write client: %w", err)
 	}
-	tx.Queue(`INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`, agency, c.ID, name, by, now)
-	Audit(ctx, tx, Entry{Action: "client_org.created", Target: "client_org", ID: c.ID.String(), Detail: map[string]any{"name": name}})
+	tx.Queue(
+		`INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $5)`, agency, c.ID, name, by, now)
+	Audit(ctx, tx,
+		Entry{
+			Action: "client_org.created", Target: "client_org", ID: c.ID.String(),
+			Detail: map[string]any{"name": name},
+		})
 	return c, nil
 }
 
-const clientSQL = `SELECT id, name, created_by, created_at, updated_at, paused_at, edit FROM client_org WHERE org_id = $1 AND detached_at IS NULL `
+const clientSQL = `SELECT id, name, created_by, created_at, updated_at, paused_at, edit FROM client_org
+	WHERE org_id = $1 AND detached_at IS NULL `
 
-// Clients lists tx's org's clients, newest first, from below the given id on; a zero id begins at the newest.
+// Clients lists the clients of tx's org, newest first, beginning after below; a zero below begins at the newest.
 func Clients(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]ClientOrg, error) {
-	rows, err := tx.Query(ctx, clientSQL+`AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`, tx.Org(), below.IsZero(), below, limit)
+	rows, err := tx.Query(ctx, clientSQL+`AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`, tx.Org(), below.IsZero(),
+		below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read clients: %w", err)
 	}
@@ -72,12 +87,12 @@ func Clients(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Cl
 	return all, nil
 }
 
-// CountClients is how many Clients lists in all.
+// CountClients returns the total number of rows that Clients lists.
 func CountClients(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	return count(ctx, tx, `SELECT count(*) FROM client_org WHERE org_id = $1 AND detached_at IS NULL`)
 }
 
-// Client answers one client of tx's org.
+// Client returns one client of tx's org.
 func Client(ctx context.Context, tx *postgres.Tx, client id.ID) (*ClientOrg, error) {
 	return oneClient(ctx, tx, client, "")
 }
@@ -106,7 +121,7 @@ func scanClient(row pgx.CollectableRow) (c ClientOrg, err error) {
 	return c, err
 }
 
-// LockClient is Client with its row held until the end of tx. check is called with its edit.
+// LockClient is Client with a row lock until the end of tx. It calls check with the row's edit.
 func LockClient(ctx context.Context, tx *postgres.Tx, client id.ID, check func(edit int64) error) (*ClientOrg, error) {
 	c, err := oneClient(ctx, tx, client, ` FOR UPDATE`)
 	if err != nil {
@@ -115,7 +130,7 @@ func LockClient(ctx context.Context, tx *postgres.Tx, client id.ID, check func(e
 	return c, check(c.Edit)
 }
 
-// RenameClient gives a locked client another name, here and in its own org.
+// RenameClient changes the name of a locked client, in the agency's row and in the client's org.
 func RenameClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, name string) error {
 	if err := CheckName("name", name); err != nil {
 		return err
@@ -131,14 +146,15 @@ func RenameClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, name strin
 	})
 }
 
-// TouchClient notes in the row and in the agency's log that a locked client was changed.
+// TouchClient records in the row and in the agency's log that a locked client was changed.
 func TouchClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, action string, detail map[string]any) {
 	c.UpdatedAt, c.Edit = wire.Now(), c.Edit+1
-	tx.Queue(`UPDATE client_org SET updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, c.UpdatedAt, c.Edit)
+	tx.Queue(`UPDATE client_org SET updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID,
+		c.UpdatedAt, c.Edit)
 	Audit(ctx, tx, Entry{Action: action, Target: "client_org", ID: c.ID.String(), Detail: detail})
 }
 
-// PauseClient makes a locked client's org one that is only read from, or ends that. It tells whether anything changed.
+// PauseClient makes a locked client's org read-only, or ends that. It reports whether anything changed.
 func PauseClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, pause bool) (changed bool, err error) {
 	if pause == (c.PausedAt != nil) {
 		return false, nil
@@ -154,13 +170,17 @@ func PauseClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, pause bool)
 	agency := tx.Org()
 	return true, tx.In(ctx, c.ID, func() error {
 		tx.Queue(`UPDATE org SET paused_at = $2 WHERE id = $1`, c.ID, c.PausedAt)
-		Audit(ctx, tx, Entry{Action: "organization." + act, Target: "organization", ID: c.ID.String(), Detail: map[string]any{"agency": agency}})
+		Audit(ctx, tx,
+			Entry{
+				Action: "organization." + act, Target: "organization", ID: c.ID.String(),
+				Detail: map[string]any{"agency": agency},
+			})
 		return nil
 	})
 }
 
-// DetachClient makes a locked client an org of its own. It keeps its data and its people, of whom one has to be an owner
-// (else fault.Conflict); what its plan is from then on is the caller's to write.
+// DetachClient makes a locked client an independent org. It keeps its data and its users, one of whom must be an owner
+// (else fault.Conflict). The caller must set its new plan.
 func DetachClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg) error {
 	agency, now := tx.Org(), wire.Now()
 	err := tx.In(ctx, c.ID, func() error {
@@ -171,22 +191,28 @@ func DetachClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg) error {
 			return err
 		}
 		tx.Queue(`UPDATE org SET parent_org_id = NULL, paused_at = NULL WHERE id = $1`, c.ID)
-		Audit(ctx, tx, Entry{Action: "organization.detached", Target: "organization", ID: c.ID.String(), Detail: map[string]any{"agency": agency}})
+		Audit(ctx, tx,
+			Entry{
+				Action: "organization.detached", Target: "organization", ID: c.ID.String(),
+				Detail: map[string]any{"agency": agency},
+			})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	tx.Queue(`UPDATE client_org SET detached_at = $3, paused_at = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, now)
+	tx.Queue(`UPDATE client_org SET detached_at = $3, paused_at = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID,
+		now)
 	c.Status, c.PausedAt = ClientDetached, nil
 	TouchClient(ctx, tx, c, "client_org.detached", nil)
 	return nil
 }
 
-// TellAgency carries the name of a client's org to what its agency knows of it.
+// TellAgency copies the name of a client's org to its agency's row.
 func TellAgency(ctx context.Context, tx *postgres.Tx, o *Org) error {
 	return tx.In(ctx, o.Agency, func() error {
-		tx.Queue(`UPDATE client_org SET name = $3, updated_at = clock_timestamp(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, o.Agency, o.ID, o.Name)
+		tx.Queue(`UPDATE client_org SET name = $3, updated_at = clock_timestamp(), edit = edit + 1
+			WHERE org_id = $1 AND id = $2`, o.Agency, o.ID, o.Name)
 		return nil
 	})
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// CountMembers is how many people and open invitations Members lists in all.
+// CountMembers returns the total number of users and open invitations that Members lists.
 func CountMembers(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	return count(ctx, tx, `
 		SELECT (SELECT count(*) FROM member WHERE org_id = $1 AND removed_at IS NULL)
 		     + (SELECT count(*) FROM invitation WHERE org_id = $1 AND closed_at IS NULL)`)
 }
 
-// CountKeys is how many keys Keys lists in all.
+// CountKeys returns the total number of keys that Keys lists.
 func CountKeys(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	return count(ctx, tx, `SELECT count(*) FROM api_key WHERE org_id = $1 AND revoked_at IS NULL`)
 }
 
-// CountActs is how many entries Acts lists in all.
+// CountActs returns the total number of entries that Acts lists.
 func CountActs(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	return count(ctx, tx, `SELECT count(*) FROM audit_log WHERE org_id = $1`)
 }

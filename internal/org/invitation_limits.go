@@ -13,17 +13,17 @@ import (
 
 // The limits of invitations, each over the last 24 hours.
 const (
-	orgInvitations = 50 // of one org, those of its clients' owners included
-	addressMails   = 3  // to one address, over all orgs
+	orgInvitations = 50 // per org, including those of its clients' owners
+	addressMails   = 3  // per address, across all orgs
 )
 
-// addressHash is what is kept of an address that was invited: the table is no org's.
+// addressHash returns the hash that is stored of an invited address: the table belongs to no org.
 func addressHash(folded string) []byte {
 	sum := sha256.Sum256([]byte(folded))
 	return sum[:]
 }
 
-// chargedTo is charge in the org that the invitation counts for.
+// chargedTo is charge in the org that the invitation counts against.
 func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
 	payer := in.ChargedTo
 	if payer.IsZero() {
@@ -36,9 +36,9 @@ func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) 
 	return mailed, err
 }
 
-// charge counts an invitation of tx's org to an address, and reports whether it may be mailed: addressMails are, and
-// a further one is withheld. An org's next invitation after orgInvitations is fault.InvitationLimit. What neither makes an
-// invitation nor sends a mail counts for nothing. The counts are rows under locks, so that they hold exactly in races.
+// charge counts an invitation of tx's org to an address, and reports whether to mail it: addressMails are mailed and
+// further ones withheld. Beyond orgInvitations an org gets fault.InvitationLimit. A request that neither creates an
+// invitation nor sends a mail is not counted. The counts are rows under locks, so they are exact under concurrency.
 func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
 	var (
 		used   int
@@ -46,7 +46,8 @@ func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (ma
 		now    time.Time
 	)
 	err = tx.QueryRow(ctx, `SELECT count(*), min(created_at), clock_timestamp() FROM invitation_count
-		WHERE org_id = $1 AND created_at > clock_timestamp() - interval '24 hours'`, []any{tx.Org()}, &used, &oldest, &now)
+		WHERE org_id = $1 AND created_at > clock_timestamp() - interval '24 hours'`, []any{tx.Org()}, &used, &oldest,
+		&now)
 	if err != nil {
 		return false, fmt.Errorf("count invitations: %w", err)
 	}
@@ -61,13 +62,13 @@ func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (ma
 	if used >= orgInvitations {
 		f := fault.Newf(fault.InvitationLimit, "An organization invites at most %d times in 24 hours.", orgInvitations)
 		f.RetryAfter = max(oldest.Add(24*time.Hour).Sub(now), time.Second)
-		return false, f // which undoes the mail's count, too
+		return false, f // also rolls back the mail's count
 	}
 	tx.Queue(`INSERT INTO invitation_count (org_id, id) VALUES ($1, $2)`, tx.Org(), id.New())
 	return mailed, nil
 }
 
-// takeMail counts a mail to the address, and reports false where it has got all that it gets.
+// takeMail counts a mail to the address. It reports false if the address has reached its limit.
 func takeMail(ctx context.Context, tx *postgres.Tx, folded string) (taken bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT take_invitation_mail($1, $2)`, []any{addressHash(folded), addressMails}, &taken)
 	if err != nil {
@@ -76,7 +77,7 @@ func takeMail(ctx context.Context, tx *postgres.Tx, folded string) (taken bool, 
 	return taken, nil
 }
 
-// Sweep deletes the counts that are over, in tx, which runs as System.
+// Sweep deletes expired counts. tx runs as System.
 func Sweep(tx *postgres.Tx) {
 	tx.Queue(`DELETE FROM invitation_count WHERE created_at < now() - interval '1 day'`)
 	tx.Queue(`DELETE FROM invitation_mail WHERE sent_at < now() - interval '1 day'`)

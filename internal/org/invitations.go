@@ -12,44 +12,44 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// inviteLife is how long an invitation may be answered.
+// inviteLife is how long an invitation can be accepted.
 const inviteLife = 7 * 24 * time.Hour
 
-// errInvitation is one answer for an invitation that was used, taken back, is over or never was.
+// errInvitation is the same error for a used, a withdrawn, an expired and an unknown invitation.
 var errInvitation = fault.New(fault.LinkExpired, "This invitation is no longer valid; ask for a new one.")
 
-// Invitation is somebody to be asked in.
+// Invitation is the input of Invite.
 type Invitation struct {
-	Email, Folded string // as given, and in the form that addresses are compared in
+	Email, Folded string // as given, and in the form for comparison
 	Role          string
 	TokenHash     []byte
 	By            id.ID
-	// Unmailed says that the token goes into an answer instead of a mail, for which addresses have no limit.
+	// Unmailed means that the token is returned in a response instead of a mail. The limit per address does not apply.
 	Unmailed bool
-	// ChargedTo is the org whose limit the invitation counts for; tx's own when zero.
+	// ChargedTo is the org that the invitation counts against; tx's org if zero.
 	ChargedTo id.ID
 }
 
-// InviteResult is an invitation as Invite leaves it.
+// InviteResult is the result of Invite.
 type InviteResult struct {
 	*Member
-	// Again reports whether the person had an open invitation before; it is the same one.
+	// Again reports whether there already was an open invitation; the result is the same invitation.
 	Again bool
-	// Mailed reports whether the invitation is to be mailed, or answered, with the token whose hash was given. If not, the limit of the
-	// address is reached, and the token of an open invitation stays as it was.
+	// Mailed reports whether the invitation is to be mailed, or returned, with the token for the given hash. If not,
+	// the address has reached its limit, and the token of an open invitation is unchanged.
 	Mailed bool
 }
 
-// AwaitInvitation makes tx wait for other invitations of the address in all orgs, and of tx's org. Call it before tx takes
-// any other lock, in the org that the invitation counts for.
+// AwaitInvitation makes tx wait for other invitations of the address in all orgs, and of tx's org. It must be called
+// before tx takes any other lock, in the org that the invitation counts against.
 func AwaitInvitation(tx *postgres.Tx, folded string) {
 	tx.Queue(`SELECT lock_invited($1)`, addressHash(folded))
 	lock(tx)
 }
 
-// Invite writes an invitation of tx's org, within its limits (see charge). Somebody already invited keeps the invitation,
-// with the new role, and the new token if it is mailed; somebody already in is fault.Conflict with their id. Call
-// AwaitInvitation first.
+// Invite writes an invitation of tx's org, within its limits (see charge). An invited user keeps the invitation, with
+// the new role, and with the new token if it is mailed. For a member it returns fault.Conflict with the member's id.
+// AwaitInvitation must be called first.
 func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*InviteResult, error) {
 	if in.Role == "owner" && !by.IsOwner {
 		return nil, fault.New(fault.Forbidden, "Only an owner invites an owner.")
@@ -78,7 +78,7 @@ func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*In
 	return &InviteResult{Member: m, Again: again, Mailed: mailed}, nil
 }
 
-// notMember refuses the address of somebody who is in tx's org.
+// notMember returns an error if a member of tx's org has the address.
 func notMember(ctx context.Context, tx *postgres.Tx, folded string) error {
 	var existing id.ID
 	err := tx.QueryRow(ctx, `SELECT m.user_id FROM member m JOIN app_user u ON u.id = m.user_id
@@ -95,8 +95,8 @@ func notMember(ctx context.Context, tx *postgres.Tx, folded string) error {
 	}
 }
 
-// openInvitation reports whether the address has an open invitation to tx's org. One that an owner wrote for an owner is an
-// owner's to change.
+// openInvitation reports whether the address has an open invitation to tx's org. Only an owner may change an invitation
+// for an owner.
 func openInvitation(ctx context.Context, tx *postgres.Tx, by Acting, folded string) (bool, error) {
 	var asOwner bool
 	err := tx.QueryRow(ctx, `SELECT role = 'owner' AND expires_at > now() FROM invitation
@@ -107,13 +107,14 @@ func openInvitation(ctx context.Context, tx *postgres.Tx, by Acting, folded stri
 	case err != nil:
 		return false, fmt.Errorf("read invitation: %w", err)
 	case asOwner && !by.IsOwner:
-		return false, fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
+		return false,
+			fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
 	}
 	return true, nil
 }
 
-// writeInvitation writes a new invitation, or changes the open one of the address. Without a mail an open one keeps the
-// token that was mailed last, and its time.
+// writeInvitation inserts an invitation, or changes the open one of the address. If it is not mailed, an open
+// invitation keeps the token that was mailed last, and its expiry.
 func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed bool) (*Member, error) {
 	m := &Member{Status: Invited}
 	m.Email, m.Role = in.Email, in.Role
@@ -124,7 +125,8 @@ func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed
 		ON CONFLICT (org_id, email_folded) WHERE closed_at IS NULL DO UPDATE
 		SET email = excluded.email, role = excluded.role, invited_by = excluded.invited_by,
 		    token_hash = CASE WHEN $9 THEN excluded.token_hash ELSE i.token_hash END,
-		    expires_at = CASE WHEN $9 THEN excluded.expires_at ELSE i.expires_at END, updated_at = now(), edit = i.edit + 1
+		    expires_at = CASE WHEN $9 THEN excluded.expires_at
+		ELSE i.expires_at END, updated_at = now(), edit = i.edit + 1
 		RETURNING id, created_at, updated_at, expires_at, edit`,
 		[]any{tx.Org(), id.New(), in.Email, in.Folded, in.Role, in.TokenHash, in.By, inviteLife.Seconds(), mailed},
 		&m.ID, &m.CreatedAt, &m.UpdatedAt, &ends, &m.Edit)
@@ -135,9 +137,13 @@ func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed
 	return m, nil
 }
 
-// ReadInvitation answers an open invitation's id and address by its token's hash, or fault.LinkExpired.
-func ReadInvitation(ctx context.Context, tx *postgres.Tx, tokenHash []byte) (invitation id.ID, email string, err error) {
-	err = tx.QueryRow(ctx, `SELECT id, email FROM invitation WHERE org_id = $1 AND token_hash = $2 AND closed_at IS NULL AND expires_at > now()`,
+// ReadInvitation returns the id and address of the open invitation with this token hash, or fault.LinkExpired.
+func ReadInvitation(ctx context.Context, tx *postgres.Tx, tokenHash []byte) (invitation id.ID, email string,
+	err error,
+) {
+	err = tx.QueryRow(ctx,
+		`SELECT id, email FROM invitation WHERE org_id = $1 AND token_hash = $2 AND closed_at IS NULL
+			AND expires_at > now()`,
 		[]any{tx.Org(), tokenHash}, &invitation, &email)
 	if postgres.None(err) {
 		return invitation, "", errInvitation
@@ -148,8 +154,8 @@ func ReadInvitation(ctx context.Context, tx *postgres.Tx, tokenHash []byte) (inv
 	return invitation, email, nil
 }
 
-// Accept closes the invitation with this token and makes user a member of tx's org, which answers what the
-// member may do and the org's name. Of two acceptances at once one gets fault.LinkExpired.
+// Accept closes the invitation with this token and makes user a member of tx's org. It returns the member's role and
+// the org's name. Of two concurrent acceptances one gets fault.LinkExpired.
 func Accept(ctx context.Context, tx *postgres.Tx, tokenHash []byte, user id.ID) (role, name string, err error) {
 	lock(tx)
 	var invitation id.ID
@@ -175,6 +181,10 @@ func Accept(ctx context.Context, tx *postgres.Tx, tokenHash []byte, user id.ID) 
 	if err := tx.QueryRow(ctx, `SELECT name FROM org WHERE id = $1`, []any{tx.Org()}, &name); err != nil {
 		return "", "", fmt.Errorf("read org: %w", err)
 	}
-	Audit(ctx, tx, Entry{Action: "member.joined", Target: "member", ID: user.String(), Detail: map[string]any{"email": m.Email, "role": m.Role}})
+	Audit(ctx, tx,
+		Entry{
+			Action: "member.joined", Target: "member", ID: user.String(),
+			Detail: map[string]any{"email": m.Email, "role": m.Role},
+		})
 	return m.Role, name, events.Announce(ctx, tx, events.UserJoined{Member: m.Member})
 }

@@ -20,14 +20,14 @@ type Key struct {
 	Hint       string     `json:"hint" doc:"The key's last four characters"`
 	CreatedBy  id.ID      `json:"created_by" format:"uuid" doc:"the user's id"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	LastUsedAt *wire.Time `json:"last_used_at" format:"date-time" doc:"To the minute; null when never used"`
+	LastUsedAt *wire.Time `json:"last_used_at" format:"date-time" doc:"To the minute; null if never used"`
 	Edit       int64      `json:"-"`
 }
 
-// errNoKey is also the answer for another org's key.
+// errNoKey is the error for an unknown key and for another org's key.
 var errNoKey = fault.New(fault.NotFound, "There is no such API key.")
 
-// NewKey is a key to be: the hash is stored, the hint shown.
+// NewKey is the input of AddKey: the hash is stored, the hint shown.
 type NewKey struct {
 	Name, Role string
 	Hash       []byte
@@ -35,7 +35,8 @@ type NewKey struct {
 	CreatedBy  id.ID
 }
 
-// AddKey writes a key of tx's org. Its maker has to be a member until tx ends: a removal waits, and then finds the key.
+// AddKey inserts a key of tx's org. Its creator must be a member until tx ends: a concurrent removal waits and then
+// finds the key.
 func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
 	if err := CheckName("name", n.Name); err != nil {
 		return nil, err
@@ -43,14 +44,22 @@ func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
 	if err := stays(ctx, tx, n.CreatedBy); err != nil {
 		return nil, err
 	}
-	k := &Key{ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(), Edit: 1}
-	tx.Queue(`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	k := &Key{
+		ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(),
+		Edit: 1,
+	}
+	tx.Queue(`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		tx.Org(), k.ID, k.Name, k.Role, k.Hint, n.Hash, k.CreatedBy, k.CreatedAt)
-	Audit(ctx, tx, Entry{Action: "api_key.created", Target: "api_key", ID: k.ID.String(), Detail: map[string]any{"name": k.Name, "role": k.Role}})
+	Audit(ctx, tx,
+		Entry{
+			Action: "api_key.created", Target: "api_key", ID: k.ID.String(),
+			Detail: map[string]any{"name": k.Name, "role": k.Role},
+		})
 	return k, nil
 }
 
-// stays holds the membership of a user in tx's org until tx ends.
+// stays locks the membership of a user in tx's org until tx ends.
 func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL FOR SHARE`,
@@ -66,9 +75,10 @@ func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 
 const keySQL = `SELECT id, name, role, hint, created_by, created_at, last_used_at, edit FROM api_key `
 
-// Keys lists tx's org's live keys, newest first, from below the given id on; a zero id begins at the newest.
+// Keys lists the live keys of tx's org, newest first, beginning after below; a zero below begins at the newest.
 func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Key, error) {
-	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND revoked_at IS NULL AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`,
+	rows, err := tx.Query(ctx,
+		keySQL+`WHERE org_id = $1 AND revoked_at IS NULL AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`,
 		tx.Org(), below.IsZero(), below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read api keys: %w", err)
@@ -80,7 +90,7 @@ func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Key, 
 	return keys, nil
 }
 
-// OneKey answers a live key of tx's org.
+// OneKey returns a live key of tx's org.
 func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*Key, error) {
 	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL`, tx.Org(), key)
 	if err != nil {
@@ -96,15 +106,16 @@ func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*Key, error) {
 	return &k, nil
 }
 
-// RevokeKey ends a key of tx's org for good; once revoked, nothing more happens. check is called with the
-// locked row's edit.
+// RevokeKey revokes a key of tx's org permanently. For a revoked key it does nothing. It calls check with the locked
+// row's edit.
 func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit int64) error) error {
 	var (
 		name, role string
 		edit       int64
 		over       bool
 	)
-	err := tx.QueryRow(ctx, `SELECT name, role, edit, revoked_at IS NOT NULL FROM api_key WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+	err := tx.QueryRow(ctx,
+		`SELECT name, role, edit, revoked_at IS NOT NULL FROM api_key WHERE org_id = $1 AND id = $2 FOR UPDATE`,
 		[]any{tx.Org(), key}, &name, &role, &edit, &over)
 	switch {
 	case postgres.None(err):
@@ -118,14 +129,19 @@ func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit 
 		return err
 	}
 	tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), key)
-	Audit(ctx, tx, Entry{Action: "api_key.revoked", Target: "api_key", ID: key.String(), Detail: map[string]any{"name": name, "role": role}})
+	Audit(ctx, tx,
+		Entry{
+			Action: "api_key.revoked", Target: "api_key", ID: key.String(),
+			Detail: map[string]any{"name": name, "role": role},
+		})
 	return nil
 }
 
-// leaveKeys revokes the live keys of tx's org that a leaving member made, or keeps them, with an entry in the log for each.
-// It notes in detail how many there were.
+// leaveKeys revokes or keeps the live keys of tx's org that a leaving member created, and writes an audit entry for
+// each. It sets their number in detail.
 func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, detail map[string]any) error {
-	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND created_by = $2 AND revoked_at IS NULL ORDER BY id FOR UPDATE`, tx.Org(), member)
+	rows, err := tx.Query(ctx,
+		keySQL+`WHERE org_id = $1 AND created_by = $2 AND revoked_at IS NULL ORDER BY id FOR UPDATE`, tx.Org(), member)
 	if err != nil {
 		return fmt.Errorf("read api keys: %w", err)
 	}
@@ -139,7 +155,8 @@ func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, de
 		detail["api_keys_kept"] = len(keys)
 	} else {
 		detail["api_keys_revoked"] = len(keys)
-		tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND created_by = $2 AND revoked_at IS NULL`, tx.Org(), member)
+		tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND created_by = $2
+			AND revoked_at IS NULL`, tx.Org(), member)
 	}
 	for _, k := range keys {
 		Audit(ctx, tx, Entry{Action: action, Target: "api_key", ID: k.ID.String(), Detail: map[string]any{

@@ -14,13 +14,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Member is a person of the org, or one who was invited and has not answered yet. A member's id is the user's;
-// an invitation's id stays an alias of it after the person joined.
+// Member is a user of the org, or an invited person who has not accepted yet. A member's id is the user's id. An
+// invitation's id remains an alias of it after the person joined.
 type Member struct {
 	events.Member
 	Status    string     `json:"status" enum:"active,invited"`
 	UpdatedAt wire.Time  `json:"updated_at" format:"date-time"`
-	ExpiresAt *wire.Time `json:"expires_at" format:"date-time" doc:"When an unanswered invitation ends; null for a member"`
+	ExpiresAt *wire.Time `json:"expires_at" format:"date-time" doc:"When an open invitation ends; null for a member"`
 	Edit      int64      `json:"-"`
 }
 
@@ -32,13 +32,15 @@ const (
 
 var (
 	errNoMember  = fault.New(fault.NotFound, "There is no such member.")
-	errLastOwner = fault.New(fault.LastOwner, "An organization keeps at least one owner. Make somebody else an owner first.")
+	errLastOwner = fault.New(fault.LastOwner,
+		"An organization keeps at least one owner. Make somebody else an owner first.")
 )
 
-// memberSQL reads members and open invitations as one list; an invitation has no name yet.
+// memberSQL reads members and open invitations as one list. An invitation has no name yet.
 const memberSQL = `
 SELECT id, email, first_name, last_name, role, status, created_at, updated_at, expires_at, edit FROM (
-	SELECT m.user_id AS id, m.invited_as, u.email, u.first_name, u.last_name, m.role, 'active' AS status, m.created_at, m.updated_at,
+	SELECT m.user_id AS id, m.invited_as, u.email, u.first_name, u.last_name, m.role, 'active' AS status,
+	m.created_at, m.updated_at,
 	       NULL::timestamptz AS expires_at, m.edit
 	FROM member m JOIN app_user u ON u.id = m.user_id
 	WHERE m.org_id = $1 AND m.removed_at IS NULL
@@ -47,7 +49,8 @@ SELECT id, email, first_name, last_name, role, status, created_at, updated_at, e
 	FROM invitation i WHERE i.org_id = $1 AND i.closed_at IS NULL
 ) AS people `
 
-// Members lists tx's org's people and open invitations by id, from above the given id on; a zero id begins at the first.
+// Members lists the users and open invitations of tx's org by id, beginning after above; a zero above begins at the
+// first.
 func Members(ctx context.Context, tx *postgres.Tx, above id.ID, limit int) ([]Member, error) {
 	rows, err := tx.Query(ctx, memberSQL+`WHERE id > $2 ORDER BY id LIMIT $3`, tx.Org(), above, limit)
 	if err != nil {
@@ -60,7 +63,7 @@ func Members(ctx context.Context, tx *postgres.Tx, above id.ID, limit int) ([]Me
 	return list, nil
 }
 
-// OneMember answers a person or an open invitation of tx's org.
+// OneMember returns a user or an open invitation of tx's org.
 func OneMember(ctx context.Context, tx *postgres.Tx, who id.ID) (*Member, error) {
 	rows, err := tx.Query(ctx, memberSQL+`WHERE id = $2 OR invited_as = $2 LIMIT 1`, tx.Org(), who)
 	if err != nil {
@@ -77,25 +80,28 @@ func OneMember(ctx context.Context, tx *postgres.Tx, who id.ID) (*Member, error)
 }
 
 func scanMember(row pgx.CollectableRow) (m Member, err error) {
-	err = row.Scan(&m.ID, &m.Email, &m.FirstName, &m.LastName, &m.Role, &m.Status, &m.CreatedAt, &m.UpdatedAt, &m.ExpiresAt, &m.Edit)
+	err = row.Scan(&m.ID, &m.Email, &m.FirstName, &m.LastName, &m.Role, &m.Status, &m.CreatedAt, &m.UpdatedAt,
+		&m.ExpiresAt, &m.Edit)
 	return m, err
 }
 
-// lock makes changes of one org's people wait for each other: two owners who leave at once must not both
-// find that the other stays.
+// lock serializes changes to one org's members. Otherwise two owners who leave concurrently could each find that the
+// other remains.
 func lock(tx *postgres.Tx) {
 	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())
 }
 
-// Acting is what the rules ask about who changes a member.
+// Acting is the user who changes a member.
 type Acting struct {
 	User    id.ID
 	IsOwner bool
 }
 
-// SetRole gives a member or an invitation another role. Only an owner makes or unmakes owners
-// (fault.Forbidden), and the last owner stays one (fault.LastOwner).
-func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role string, check func(edit int64) error) (*Member, error) {
+// SetRole changes the role of a member or an invitation. Only an owner may add or remove owners (fault.Forbidden), and
+// the last owner stays one (fault.LastOwner).
+func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role string,
+	check func(edit int64) error,
+) (*Member, error) {
 	lock(tx)
 	m, err := OneMember(ctx, tx, who)
 	if err != nil {
@@ -121,18 +127,25 @@ func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role st
 		table, key = "invitation", "id"
 	}
 	err = tx.QueryRow(ctx, `UPDATE `+table+` SET role = $3, updated_at = clock_timestamp(), edit = edit + 1
-		WHERE org_id = $1 AND `+key+` = $2 RETURNING role, updated_at, edit`, []any{tx.Org(), m.ID, role}, &m.Role, &m.UpdatedAt, &m.Edit)
+		WHERE org_id = $1 AND `+key+` = $2 RETURNING role, updated_at, edit`, []any{tx.Org(), m.ID, role}, &m.Role,
+		&m.UpdatedAt, &m.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("write role: %w", err)
 	}
-	Audit(ctx, tx, Entry{Action: "member.role_changed", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email, "from": before, "to": role}})
+	Audit(ctx, tx,
+		Entry{
+			Action: "member.role_changed", Target: "member", ID: m.ID.String(),
+			Detail: map[string]any{"email": m.Email, "from": before, "to": role},
+		})
 	return m, nil
 }
 
-// Remove ends a membership or takes an invitation back, and returns whose membership it was; zero for an invitation
-// and for somebody who had gone before. The API keys that the member made are revoked, unless keepKeys. Only an owner
-// removes owners, and the last one stays.
-func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys bool, check func(edit int64) error) (id.ID, error) {
+// Remove ends a membership or withdraws an invitation. It returns the user whose membership ended; zero for an
+// invitation and for a user who had left before. It revokes the API keys that the member created, unless keepKeys. Only
+// an owner may remove owners, and the last owner stays.
+func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys bool,
+	check func(edit int64) error,
+) (id.ID, error) {
 	lock(tx)
 	m, err := OneMember(ctx, tx, who)
 	if errors.Is(err, errNoMember) {
@@ -148,8 +161,13 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys
 		return id.ID{}, fault.New(fault.Forbidden, "Only an owner removes an owner.")
 	}
 	if m.Status == Invited {
-		tx.Queue(`UPDATE invitation SET closed_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
-		Audit(ctx, tx, Entry{Action: "member.invitation_revoked", Target: "member", ID: m.ID.String(), Detail: map[string]any{"email": m.Email}})
+		tx.Queue(`UPDATE invitation SET closed_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(),
+			m.ID)
+		Audit(ctx, tx,
+			Entry{
+				Action: "member.invitation_revoked", Target: "member", ID: m.ID.String(),
+				Detail: map[string]any{"email": m.Email},
+			})
 		return id.ID{}, nil
 	}
 	if m.Role == "owner" {
@@ -157,7 +175,9 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys
 			return id.ID{}, err
 		}
 	}
-	tx.Queue(`UPDATE member SET removed_at = now(), updated_at = now(), edit = edit + 1 WHERE org_id = $1 AND user_id = $2`, tx.Org(), m.ID)
+	tx.Queue(
+		`UPDATE member SET removed_at = now(), updated_at = now(), edit = edit + 1 WHERE org_id = $1
+			AND user_id = $2`, tx.Org(), m.ID)
 	detail := map[string]any{"email": m.Email, "role": m.Role}
 	if err := leaveKeys(ctx, tx, m.ID, keepKeys, detail); err != nil {
 		return id.ID{}, err
@@ -166,7 +186,7 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys
 	return m.ID, events.Announce(ctx, tx, events.UserRemoved{Member: m.Member})
 }
 
-// gone tells somebody who has left from somebody who never was here.
+// gone distinguishes a user who has left from one who was never a member.
 func gone(ctx context.Context, tx *postgres.Tx, who id.ID) error {
 	var was bool
 	err := tx.QueryRow(ctx, `
@@ -183,7 +203,9 @@ func gone(ctx context.Context, tx *postgres.Tx, who id.ID) error {
 
 func anotherOwner(ctx context.Context, tx *postgres.Tx, but id.ID) error {
 	var ok bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM member WHERE org_id = $1 AND user_id <> $2 AND role = 'owner' AND removed_at IS NULL)`,
+	err := tx.QueryRow(ctx,
+		`SELECT EXISTS (SELECT 1 FROM member WHERE org_id = $1 AND user_id <> $2 AND role = 'owner'
+			AND removed_at IS NULL)`,
 		[]any{tx.Org(), but}, &ok)
 	if err != nil {
 		return fmt.Errorf("read owners: %w", err)

@@ -1,5 +1,4 @@
-// Package org knows who belongs together: orgs, their members, invitations and API keys, and the log of who
-// changed any of it.
+// Package org manages orgs, their members, invitations and API keys, and the audit log of their changes.
 package org
 
 import (
@@ -21,25 +20,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Org is an organization as the API shows it to its own people.
+// Org is an organization as the API shows it to its members.
 type Org struct {
 	events.Organization
 	Plan string `json:"plan" doc:"the plan's key"`
 	Edit int64  `json:"-"`
-	// Computed moves with the plan.
+	// Computed changes with the plan.
 	Computed int64 `json:"-"`
-	// Agency is the org that keeps this one as its client; zero for any other.
+	// Agency is the agency whose client this org is, else zero.
 	Agency id.ID `json:"-"`
 }
 
-// Lengths and counts that the API holds names and settings to.
+// Limits on names and settings.
 const (
 	nameMax     = 200
 	stagesMax   = 50
 	settingsMax = 16 << 10 // bytes of JSON
 )
 
-// CheckName refuses a name that is empty, too long or not of one line. field is its place in the request.
+// CheckName rejects a name that is empty, too long or has several lines. field is its place in the request.
 func CheckName(field, name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case strings.TrimSpace(name) == "":
@@ -50,8 +49,8 @@ func CheckName(field, name string) error {
 	return form.CheckLine(field, name)
 }
 
-// Create writes an org with its owner in tx, which runs as System under the new org's id. It starts on the
-// trial plan.
+// Create inserts an org and its owner in tx, which runs as System under the new org's id. The org starts on the trial
+// plan.
 func Create(tx *postgres.Tx, name string, owner id.ID) {
 	tx.Queue(`INSERT INTO org (id, name) VALUES ($1, $2)`, tx.Org(), name)
 	tx.Queue(`INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'owner')`, tx.Org(), owner)
@@ -60,7 +59,7 @@ func Create(tx *postgres.Tx, name string, owner id.ID) {
 const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at, edit, computed,
 	coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`
 
-// Read answers tx's org.
+// Read returns tx's org.
 func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return read(ctx, tx, readSQL) }
 
 func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
@@ -69,7 +68,8 @@ func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 		settings []byte
 		stages   []string
 	)
-	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt, &o.UpdatedAt, &o.Edit, &o.Computed, &o.Agency)
+	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt,
+		&o.UpdatedAt, &o.Edit, &o.Computed, &o.Agency)
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such organization.")
 	}
@@ -85,15 +85,15 @@ func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 	return &o, nil
 }
 
-// Patch is a merge patch of an org. Settings are merged member by member at every depth; "stages" and
-// "time_zone" have rules, all other members are the org's own.
+// Patch is a merge patch of an org. Settings are merged member by member at every depth. "stages" and "time_zone" are
+// validated; the org may use all other members freely.
 type Patch struct {
 	Name     wire.Field[string]
 	Settings wire.Field[map[string]any]
 }
 
-// Update applies p to tx's org and answers the result. check is called with the locked row's edit. A patch
-// that changes nothing writes nothing.
+// Update applies p to tx's org and returns the result. It calls check with the locked row's edit. A patch without any
+// change writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, p Patch, check func(edit int64) error) (*Org, error) {
 	o, err := read(ctx, tx, readSQL+" FOR UPDATE")
 	if err != nil {
@@ -140,11 +140,15 @@ func Update(ctx context.Context, tx *postgres.Tx, p Patch, check func(edit int64
 	if err != nil {
 		return nil, fmt.Errorf("write org: %w", err)
 	}
-	Audit(ctx, tx, Entry{Action: "organization.updated", Target: "organization", ID: tx.Org().String(), Detail: map[string]any{"changed": slices.Sorted(maps.Keys(previous))}})
+	Audit(ctx, tx,
+		Entry{
+			Action: "organization.updated", Target: "organization", ID: tx.Org().String(),
+			Detail: map[string]any{"changed": slices.Sorted(maps.Keys(previous))},
+		})
 	return o, events.Announce(ctx, tx, events.OrganizationUpdated{Organization: o.Organization, Previous: previous})
 }
 
-// merge is RFC 7396 on decoded objects; neither argument is changed.
+// merge implements RFC 7396 for decoded objects. It does not modify its arguments.
 func merge(to, patch map[string]any) map[string]any {
 	out := maps.Clone(to)
 	if out == nil {
@@ -165,12 +169,12 @@ func merge(to, patch map[string]any) map[string]any {
 	return out
 }
 
-// firstStages are those that a new org has, by the table's default.
+// firstStages returns the stages of a new org, as in the table's default.
 func firstStages() []string {
 	return []string{"subscriber", "lead", "mql", "sql", "opportunity", "customer", "evangelist", "other"}
 }
 
-// checkSettings splits settings into the stages, which have a column, and the rest, and holds both to their rules.
+// checkSettings splits settings into the stages, which have a column, and the rest, and validates both.
 func checkSettings(settings map[string]any) (stages []string, rest map[string]any, err error) {
 	rest = maps.Clone(settings)
 	delete(rest, "stages")
@@ -182,8 +186,11 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 	case []any:
 		for i, one := range v {
 			name, ok := one.(string)
-			if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 64 || strings.Contains(name, ",") || slices.Contains(stages, name) {
-				return nil, nil, fault.Invalid(fmt.Sprintf("settings/stages/%d", i), "invalid_stage", "A stage is a string of 1 to 64 characters without commas, and is listed once.")
+			if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 64 || strings.Contains(name, ",") ||
+				slices.Contains(stages, name) {
+				return nil, nil,
+					fault.Invalid(fmt.Sprintf("settings/stages/%d", i), "invalid_stage",
+						"A stage is a string of 1 to 64 characters without commas, and is listed once.")
 			}
 			if err := form.CheckLine(fmt.Sprintf("settings/stages/%d", i), name); err != nil {
 				return nil, nil, err
@@ -191,7 +198,9 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 			stages = append(stages, name)
 		}
 		if len(stages) == 0 || len(stages) > stagesMax || !slices.Contains(stages, "lead") {
-			return nil, nil, fault.Invalid("settings/stages", "invalid_stages", fmt.Sprintf("Want 1 to %d stages, lead among them.", stagesMax))
+			return nil, nil,
+				fault.Invalid("settings/stages", "invalid_stages",
+					fmt.Sprintf("Want 1 to %d stages, lead among them.", stagesMax))
 		}
 	default:
 		return nil, nil, fault.Invalid("settings/stages", "invalid_type", "Want an array of strings.")
@@ -199,7 +208,9 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 	if zone, ok := rest["time_zone"]; ok {
 		name, isText := zone.(string)
 		if _, err := time.LoadLocation(name); !isText || name == "" || name == "Local" || err != nil {
-			return nil, nil, fault.Invalid("settings/time_zone", "invalid_time_zone", "Want the name of a zone such as Europe/Berlin.")
+			return nil, nil,
+				fault.Invalid("settings/time_zone", "invalid_time_zone",
+					"Want the name of a zone such as Europe/Berlin.")
 		}
 	}
 	if size, err := json.Marshal(rest); err != nil || len(size) > settingsMax {
@@ -208,7 +219,7 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 	return stages, rest, nil
 }
 
-// same compares two decoded objects by their JSON, whose members are sorted.
+// same reports whether two decoded objects have the same JSON, with sorted members.
 func same(a, b map[string]any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// found makes an org with its owner.
+// found creates an org with its owner.
 func found(t *testing.T, db *testkit.Database) (at, owner id.ID) {
 	t.Helper()
 	at, owner = id.New(), user(t, db)
@@ -42,7 +42,7 @@ func user(t *testing.T, db *testkit.Database) id.ID {
 func acts(t *testing.T, db *testkit.Database, at id.ID) []org.Act {
 	t.Helper()
 	var list []org.Act
-	err := db.App.View(t.Context(), at, func(tx *postgres.Tx) (err error) {
+	err := db.App.ReadTx(t.Context(), at, func(tx *postgres.Tx) (err error) {
 		list, err = org.Acts(t.Context(), tx, id.ID{}, 10)
 		return err
 	})
@@ -61,7 +61,8 @@ func TestAnActIsLoggedWithWhoDidItAndOnlyIfItHappened(t *testing.T) {
 	undone := errors.New("undone")
 	for _, fails := range []error{undone, nil} {
 		err := db.App.Tx(ctx, at, func(tx *postgres.Tx) error {
-			_, err := org.AddKey(ctx, tx, org.NewKey{Name: "k", Role: "viewer", Hash: []byte{1}, Hint: "abcd", CreatedBy: owner})
+			_, err := org.AddKey(ctx, tx,
+				org.NewKey{Name: "k", Role: "viewer", Hash: []byte{1}, Hint: "abcd", CreatedBy: owner})
 			return errors.Join(err, fails)
 		})
 		if !errors.Is(err, fails) {
@@ -74,7 +75,8 @@ func TestAnActIsLoggedWithWhoDidItAndOnlyIfItHappened(t *testing.T) {
 	}
 	who, request := owner.String(), "r1"
 	got := list[0]
-	if diff := cmp.Diff(org.AuditActor{Type: "user", ID: &who}, got.Actor); diff != "" || got.Action != "api_key.created" || got.Target.Type != "api_key" || *got.RequestID != request {
+	if diff := cmp.Diff(org.AuditActor{Type: "user", ID: &who}, got.Actor); diff != "" ||
+		got.Action != "api_key.created" || got.Target.Type != "api_key" || *got.RequestID != request {
 		t.Errorf("%+v %s", got, diff)
 	}
 	if diff := cmp.Diff(map[string]any{"name": "k", "role": "viewer"}, got.Detail); diff != "" {
@@ -133,7 +135,11 @@ func TestSomebodyWhoLeftJoinsAgain(t *testing.T) {
 		t.Helper()
 		var got string
 		err := db.App.Tx(t.Context(), at, func(tx *postgres.Tx) error {
-			_, err := org.Invite(t.Context(), tx, boss, org.Invitation{Email: "b@example.com", Folded: "b@example.com", Role: role, TokenHash: []byte(token), By: owner})
+			_, err := org.Invite(t.Context(), tx, boss,
+				org.Invitation{
+					Email: "b@example.com", Folded: "b@example.com", Role: role, TokenHash: []byte(token),
+					By: owner,
+				})
 			if err == nil {
 				got, _, err = org.Accept(t.Context(), tx, []byte(token), bob)
 			}

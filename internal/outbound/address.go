@@ -8,12 +8,12 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Ranges that are never dialled, whatever is allowed: link-local with its metadata services, and the addresses
-// of metadata services that lie elsewhere.
+// Ranges that are never dialled, whatever the options allow: link-local addresses, which include metadata services, and
+// the addresses of other metadata services.
 var never = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"),
 	netip.MustParsePrefix("fe80::/10"),
-	netip.MustParsePrefix("fd00:ec2::/32"),      // Amazon's metadata by IPv6
+	netip.MustParsePrefix("fd00:ec2::/32"),      // Amazon's metadata service over IPv6
 	netip.MustParsePrefix("fd20:ce::/32"),       // Google's
 	netip.MustParsePrefix("100.100.100.200/32"), // Alibaba's, inside CGNAT
 	netip.MustParsePrefix("192.0.0.192/32"),     // Oracle's older one
@@ -23,14 +23,16 @@ var never = []netip.Prefix{
 // Ranges that a private install may allow.
 var (
 	private4 = []netip.Prefix{
-		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"),
+		netip.MustParsePrefix("172.16.0.0/12"),
 		netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
 	}
 	private6 = []netip.Prefix{netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fc00::/7")}
 )
 
-// guard decides about addresses. The list of special ranges is code.dny.dev/ssrf's, which follows IANA's
-// registries: what is not global unicast, and what is special within it, CGNAT, NAT64, 6to4 and Teredo included.
+// guard decides which addresses may be dialled. The list of special ranges is that of code.dny.dev/ssrf, which follows
+// IANA's registries: everything outside global unicast, and the special ranges within it, including CGNAT, NAT64, 6to4
+// and Teredo.
 type guard struct{ list *ssrf.Guardian }
 
 func newGuard(allowPrivate bool) guard {
@@ -41,7 +43,7 @@ func newGuard(allowPrivate bool) guard {
 	return guard{list: ssrf.New(options...)}
 }
 
-// allows tells whether a connection to a may be made. An address with a zone is of this host's own networks.
+// allows reports whether a connection to a is allowed. An address with a zone belongs to this host's own networks.
 func (g guard) allows(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
@@ -55,11 +57,12 @@ func (g guard) allows(a netip.Addr) bool {
 	return g.list.SafeAddr(a) == nil
 }
 
-// Public tells of an address whether it is one of the public internet, for those who call by other means than a Client.
+// Public returns a function that reports whether an address belongs to the public internet, for callers that do not use
+// a Client.
 func Public() func(netip.Addr) bool { return newGuard(false).allows }
 
-// literal reads host as an address in any spelling that some resolver takes: RFC 4291 with zone, and inet_aton's
-// one to four parts, each decimal, octal or hexadecimal.
+// literal parses host as an address in any spelling that some resolver accepts: RFC 4291 with zone, and inet_aton's one
+// to four parts, each decimal, octal or hexadecimal.
 func literal(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(host, ".")
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -78,7 +81,7 @@ func literal(host string) (netip.Addr, bool) {
 		if i < len(parts)-1 {
 			value += (n & 0xff) << (24 - 8*i)
 			if n > 0xff {
-				return netip.Addr{}, true // a number, but no address: refused as one
+				return netip.Addr{}, true // numeric but not an address: treated as one and refused
 			}
 			continue
 		}
@@ -90,7 +93,7 @@ func literal(host string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
 }
 
-// number reads one part of inet_aton's notation. One that is too large is a number all the same.
+// number parses one part of inet_aton's notation. A part that is too large still counts as a number.
 func number(s string) (uint64, bool) {
 	digits, base := s, 10
 	switch {
@@ -101,7 +104,7 @@ func number(s string) (uint64, bool) {
 		}
 	case len(s) > 1 && s[0] == '0':
 		digits, base = s[1:], 8
-		if strings.ContainsAny(digits, "89") { // decimal to some resolvers, wrong to others
+		if strings.ContainsAny(digits, "89") { // some resolvers read it as decimal, others reject it
 			base = 10
 		}
 	}

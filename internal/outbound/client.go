@@ -1,12 +1,12 @@
-// Package outbound calls URLs that strangers chose: webhooks first of all. Its client checks each address when
-// it dials, so that no name that resolves to the inside, at once or on the second look, reaches it.
+// Package outbound calls URLs that users supply, mainly webhook endpoints. Its client checks each address when it
+// dials, so a name that resolves to an internal address, even only at a later look-up, never reaches it.
 //
 // # Why no http.Client
 //
-// The client calls the transport itself. So there is nothing that follows redirects (with Go's default a 302
-// turns a signed POST into an empty GET whose 200 looks like success), keeps cookies or reads a proxy from the
-// environment. Only HTTP/1.1 is spoken: its connections belong to one host and port by the pool's own key, and
-// an answer that never ends is dropped with its connection.
+// The client calls the transport itself, so it neither follows redirects (Go's default turns a 302 to a signed POST
+// into an empty GET with a 200 that looks like success), nor keeps cookies, nor reads a proxy from the environment. It
+// speaks HTTP/1.1 only: the pool's key limits a connection to one host and port, and a response that never ends is
+// dropped with its connection.
 package outbound
 
 import (
@@ -24,17 +24,17 @@ import (
 	"time"
 )
 
-// MaxAnswer is how much of an answer is read, in bytes.
+// MaxAnswer is how much of a response body is read, in bytes.
 const MaxAnswer = 16 << 10
 
-// Options of a Client.
+// Options configures a Client.
 type Options struct {
 	Policy Policy
-	// Timeout is of the whole call; 15 s when 0.
+	// Timeout limits the whole call; 0 means 15 s.
 	Timeout time.Duration
-	// Resolver finds addresses; nil means the system's.
+	// Resolver looks up addresses; nil means the system's resolver.
 	Resolver *net.Resolver
-	// Roots are trusted instead of the system's authorities when set; private installs and tests.
+	// Roots, if set, replaces the system's certificate authorities; for private installs and tests.
 	Roots *x509.CertPool
 }
 
@@ -45,19 +45,22 @@ type Client struct {
 	transport *http.Transport
 }
 
-// New makes a client with a connection pool of its own.
+// New returns a client with its own connection pool.
 func New(o Options) *Client {
 	if o.Timeout == 0 {
 		o.Timeout = 15 * time.Second
 	}
 	guarded := newGuard(o.Policy.AllowPrivate)
-	checked := &net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver, Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !guarded.allows(to.Addr()) {
-			return errBlocked
-		}
-		return nil
-	}}
+	checked := &net.Dialer{
+		Timeout: 10 * time.Second, Resolver: o.Resolver,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil || !guarded.allows(to.Addr()) {
+				return errBlocked
+			}
+			return nil
+		},
+	}
 	plain, inbox := &net.Dialer{Timeout: 2 * time.Second}, o.Policy.inboxAddr()
 	return &Client{policy: o.Policy, timeout: o.Timeout, transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -69,7 +72,7 @@ func New(o Options) *Client {
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
 		TLSHandshakeTimeout: 10 * time.Second,
 		DisableCompression:  true,
-		// Receivers close idle connections after 5 s (Node's default) and more: ours are given up before.
+		// Receivers close idle connections after 5 s (Node's default) or later; the client closes its own before that.
 		IdleConnTimeout:        3 * time.Second,
 		MaxIdleConns:           256,
 		MaxIdleConnsPerHost:    10,
@@ -78,22 +81,22 @@ func New(o Options) *Client {
 	}}
 }
 
-// Close gives up idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Answer is what became of a call. Err is nil if an answer came in time, whatever its status; the Failure that
-// it is otherwise may be shown to the org.
+// Answer is the result of a call. Err is nil if a response came in time, whatever its status. Otherwise Err is a
+// Failure, which may be shown to the org.
 type Answer struct {
 	Status     int
 	Header     http.Header
 	Body       []byte // the first MaxAnswer bytes
-	Cut        bool   // there was more
+	Cut        bool   // the body was longer
 	Timings    Timings
 	RemoteAddr string // for operators only
 	Err        *Failure
 }
 
-// Post sends body to a URL and waits for the answer. It is one call: nothing is followed, nothing repeated.
+// Post sends body to a URL and waits for the response. It makes one request: no redirect and no retry.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -119,10 +122,10 @@ func (c *Client) post(ctx context.Context, url string, header http.Header, body 
 	}
 	defer func() { _ = res.Body.Close() }()
 	a := Answer{Status: res.StatusCode, Header: res.Header}
-	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no deadline ends
+	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the raw connection, without a deadline
 		return a
 	}
-	// The status decides; a body that breaks off or hangs only shortens what is kept.
+	// The status decides the outcome; a body that breaks off or hangs is only truncated.
 	a.Body, err = io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
 	if a.Cut = err != nil || len(a.Body) > MaxAnswer; len(a.Body) > MaxAnswer {
 		a.Body = a.Body[:MaxAnswer]
@@ -133,7 +136,7 @@ func (c *Client) post(ctx context.Context, url string, header http.Header, body 
 // Class is the kind of a failure, for statistics and for the org's log.
 type Class string
 
-// The classes.
+// The failure classes.
 const (
 	Blocked  Class = "address_not_allowed"
 	DNS      Class = "dns_error"
@@ -144,7 +147,7 @@ const (
 	Protocol Class = "invalid_response"
 )
 
-// Classes lists them all.
+// Classes returns all failure classes.
 func Classes() []Class { return []Class{Blocked, DNS, Connect, TLS, Timeout, Closed, Protocol} }
 
 var sentences = map[Class]string{
@@ -157,14 +160,13 @@ var sentences = map[Class]string{
 	Protocol: "The answer was not valid HTTP.",
 }
 
-// Failure is a call without an answer. Error is for logs and names addresses; Sentence is for the org and
-// never does.
+// Failure is a call without a response. Error is for logs and names addresses; Sentence is for the org and never does.
 type Failure struct { //nolint:errname // a part of an Answer, not an error that is returned
 	Class Class
 	cause error
 }
 
-// Sentence tells the org what happened.
+// Sentence describes the failure for the org.
 func (f *Failure) Sentence() string { return sentences[f.Class] }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.cause) }
@@ -185,8 +187,9 @@ func failure(ctx context.Context, err error) *Failure {
 	switch {
 	case errors.Is(err, errBlocked):
 		f.Class = Blocked
-	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
-		f.Class = TLS // the two errors are how crypto/tls reports alerts
+	case errors.As(err, &verify), errors.As(err, &record),
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
+		f.Class = TLS // crypto/tls reports alerts as these two errors
 	case ctx.Err() != nil:
 		f.Class = Timeout
 	case errors.As(err, &dns):
@@ -195,7 +198,8 @@ func failure(ctx context.Context, err error) *Failure {
 		f.Class = Timeout
 	case errors.As(err, &op) && op.Op == "dial":
 		f.Class = Connect
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		f.Class = Closed
 	case errors.As(err, &op):
 		f.Class = Closed

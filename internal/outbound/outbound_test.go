@@ -18,22 +18,29 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 )
 
-// hostile are hosts that lead inside, in every spelling that some resolver or library takes.
+// hostile lists hosts that lead to internal addresses, in every spelling that some resolver or library accepts.
 var hostile = []string{
 	// loopback
-	"127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "0.0.0.0", "0", "2130706433", "017700000001", "0x7f000001", "0x7f.1", "0X7F.0x0.0x0.0x1",
-	"0177.0.0.1", "0177.0.0.01", "00000177.1", "127.0.0.1.", "127.00.00.01", "localhost", "LOCALHOST", "localhost.", "api.localhost", "４２.localhost",
-	"[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[0000::0001]", "１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1",
+	"127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "0.0.0.0", "0", "2130706433", "017700000001", "0x7f000001",
+	"0x7f.1", "0X7F.0x0.0x0.0x1",
+	"0177.0.0.1", "0177.0.0.01", "00000177.1", "127.0.0.1.", "127.00.00.01", "localhost", "LOCALHOST", "localhost.",
+	"api.localhost", "４２.localhost",
+	"[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[0000::0001]",
+	"１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1",
 	// link-local and metadata
-	"169.254.169.254", "0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "169.16689662", "[::ffff:169.254.169.254]", "[fe80::1]", "[fe80::1%25eth0]", "[fe80::1%25lo]", "[fe80::1%lo]", "%31%32%37.0.0.1", "127.0.0.1\u00ad",
+	"169.254.169.254", "0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "169.16689662", "[::ffff:169.254.169.254]",
+	"[fe80::1]", "[fe80::1%25eth0]", "[fe80::1%25lo]", "[fe80::1%lo]", "%31%32%37.0.0.1", "127.0.0.1\u00ad",
 	"[fd00:ec2::254]", "[fd20:ce::254]", "100.100.100.200", "168.63.129.16", "192.0.0.192",
 	// private, CGNAT, ULA, site-local
-	"10.0.0.1", "10.255.255.255", "0xa.1", "012.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "0xc0a80001", "3232235521", "100.64.0.1", "100.127.255.254",
+	"10.0.0.1", "10.255.255.255", "0xa.1", "012.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "0xc0a80001",
+	"3232235521", "100.64.0.1", "100.127.255.254",
 	"[fc00::1]", "[fd12:3456:789a::1]", "[fec0::1]", "[::ffff:10.0.0.1]", "[::ffff:c0a8:1]",
 	// translated and tunnelled
-	"[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]", "[2002:a00:1::1]", "[2001:0:4136:e378:8000:63bf:3fff:fdd2]", "192.88.99.1",
+	"[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]", "[2002:a00:1::1]",
+	"[2001:0:4136:e378:8000:63bf:3fff:fdd2]", "192.88.99.1",
 	// special
-	"0.1.2.3", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255",
+	"0.1.2.3", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.250",
+	"240.0.0.1", "255.255.255.255",
 	"[ff02::1]", "[2001:db8::1]", "[100::1]", "[3fff::1]", "[5f00::1]", "256.256.256.256", "0x1ffffffff", "4294967296",
 }
 
@@ -61,7 +68,7 @@ func TestPublicURLsAreAcceptedAndOthersSayWhatIsWrong(t *testing.T) {
 		"https://8.8.8.8/":                                 nil,
 		"https://[2606:4700:4700::1111]/":                  nil,
 		"https://bücher.example/":                          nil,
-		"https://127.0.0.1.nip.io/":                        nil, // a name: what it resolves to is checked when dialling
+		"https://127.0.0.1.nip.io/":                        nil, // a name: its address is checked when dialling
 		"http://example.com/":                              outbound.ErrNotAllowed,
 		"https://user:pass@example.com/":                   outbound.ErrNotAllowed,
 		"ftp://example.com/":                               outbound.ErrNotAllowed,
@@ -87,12 +94,18 @@ func TestPublicURLsAreAcceptedAndOthersSayWhatIsWrong(t *testing.T) {
 func TestThePrivateSettingAllowsLoopbackAndPrivateButNeverMetadata(t *testing.T) {
 	t.Parallel()
 	p := outbound.Policy{AllowPrivate: true}
-	for _, u := range []string{"http://127.0.0.1:8000/", "http://localhost:8000/", "https://10.0.0.1/", "http://[::1]/", "http://[fd12::1]/", "http://192.168.1.1/"} {
+	for _, u := range []string{
+		"http://127.0.0.1:8000/", "http://localhost:8000/", "https://10.0.0.1/",
+		"http://[::1]/", "http://[fd12::1]/", "http://192.168.1.1/",
+	} {
 		if _, err := p.Check(u); err != nil {
 			t.Errorf("%s: %v", u, err)
 		}
 	}
-	for _, u := range []string{"http://169.254.169.254/", "http://[fd00:ec2::254]/", "http://100.100.100.200/", "http://[fe80::1]/", "http://168.63.129.16/", "http://0.0.0.0/", "http://224.0.0.1/"} {
+	for _, u := range []string{
+		"http://169.254.169.254/", "http://[fd00:ec2::254]/", "http://100.100.100.200/",
+		"http://[fe80::1]/", "http://168.63.129.16/", "http://0.0.0.0/", "http://224.0.0.1/",
+	} {
 		if _, err := p.Check(u); err == nil {
 			t.Errorf("%s is accepted", u)
 		}
@@ -106,8 +119,11 @@ func TestOnlyTheInboxItselfIsExempt(t *testing.T) {
 		t.Error(err)
 	}
 	for _, u := range []string{
-		"http://127.0.0.1:9090/sandbox/inbox/", "http://127.0.0.1:9090/sandbox/inbox/../../queues", "http://127.0.0.1:9090/sandbox/inbox/a?b", "http://127.0.0.1:9090/sandbox/inbox/a/b",
-		"http://127.0.0.1:9090/queues/", "http://127.0.0.1:9091/sandbox/inbox/demo", "http://localhost:9090/sandbox/inbox/demo", "http://127.1:9090/sandbox/inbox/demo", "https://127.0.0.1:9090/sandbox/inbox/demo",
+		"http://127.0.0.1:9090/sandbox/inbox/", "http://127.0.0.1:9090/sandbox/inbox/../../queues",
+		"http://127.0.0.1:9090/sandbox/inbox/a?b", "http://127.0.0.1:9090/sandbox/inbox/a/b",
+		"http://127.0.0.1:9090/queues/", "http://127.0.0.1:9091/sandbox/inbox/demo",
+		"http://localhost:9090/sandbox/inbox/demo", "http://127.1:9090/sandbox/inbox/demo",
+		"https://127.0.0.1:9090/sandbox/inbox/demo",
 	} {
 		if _, err := p.Check(u); err == nil {
 			t.Errorf("%s is accepted", u)
@@ -115,7 +131,7 @@ func TestOnlyTheInboxItselfIsExempt(t *testing.T) {
 	}
 }
 
-// A name that a hostile resolver answers with inside addresses: at once, or only from the second question on.
+// A hostile resolver returns internal addresses for a name: at once, or only from the second query on.
 func TestWhateverANameResolvesToNoInsideAddressIsDialled(t *testing.T) {
 	t.Parallel()
 	var accepted atomic.Int32
@@ -136,7 +152,7 @@ func TestWhateverANameResolvesToNoInsideAddressIsDialled(t *testing.T) {
 	} {
 		dns := newResolver(t, answers)
 		c := outbound.New(outbound.Options{Resolver: dns.resolver(), Timeout: 3 * time.Second})
-		for try := range 3 { // rebinding: the same name is asked about anew for each connection
+		for try := range 3 { // rebinding: each connection looks the name up again
 			a := c.Post(t.Context(), "https://rebind.example:"+port+"/", http.Header{}, []byte("{}"))
 			if a.Err == nil || a.Err.Class != outbound.Blocked {
 				t.Errorf("%v, try %d: %+v", answers, try, a.Err)
@@ -163,10 +179,14 @@ func TestARefusedURLIsNotEvenDialled(t *testing.T) {
 	var accepted atomic.Int32
 	inside := listen(t, func(c net.Conn) { accepted.Add(1); _ = c.Close() })
 	_, port, _ := net.SplitHostPort(inside)
-	c := outbound.New(outbound.Options{Policy: outbound.Policy{Inbox: "http://127.0.0.1:1/sandbox/inbox/"}, Timeout: 2 * time.Second})
+	c := outbound.New(outbound.Options{
+		Policy:  outbound.Policy{Inbox: "http://127.0.0.1:1/sandbox/inbox/"},
+		Timeout: 2 * time.Second,
+	})
 	for _, host := range hostile {
 		for _, scheme := range []string{"http", "https"} {
-			if a := c.Post(t.Context(), scheme+"://"+host+":"+port+"/", http.Header{}, nil); a.Err == nil || a.Err.Class != outbound.Blocked {
+			if a := c.Post(t.Context(), scheme+"://"+host+":"+port+"/", http.Header{}, nil); a.Err == nil ||
+				a.Err.Class != outbound.Blocked {
 				t.Errorf("%s://%s: %+v", scheme, host, a)
 			}
 		}
@@ -208,7 +228,8 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 			w.Header().Set("Location", target.URL)
 			w.WriteHeader(code)
 		}))
-		if a := c.Post(t.Context(), s.URL, http.Header{}, []byte("{}")); a.Err != nil || a.Status != code || a.Header.Get("Location") != target.URL {
+		if a := c.Post(t.Context(), s.URL, http.Header{}, []byte("{}")); a.Err != nil || a.Status != code ||
+			a.Header.Get("Location") != target.URL {
 			t.Errorf("%d: %+v", code, a)
 		}
 		s.Close()
@@ -223,7 +244,8 @@ func TestTheBytesGivenAreTheBytesSent(t *testing.T) {
 	got := make(chan string, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		got <- fmt.Sprintf("%s %s %s %d %s", r.Method, r.Header.Get("X-Service-Signature"), r.UserAgent(), r.ContentLength, b)
+		got <- fmt.Sprintf("%s %s %s %d %s", r.Method, r.Header.Get("X-Service-Signature"), r.UserAgent(),
+			r.ContentLength, b)
 		_, _ = io.WriteString(w, "thanks")
 	}))
 	t.Cleanup(s.Close)
@@ -231,7 +253,8 @@ func TestTheBytesGivenAreTheBytesSent(t *testing.T) {
 	h.Set("X-Service-Signature", "abc")
 	h.Set("User-Agent", "Funnelwork-Webhooks/1")
 	a := private(t, outbound.Options{}).Post(t.Context(), s.URL+"/x", h, []byte(`{"a":"<b>"}`))
-	if a.Err != nil || a.Status != 200 || string(a.Body) != "thanks" || a.Cut || a.RemoteAddr == "" || a.Timings.Total <= 0 || a.Timings.Connect <= 0 || a.Timings.FirstByte <= 0 {
+	if a.Err != nil || a.Status != 200 || string(a.Body) != "thanks" || a.Cut || a.RemoteAddr == "" ||
+		a.Timings.Total <= 0 || a.Timings.Connect <= 0 || a.Timings.FirstByte <= 0 {
 		t.Errorf("%+v", a)
 	}
 	if want := `POST abc Funnelwork-Webhooks/1 11 {"a":"<b>"}`; <-got != want {
@@ -256,7 +279,7 @@ func TestEachFailureHasItsClass(t *testing.T) {
 	c := private(t, outbound.Options{Timeout: 15 * time.Second, Resolver: newResolver(t, nil).resolver()})
 	impatient := private(t, outbound.Options{Timeout: 400 * time.Millisecond})
 	for url, want := range map[string]outbound.Class{
-		secure.URL:                     outbound.TLS, // an authority that nobody knows
+		secure.URL:                     outbound.TLS, // an unknown authority
 		"https" + plain.URL[4:]:        outbound.TLS,
 		"http://" + nobody:             outbound.Connect,
 		"http://" + hangs:              outbound.Timeout,
@@ -284,7 +307,9 @@ func TestATrustedAuthorityIsEnough(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(s.Close)
-	c := private(t, outbound.Options{Roots: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}) //nolint:forcetypeassert // httptest's
+	c := private(t,
+		outbound.Options{Roots: s.Client().
+			Transport.(*http.Transport).TLSClientConfig.RootCAs}) //nolint:forcetypeassert // httptest's
 	if a := c.Post(t.Context(), s.URL, http.Header{}, nil); a.Err != nil || a.Status != 200 || a.Timings.TLS <= 0 {
 		t.Errorf("%+v", a)
 	}
@@ -334,12 +359,12 @@ func TestABodyThatHangsDoesNotUndoTheStatus(t *testing.T) {
 	}
 }
 
-// A byte now and then keeps a connection busy for ever; the limit is on the whole call.
+// Single bytes keep a connection busy forever; the timeout covers the whole call.
 func TestASlowDripEndsWithTheCallsTime(t *testing.T) {
 	t.Parallel()
 	drip := func(begin string) func(net.Conn) {
 		return func(c net.Conn) {
-			_, _ = c.Read(make([]byte, 4096)) // an answer before the question would be another fault
+			_, _ = c.Read(make([]byte, 4096)) // a response before the request would be another failure
 			_, _ = io.WriteString(c, begin)
 			for every := time.NewTicker(20 * time.Millisecond); ; <-every.C {
 				if _, err := io.WriteString(c, "x"); err != nil {
@@ -362,7 +387,8 @@ func TestASlowDripEndsWithTheCallsTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := private(t, outbound.Options{Timeout: 300 * time.Millisecond}).Post(t.Context(), "http://"+listen(t, drip(c.begin)), http.Header{}, []byte("{}"))
+			a := private(t, outbound.Options{Timeout: 300 * time.Millisecond}).Post(t.Context(),
+				"http://"+listen(t, drip(c.begin)), http.Header{}, []byte("{}"))
 			switch {
 			case c.class != "" && (a.Err == nil || a.Err.Class != c.class):
 				t.Errorf("%+v, want %s", a, c.class)
@@ -376,7 +402,7 @@ func TestASlowDripEndsWithTheCallsTime(t *testing.T) {
 	}
 }
 
-// listen accepts connections for serve; with nil it is a port where nobody listens.
+// listen accepts connections for serve; if serve is nil, nothing listens on the port.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -400,7 +426,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// dnsServer answers every question of its kind with the same addresses; with none, that there is no such name.
+// dnsServer returns the same addresses for every query of their type; with none, that the name does not exist.
 type dnsServer struct {
 	addr  string
 	asked atomic.Int32
@@ -434,7 +460,7 @@ func (d *dnsServer) resolver() *net.Resolver {
 	}}
 }
 
-// reply builds a DNS answer by hand (RFC 1035 section 4.1).
+// reply builds a DNS response by hand (RFC 1035 section 4.1).
 func reply(q []byte, answers []string) []byte {
 	end := 12
 	for q[end] != 0 {

@@ -12,26 +12,26 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The two ways in which a URL is refused. Their texts, and those of what wraps them, may be shown to the org.
+// The two reasons to refuse a URL. Their texts, and those of errors that wrap them, may be shown to the org.
 var (
 	ErrMalformed  = errors.New("not a usable URL")
 	ErrNotAllowed = errors.New("this URL is not allowed")
 )
 
-// maxURL is the longest URL that is taken, in bytes.
+// maxURL is the longest URL that is accepted, in bytes.
 const maxURL = 2048
 
-// Policy says which URLs may be called. The zero Policy allows https to public addresses alone.
+// Policy defines which URLs may be called. The zero Policy allows only https to public addresses.
 type Policy struct {
-	// AllowPrivate adds http, loopback and private networks. Link-local addresses and metadata services stay out.
+	// AllowPrivate adds http, loopback and private networks. Link-local addresses and metadata services stay forbidden.
 	AllowPrivate bool
-	// Inbox is the base URL of the sandbox's webhook inbox, ending in a slash, or "". One path segment below it
-	// may be called although it is http and loopback; nothing else on that host may.
+	// Inbox is the base URL of the sandbox's webhook inbox, ending in a slash, or "". URLs one path segment below it
+	// are allowed although they are http and loopback; no other URL on that host is.
 	Inbox string
 }
 
-// Check reads a URL and tells, without asking any name server, whether it may be stored and called. What its
-// name resolves to is checked when dialling.
+// Check parses a URL and checks, without a DNS look-up, whether it may be stored and called. The address that its host
+// resolves to is checked when dialling.
 func (p Policy) Check(raw string) (*url.URL, error) {
 	u, err := p.parse(raw)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p Policy) Check(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsInbox tells whether raw is a URL of the sandbox's inbox.
+// IsInbox reports whether raw is a URL of the sandbox's inbox.
 func (p Policy) IsInbox(raw string) bool {
 	name, ok := strings.CutPrefix(raw, p.Inbox)
 	if p.Inbox == "" || !ok || name == "" || len(name) > 64 {
@@ -64,7 +64,7 @@ func (p Policy) IsInbox(raw string) bool {
 	})
 }
 
-// inboxAddr is the inbox's host and port as the dialler gets them, or "".
+// inboxAddr returns the inbox's host and port in the form that the dialler receives, or "".
 func (p Policy) inboxAddr() string {
 	u, err := url.Parse(p.Inbox)
 	if p.Inbox == "" || err != nil {
@@ -88,23 +88,24 @@ func (p Policy) parse(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	switch {
-	case err != nil: // such as an address with a bare zone, or a host that hides behind escapes
-		return nil, fmt.Errorf("%w: it cannot be read", ErrNotAllowed)
+	case err != nil: // for example an address with a bare zone, or an escaped host
+		return nil, fmt.Errorf("%w: it cannot be parsed", ErrNotAllowed)
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("%w: it must begin with https://", ErrNotAllowed)
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, fmt.Errorf("%w: it has no host", ErrMalformed)
 	case u.User != nil:
-		return nil, fmt.Errorf("%w: it holds a user name or password", ErrNotAllowed)
+		return nil, fmt.Errorf("%w: it contains a user name or password", ErrNotAllowed)
 	case u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return nil, fmt.Errorf("%w: it has a fragment", ErrMalformed)
 	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || u.Port() != "" && !validPort(u.Port()):
-		return nil, fmt.Errorf("%w: its port is wrong", ErrMalformed)
+		return nil, fmt.Errorf("%w: its port is invalid", ErrMalformed)
 	}
 	if strings.ContainsFunc(u.Hostname(), func(c rune) bool {
-		return c > unicode.MaxASCII && !unicode.In(c, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("。．｡", c)
+		return c > unicode.MaxASCII && !unicode.In(c, unicode.L, unicode.M, unicode.N) &&
+			!strings.ContainsRune("。．｡", c)
 	}) {
-		return nil, fmt.Errorf("%w: its host has characters that no name has", ErrNotAllowed)
+		return nil, fmt.Errorf("%w: its host contains invalid characters", ErrNotAllowed)
 	}
 	return u, nil
 }
@@ -114,7 +115,7 @@ func validPort(port string) bool {
 	return err == nil
 }
 
-// fold brings a host to the form that a resolver compares: full-width and circled digits, other full stops and
+// fold normalizes a host to the form that resolvers compare: full-width and circled digits, other full stops and
 // capitals are spellings of the same name.
 func fold(host string) string {
 	host = strings.NewReplacer("。", ".", "．", ".", "｡", ".").Replace(host)

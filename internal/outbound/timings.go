@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Timings are how long the parts of a call took; a part that did not happen, as on a kept connection, is 0.
+// Timings holds the durations of the parts of a call; a part that did not happen, as on a reused connection, is 0.
 type Timings struct {
 	DNS, Connect, TLS time.Duration
 	FirstByte         time.Duration // from the start of the call
 	Total             time.Duration
 }
 
-// stopwatch collects timings. Its callbacks may come from the transport's own goroutines, and also after the
-// call has ended.
+// stopwatch collects timings. The transport may call its callbacks from its own goroutines, also after the call has
+// ended.
 type stopwatch struct {
 	mu     sync.Mutex
 	begun  time.Time

@@ -10,38 +10,38 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The two roles that sessions run as; migrations make them.
+// The two roles of sessions. Migrations create them.
 const (
-	App    = "funnelwork_app"    // one org at a time, by row policy
-	System = "funnelwork_system" // relay, sweeps, logins: all orgs, but only the tables they need
+	App    = "funnelwork_app"    // one org at a time, enforced by row policies
+	System = "funnelwork_system" // relay, sweeps, logins: all orgs, but only the required tables
 )
 
-// Options of a DB. URL is a libpq URL or DSN.
+// Options configures a DB. URL is a libpq URL or DSN.
 type Options struct {
 	URL  string
 	Role string // App or System
 	// MaxConns is the pool's size; 0 means 16.
 	MaxConns int32
-	// Pooler is set when URL leads to a transaction pooler: no prepared statements are kept on the server and
-	// the role is set in every transaction.
+	// Pooler must be set if URL is that of a transaction pooler: no prepared statements are kept on the server, and the
+	// role is set in every transaction.
 	Pooler bool
 	// Name is shown in pg_stat_activity.
 	Name string
-	// AfterCommit gets the notes of each committed transaction, in order. It must not block.
+	// AfterCommit receives the notes of each committed transaction, in order. It must not block.
 	AfterCommit func(ctx context.Context, notes []any)
 }
 
 // DB is a pool of sessions of one role. It is safe for concurrent use.
 type DB struct {
 	pool   *pgxpool.Pool
-	points *points // nil behind a pooler
-	pooled bool    // behind a transaction pooler: role and settings are set in each transaction
+	points *getBatcher // nil behind a pooler
+	pooled bool        // behind a transaction pooler: role and settings are set in each transaction
 	role   string
 	after  func(context.Context, []any)
-	kept   sync.Map // see Tx.Keep
+	kept   sync.Map // see Tx.PoolValue
 }
 
-// Open makes the pool without waiting for the server: a database that is away is found out by the first use.
+// Open creates the pool without waiting for the server. If the database is unavailable, the first use fails.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	cfg, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{after: o.AfterCommit, role: o.Role}
 	if o.Pooler {
-		// Statements are described, which tells the types of their arguments, and never kept by name.
+		// Statements are described, for the types of their arguments, and never prepared by name.
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		cfg.ConnConfig.StatementCacheCapacity = 0
 		db.pooled = true
@@ -67,7 +67,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off" // see the package comment
 		cfg.ConnConfig.RuntimeParams["application_name"] = "funnelwork " + o.Name
 		cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
-		// A dead host gives its row locks back within 25 s.
+		// A dead client host's row locks are released within 25 s.
 		cfg.ConnConfig.RuntimeParams["tcp_keepalives_idle"] = "10"
 		cfg.ConnConfig.RuntimeParams["tcp_keepalives_interval"] = "5"
 		cfg.ConnConfig.RuntimeParams["tcp_keepalives_count"] = "3"
@@ -80,12 +80,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if !o.Pooler && o.Role == App {
-		db.points = newPoints(db.pool)
+		db.points = newGetBatcher(db.pool)
 	}
 	return db, nil
 }
 
-// Close waits for sessions in use and closes them all.
+// Close waits for the sessions in use and closes all sessions.
 func (db *DB) Close() {
 	if db.points != nil {
 		db.points.close()
@@ -93,8 +93,8 @@ func (db *DB) Close() {
 	db.pool.Close()
 }
 
-// Stat is the pool's state, for metrics.
+// Stat returns the pool's statistics, for metrics.
 func (db *DB) Stat() *pgxpool.Stat { return db.pool.Stat() }
 
-// Ping asks the server for a sign of life.
+// Ping checks that the server is reachable.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }

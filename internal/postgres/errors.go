@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Violates tells whether err is a violation of the named constraint or unique index.
+// Violates reports whether err is a violation of the named constraint or unique index.
 func Violates(err error, constraint string) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.HasPrefix(pg.Code, "23") && pg.ConstraintName == constraint
 }
 
-// Code is the SQLSTATE of err, or "" where the server did not speak.
+// Code returns the SQLSTATE of err, or "" if err does not come from the server.
 func Code(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
@@ -24,16 +24,16 @@ func Code(err error) string {
 	return ""
 }
 
-// None tells whether err is "no such row".
+// None reports whether err means that there is no such row.
 func None(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
-// lostError is an error of a session that ended under its transaction, though nobody here had ended it.
+// lostError is an error of a session that ended during its transaction without being closed by this process.
 type lostError struct{ error }
 
 func (l lostError) Unwrap() error { return l.error }
 
-// Lost tells whether err means that Postgres was not there for a transaction, or went away under it. Unlike Away
-// it never takes another server's silence, or a conflict of transactions, for that.
+// Lost reports whether err means that Postgres was unavailable for a transaction or was lost during it. Unlike Away, it
+// is false for timeouts of other servers and for conflicts of transactions.
 func Lost(err error) bool {
 	if _, ok := errors.AsType[lostError](err); ok {
 		return true
@@ -45,11 +45,11 @@ func Lost(err error) bool {
 	return strings.HasPrefix(code, "08") || code == "53300" || strings.HasPrefix(code, "57") && code != "57014"
 }
 
-// Away tells whether err means that the server is not there, stopping, full, or asks for another try: the
-// request may succeed later, unchanged.
+// Away reports whether err means that the server is unavailable, shutting down, or full, or that it asks for a retry:
+// the same request may succeed later.
 func Away(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true // whatever the server said to the attempt
+		return true // whatever the server's response to the connection attempt
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {

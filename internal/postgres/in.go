@@ -6,9 +6,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// In runs fn in the same transaction under the policies of another org, for the few acts that concern two: an agency
-// and its client. What was queued before is sent before, and what fn queues is sent before In returns. Deferred triggers
-// of either run under the org that their rows are of.
+// In runs fn in the same transaction under the policies of another org. It is for the few actions on two orgs: an
+// agency and its client. Statements queued before In are sent before it, and statements that fn queues are sent before
+// In returns. Deferred triggers run under the org of their rows.
 func (tx *Tx) In(ctx context.Context, org id.ID, fn func() error) error {
 	home := tx.org
 	if home == org {
@@ -24,7 +24,7 @@ func (tx *Tx) In(ctx context.Context, org id.ID, fn func() error) error {
 	defer func() { tx.org = home }()
 	if err := fn(); err != nil {
 		if !tx.view && tx.begun {
-			tx.Queue(orgSQL, home.String()) // for a caller who goes on all the same
+			tx.Queue(orgSQL, home.String()) // for a caller that continues after the error
 		}
 		return err
 	}
@@ -36,9 +36,9 @@ func (tx *Tx) In(ctx context.Context, org id.ID, fn func() error) error {
 	return tx.Flush(ctx)
 }
 
-// Turn makes what is queued from here on that of another org, under whose row policies it runs, and awaits nothing.
-// It is for the platform's own statements that are alike for many orgs. Say it before the first statement of each
-// org, the transaction's own too, and SET CONSTRAINTS ALL IMMEDIATE before all of them.
+// Turn switches the following queued statements to another org and its row policies, without a round trip. It is for
+// the platform's own statements that are the same for many orgs. It must be called before the first statement of each
+// org, including the transaction's own, and SET CONSTRAINTS ALL IMMEDIATE must precede all of them.
 func (tx *Tx) Turn(org id.ID) {
 	tx.org = org
 	tx.Queue(orgSQL, org.String())
@@ -46,11 +46,11 @@ func (tx *Tx) Turn(org id.ID) {
 
 const (
 	orgSQL = "SELECT set_config('app.org_id', $1, true)"
-	// pooledSQL also sets what a session of our own has from its start.
+	// pooledSQL also sets what our own sessions set at their start.
 	pooledSQL = "SELECT set_config('app.org_id', $1, true), set_config('jit', 'off', true)"
 )
 
-// move makes the statements from here on those of org. In a View each statement says its org itself.
+// move switches the following statements to org. In a ReadTx each statement sets its org itself.
 func (tx *Tx) move(org id.ID) {
 	tx.org = org
 	if !tx.view && tx.begun {

@@ -26,11 +26,15 @@ func TestNoTransactionCompilesItsQueriesOnAServerThatWould(t *testing.T) {
 			db, _ := open(t, kit.URL, role, pooler)
 			ways := map[string]func(context.Context, *string) error{
 				"a transaction": func(ctx context.Context, jit *string) error {
-					return db.Tx(ctx, id.New(), func(tx *postgres.Tx) error { return tx.QueryRow(ctx, "SHOW jit", nil, jit) })
+					return db.Tx(ctx, id.New(), func(tx *postgres.Tx) error {
+						return tx.QueryRow(ctx, "SHOW jit", nil, jit)
+					})
 				},
 				"a batch": func(ctx context.Context, jit *string) error {
 					return db.Tx(ctx, id.New(), func(tx *postgres.Tx) error {
-						tx.Queue("SELECT current_setting('jit')").QueryRow(func(row pgx.Row) error { return row.Scan(jit) })
+						tx.Queue("SELECT current_setting('jit')").QueryRow(func(row pgx.Row) error {
+							return row.Scan(jit)
+						})
 						return nil
 					})
 				},
@@ -40,7 +44,7 @@ func TestNoTransactionCompilesItsQueriesOnAServerThatWould(t *testing.T) {
 					})
 				},
 				"a view": func(ctx context.Context, jit *string) error {
-					return db.View(ctx, id.New(), func(tx *postgres.Tx) error {
+					return db.ReadTx(ctx, id.New(), func(tx *postgres.Tx) error {
 						if err := tx.QueryRow(ctx, "SHOW jit", nil, jit); err != nil {
 							return err
 						}
@@ -48,7 +52,9 @@ func TestNoTransactionCompilesItsQueriesOnAServerThatWould(t *testing.T) {
 					})
 				},
 				"a read by key": func(ctx context.Context, jit *string) error {
-					return db.Point(ctx, id.New(), "SHOW jit", nil, func(row pgx.CollectableRow) error { return row.Scan(jit) })
+					return db.BatchedGet(ctx, id.New(), "SHOW jit", nil, func(row pgx.CollectableRow) error {
+						return row.Scan(jit)
+					})
 				},
 			}
 			for way, run := range ways {

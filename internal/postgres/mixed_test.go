@@ -19,8 +19,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// columnTypes are types of columns with a source of values. Some travel as text and some in binary, and several
-// share a length, so that a value read in another column's format may well be read without an error.
+// columnTypes are column types with a generator of values. Some are encoded as text and some in binary, and several
+// share a length, so that a value decoded with another column's format may not cause an error.
 var columnTypes = []struct {
 	cast  string
 	value func(*rand.Rand) any
@@ -79,7 +79,7 @@ func shapes(r *rand.Rand, n int) []shape {
 
 var comparePrefix = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
 
-// call is one use of a statement: what was sent, and where its answer goes.
+// call is one use of a statement: its arguments and the targets of its result.
 type call struct{ sent, targets []any }
 
 func (s shape) call(r *rand.Rand) call {
@@ -118,7 +118,9 @@ func TestEachAnswerIsReadInTheFormatsOfItsOwnStatement(t *testing.T) {
 				for range 40 {
 					s := mixed[r.IntN(len(mixed))]
 					c := s.call(r)
-					err := db.Point(t.Context(), id.New(), s.sql, c.sent, func(row pgx.CollectableRow) error { return row.Scan(c.targets...) })
+					err := db.BatchedGet(t.Context(), id.New(), s.sql, c.sent, func(row pgx.CollectableRow) error {
+						return row.Scan(c.targets...)
+					})
 					if err != nil {
 						t.Errorf("%s: %v", s.sql, err)
 						continue
@@ -142,7 +144,7 @@ func TestEachAnswerIsReadInTheFormatsOfItsOwnStatement(t *testing.T) {
 // batches runs several statements as one batch of a transaction and of a series of reads.
 func batches(t *testing.T, db *postgres.DB, mixed []shape, r *rand.Rand) {
 	t.Helper()
-	for _, in := range []func(context.Context, id.ID, func(*postgres.Tx) error) error{db.Tx, db.View} {
+	for _, in := range []func(context.Context, id.ID, func(*postgres.Tx) error) error{db.Tx, db.ReadTx} {
 		var used []shape
 		var calls []call
 		err := in(t.Context(), id.New(), func(tx *postgres.Tx) error {
@@ -175,16 +177,17 @@ func TestAReadThatCannotBeSentFailsAlone(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				var got int
-				if err := db.Point(t.Context(), id.New(), "SELECT $1::int", []any{i}, scan(&got)); err != nil {
+				if err := db.BatchedGet(t.Context(), id.New(), "SELECT $1::int", []any{i}, scan(&got)); err != nil {
 					t.Errorf("a good read beside bad ones: %v", err)
 				}
 				if got != i {
 					t.Errorf("a good read beside bad ones returned %d; want %d", got, i)
 				}
-				if err := db.Point(t.Context(), id.New(), "SELECT $1::int", []any{"x"}, scan(&got)); err == nil {
+				if err := db.BatchedGet(t.Context(), id.New(), "SELECT $1::int", []any{"x"}, scan(&got)); err == nil {
 					t.Error("an argument of another type was taken")
 				}
-				if err := db.Point(t.Context(), id.New(), "SELECT nothing", nil, scan(&got)); postgres.Code(err) != "42703" {
+				if err := db.BatchedGet(t.Context(), id.New(), "SELECT nothing", nil,
+					scan(&got)); postgres.Code(err) != "42703" {
 					t.Errorf("a statement without sense: %v", err)
 				}
 			}
@@ -207,13 +210,15 @@ func TestAReadFollowsAChangeOfItsColumnsType(t *testing.T) {
 	run("CREATE TABLE widened (n int); INSERT INTO widened VALUES (7); GRANT SELECT ON widened TO " + postgres.App)
 	var got int64
 	read := func() error {
-		return db.Point(t.Context(), id.New(), "SELECT n FROM widened", nil, func(row pgx.CollectableRow) error { return row.Scan(&got) })
+		return db.BatchedGet(t.Context(), id.New(), "SELECT n FROM widened", nil, func(row pgx.CollectableRow) error {
+			return row.Scan(&got)
+		})
 	}
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}
 	run("ALTER TABLE widened ALTER n TYPE bigint; UPDATE widened SET n = 1::bigint << 40")
-	_ = read() // may meet the statement that was prepared before the change
+	_ = read() // may use the statement that was prepared before the change
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}

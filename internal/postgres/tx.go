@@ -13,13 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Tx is one transaction of one org, or, from View, a series of single reads of one org.
-// It is for one goroutine and dead after the function that it was given to.
+// Tx is one transaction of one org, or, from ReadTx, a series of single reads of one org. It is not safe for concurrent
+// use and must not be used after the function that received it has returned.
 type Tx struct {
 	db      *DB
 	org     id.ID
 	view    bool
-	conn    *pgxpool.Conn // nil until an answer was asked for
+	conn    *pgxpool.Conn // nil until the first result was requested
 	begun   bool
 	pending []*pgx.QueuedQuery
 	notes   []any
@@ -27,19 +27,19 @@ type Tx struct {
 	ordinal int
 }
 
-// Tx runs fn in a transaction that sees the rows of org alone, and commits if fn returns nil. A nil error
-// means committed. After it the notes go to Options.AfterCommit. The zero org sees the platform's own rows;
-// under the System role the org has no bearing.
+// Tx runs fn in a transaction that sees only the rows of org, and commits if fn returns nil. A nil error means that it
+// committed. After the commit the notes are passed to Options.AfterCommit. The zero org sees the platform's own rows.
+// Under the System role org has no effect.
 //
-// A context that ends while the commit is on its way leaves the outcome unknown.
+// If the context ends during the commit, the outcome is unknown.
 func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error) {
 	tx := &Tx{db: db, org: org}
 	defer func() { tx.abandon() }()
 	if err = fn(tx); err != nil {
-		return tx.blame(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.closed())
 	}
 	if err = tx.commit(ctx); err != nil {
-		return tx.blame(ctx, err, tx.conn == nil || tx.closed())
+		return tx.classify(ctx, err, tx.conn == nil || tx.closed())
 	}
 	if len(tx.notes) > 0 && db.after != nil {
 		db.after(ctx, tx.notes)
@@ -47,50 +47,50 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 	return nil
 }
 
-// View runs fn for reading: each Query, with what was queued before it, is one round trip and one snapshot of
-// its own. Use Tx where two reads must agree.
-func (db *DB) View(ctx context.Context, org id.ID, fn func(*Tx) error) error {
+// ReadTx runs fn for reading. Each Query, with the statements queued before it, is one round trip with its own
+// snapshot. Use Tx if two reads must be consistent.
+func (db *DB) ReadTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
 	tx := &Tx{db: db, org: org, view: true}
 	defer func() { tx.abandon() }()
 	if err := fn(tx); err != nil {
-		return tx.blame(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.closed())
 	}
 	if err := tx.Flush(ctx); err != nil {
-		return tx.blame(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.closed())
 	}
 	return nil
 }
 
-// closed tells whether the session that answers were asked of is gone.
+// closed reports whether the transaction's session is closed.
 func (tx *Tx) closed() bool { return tx.conn != nil && tx.conn.Conn().IsClosed() }
 
-// blame marks err for Lost where the session is over, and not because the caller's time was.
-func (tx *Tx) blame(ctx context.Context, err error, over bool) error {
+// classify marks err for Lost if the session ended, unless the caller's context ended it.
+func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
 	if _, spoke := errors.AsType[*pgconn.PgError](err); over && !spoke && ctx.Err() == nil && Away(err) {
 		return lostError{err}
 	}
 	return err
 }
 
-// Org is the org that the transaction is for.
+// Org returns the org of the transaction.
 func (tx *Tx) Org() id.ID { return tx.org }
 
-// Queue adds a statement whose answer nobody waits for. It is sent with the next Query, Exec or Flush, at the
-// latest with the commit, and its error ends the transaction there. Callbacks on the answer (Exec, QueryRow,
-// Query of the returned value) run then, and only take notice: where the statement travels with the commit, a
-// callback's error comes too late to undo it. What guards the commit raises in the server, or is awaited.
+// Queue adds a statement without waiting for its result. It is sent with the next Query, Exec or Flush, at the latest
+// with the commit, and its error ends the transaction there. Callbacks on the result (Exec, QueryRow, Query of the
+// returned value) run then and may only observe it: if the statement is sent with the commit, a callback's error comes
+// too late to roll back. A condition of the commit must raise an error in the server, or be awaited.
 func (tx *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	q := &pgx.QueuedQuery{SQL: sql, Arguments: args}
 	tx.pending = append(tx.pending, q)
 	return q
 }
 
-// Note remembers v for Options.AfterCommit; a rolled back transaction forgets it.
-func (tx *Tx) Note(v any) { tx.notes = append(tx.notes, v) }
+// AfterCommit adds v to the notes that Options.AfterCommit receives. A rolled back transaction drops them.
+func (tx *Tx) AfterCommit(v any) { tx.notes = append(tx.notes, v) }
 
-// Keep answers what this process keeps under key beside the pool that tx is of, which create makes for the first who asks. It is safe
-// for concurrent use, and knows nothing of commits.
-func (tx *Tx) Keep(key any, create func() any) any {
+// PoolValue returns the value of key that is stored with the pool of tx. The first call makes it with create. It is
+// safe for concurrent use, and is independent of commits.
+func (tx *Tx) PoolValue(key any, create func() any) any {
 	if v, ok := tx.db.kept.Load(key); ok {
 		return v
 	}
@@ -98,13 +98,14 @@ func (tx *Tx) Keep(key any, create func() any) any {
 	return v
 }
 
-// Ordinal counts up from 0: the place of a row among those of its kind that this transaction writes.
+// Ordinal returns the next number, from 0: the position of a row among those of its kind that this transaction writes.
 func (tx *Tx) Ordinal() int {
 	tx.ordinal++
 	return tx.ordinal - 1
 }
 
-// Query sends sql now. Close the rows, as pgx.CollectRows and its kin do, before the next use of tx.
+// Query sends sql immediately. The caller must close the rows, as pgx.CollectRows and its kin do, before the next use
+// of tx.
 func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	if err != nil {
@@ -118,7 +119,7 @@ func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 	return &rows{Rows: r, br: br}, nil
 }
 
-// QueryRow sends sql now and scans its first row into dst; pgx.ErrNoRows where there is none.
+// QueryRow sends sql immediately and scans its first row into dst. It returns pgx.ErrNoRows if there is none.
 func (tx *Tx) QueryRow(ctx context.Context, sql string, args []any, dst ...any) error {
 	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	if err != nil {
@@ -128,7 +129,7 @@ func (tx *Tx) QueryRow(ctx context.Context, sql string, args []any, dst ...any) 
 	return errors.Join(err, closing(err, br))
 }
 
-// Exec sends sql now and answers how many rows it touched.
+// Exec sends sql immediately and returns the number of affected rows.
 func (tx *Tx) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	if err != nil {
@@ -141,7 +142,7 @@ func (tx *Tx) Exec(ctx context.Context, sql string, args ...any) (int64, error) 
 	return tag.RowsAffected(), nil
 }
 
-// Flush sends what is queued and waits for it.
+// Flush sends the queued statements and waits for their results.
 func (tx *Tx) Flush(ctx context.Context) error {
 	if len(tx.pending) == 0 {
 		return nil
@@ -153,7 +154,7 @@ func (tx *Tx) Flush(ctx context.Context) error {
 	return br.Close()
 }
 
-// Savepoint runs fn so that its error undoes fn's work alone: its rows, what it queued and its notes.
+// Savepoint runs fn. An error of fn rolls back fn's work alone: its rows, its queued statements and its notes.
 func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	tx.saves++
 	name, notes := fmt.Sprintf("s%d", tx.saves), len(tx.notes)
@@ -179,7 +180,7 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// preamble is what stands before the first statement of a transaction.
+// preamble adds the statements that precede the first statement of a transaction.
 func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 	n := 1
 	if begin {
@@ -195,13 +196,12 @@ func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 	return n + 1
 }
 
-// send puts pending statements and last on the wire and reads all answers but last's. On an error everything
-// is closed.
+// send sends the pending statements and last, and reads all results except last's. On an error everything is closed.
 func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
 	if tx.conn == nil {
 		c, err := tx.db.pool.Acquire(ctx)
 		if err != nil {
-			return nil, tx.blame(ctx, err, true) // a session may end before it has its role
+			return nil, tx.classify(ctx, err, true) // a session may end before its role is set
 		}
 		tx.conn = c
 	}
@@ -224,7 +224,7 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 	return br, nil
 }
 
-// commit ends the transaction. One that never asked for an answer goes out whole, as one implicit transaction.
+// commit ends the transaction. A transaction without any request for a result is sent as one implicit transaction.
 func (tx *Tx) commit(ctx context.Context) error {
 	switch {
 	case tx.begun:
@@ -243,16 +243,17 @@ func (tx *Tx) commit(ctx context.Context) error {
 	return errors.Join(err, closing(err, br))
 }
 
-// committed tells a commit from the rollback that the server makes of COMMIT after an error that fn kept to itself.
+// committed returns an error if the server turned COMMIT into a rollback, which happens after an error that fn did not
+// return.
 func committed(tag pgconn.CommandTag) error {
 	if tag.String() != "COMMIT" {
-		return errors.New("transaction had failed before its commit")
+		return errors.New("transaction failed before its commit")
 	}
 	return nil
 }
 
-// abandon gives the session back. An open transaction is rolled back in a time of its own, because the
-// caller's may be over.
+// abandon releases the session. An open transaction is rolled back with a separate timeout, because the caller's
+// context may have ended.
 func (tx *Tx) abandon() {
 	if tx.conn == nil {
 		return
@@ -266,7 +267,7 @@ func (tx *Tx) abandon() {
 	tx.conn = nil
 }
 
-// read takes the answers of a batch in order, with the callbacks that were asked for.
+// read reads the results of a batch in order and runs their callbacks.
 func read(br pgx.BatchResults, lead int, queued []*pgx.QueuedQuery) error {
 	for range lead {
 		if _, err := br.Exec(); err != nil {
@@ -287,7 +288,7 @@ func read(br pgx.BatchResults, lead int, queued []*pgx.QueuedQuery) error {
 	return nil
 }
 
-// closing closes br; its error only counts where none came before, since it repeats that one.
+// closing closes br. Its error counts only if there was none before, since it repeats that one.
 func closing(before error, br pgx.BatchResults) error {
 	if err := br.Close(); before == nil {
 		return err
@@ -295,7 +296,7 @@ func closing(before error, br pgx.BatchResults) error {
 	return nil
 }
 
-// rows closes the batch together with its last answer.
+// rows closes the batch together with its last result.
 type rows struct {
 	pgx.Rows
 	br  pgx.BatchResults

@@ -21,7 +21,7 @@ import (
 
 const insert = `INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, $3, '{}', 'default', 1)`
 
-// open is a database of its own whose committed notes are kept.
+// open returns a private database that records the committed notes.
 func open(t *testing.T, url string, role string, pooler bool) (*postgres.DB, *[]any) {
 	t.Helper()
 	notes := new([]any)
@@ -39,7 +39,7 @@ func open(t *testing.T, url string, role string, pooler bool) (*postgres.DB, *[]
 func kinds(t *testing.T, db *postgres.DB, org id.ID) []string {
 	t.Helper()
 	var got []string
-	err := db.View(t.Context(), org, func(tx *postgres.Tx) error {
+	err := db.ReadTx(t.Context(), org, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(t.Context(), "SELECT kind FROM job ORDER BY kind")
 		if err != nil {
 			return err
@@ -67,22 +67,28 @@ func TestATransactionCommitsWholeOrNotAtAll(t *testing.T) {
 		{"queued statements commit as one batch", func(_ context.Context, tx *postgres.Tx) error {
 			tx.Queue(insert, tx.Org(), id.New(), "a")
 			tx.Queue(insert, tx.Org(), id.New(), "b")
-			tx.Note(1)
+			tx.AfterCommit(1)
 			return nil
 		}, false, []string{"a", "b"}, []any{1}},
-		{"an error of the function undoes what was sent and forgets notes", func(ctx context.Context, tx *postgres.Tx) error {
-			if _, err := tx.Exec(ctx, insert, tx.Org(), id.New(), "a"); err != nil {
-				return err
-			}
-			tx.Note(1)
-			return errStop
-		}, true, nil, nil},
-		{"an error of a later queued statement undoes the earlier ones", func(_ context.Context, tx *postgres.Tx) error {
-			tx.Queue(insert, tx.Org(), id.New(), "a")
-			tx.Queue("SELECT 1/0")
-			tx.Note(1)
-			return nil
-		}, true, nil, nil},
+		{
+			"an error of the function undoes what was sent and forgets notes",
+			func(ctx context.Context, tx *postgres.Tx) error {
+				if _, err := tx.Exec(ctx, insert, tx.Org(), id.New(), "a"); err != nil {
+					return err
+				}
+				tx.AfterCommit(1)
+				return errStop
+			}, true, nil, nil,
+		},
+		{
+			"an error of a later queued statement undoes the earlier ones",
+			func(_ context.Context, tx *postgres.Tx) error {
+				tx.Queue(insert, tx.Org(), id.New(), "a")
+				tx.Queue("SELECT 1/0")
+				tx.AfterCommit(1)
+				return nil
+			}, true, nil, nil,
+		},
 		{"a query takes along what was queued before it", func(ctx context.Context, tx *postgres.Tx) error {
 			tx.Queue(insert, tx.Org(), id.New(), "a")
 			var n int
@@ -93,7 +99,7 @@ func TestATransactionCommitsWholeOrNotAtAll(t *testing.T) {
 			return nil
 		}, false, []string{"a", "b"}, nil},
 		{"an error that the function keeps to itself is no commit", func(ctx context.Context, tx *postgres.Tx) error {
-			tx.Note(1)
+			tx.AfterCommit(1)
 			if _, err := tx.Exec(ctx, insert, tx.Org(), id.New(), "a"); err != nil {
 				return err
 			}
@@ -102,17 +108,21 @@ func TestATransactionCommitsWholeOrNotAtAll(t *testing.T) {
 		}, true, nil, nil},
 		{"a savepoint undoes its own part alone", func(ctx context.Context, tx *postgres.Tx) error {
 			tx.Queue(insert, tx.Org(), id.New(), "a")
-			tx.Note(1)
+			tx.AfterCommit(1)
 			err := tx.Savepoint(ctx, func() error {
 				tx.Queue(insert, tx.Org(), id.New(), "b")
-				tx.Note(2)
+				tx.AfterCommit(2)
 				_, err := tx.Exec(ctx, "SELECT 1/0")
 				return err
 			})
 			if err == nil {
 				return errStop
 			}
-			return tx.Savepoint(ctx, func() error { tx.Queue(insert, tx.Org(), id.New(), "c"); tx.Note(3); return nil })
+			return tx.Savepoint(ctx, func() error {
+				tx.Queue(insert, tx.Org(), id.New(), "c")
+				tx.AfterCommit(3)
+				return nil
+			})
 		}, false, []string{"a", "c"}, []any{1, 3}},
 		{"a row of another org is refused", func(_ context.Context, tx *postgres.Tx) error {
 			tx.Queue(insert, id.New(), id.New(), "a")
@@ -147,11 +157,14 @@ func TestATransactionCommitsWholeOrNotAtAll(t *testing.T) {
 func TestAQueryThatForgetsItsOrgSeesNothing(t *testing.T) {
 	t.Parallel()
 	for _, pooler := range []bool{false, true} {
-		url := testkit.DB(t).URL // a superuser's: the policies hold because the session gave its rights up
+		url := testkit.DB(t).URL // a superuser's URL: the policies apply because the session sets its role
 		db, _ := open(t, url, postgres.App, pooler)
 		a, b := id.New(), id.New()
 		for _, org := range []id.ID{a, b} {
-			err := db.Tx(t.Context(), org, func(tx *postgres.Tx) error { tx.Queue(insert, org, id.New(), org.String()); return nil })
+			err := db.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+				tx.Queue(insert, org, id.New(), org.String())
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +201,7 @@ func TestACommitThatFailsOnlyAtItsEndIsAnError(t *testing.T) {
 	db, notes := open(t, kit.URL, postgres.App, false)
 	err = db.Tx(t.Context(), id.New(), func(tx *postgres.Tx) error {
 		tx.Queue("INSERT INTO late VALUES (1, 2)")
-		tx.Note(1)
+		tx.AfterCommit(1)
 		return nil
 	})
 	if !postgres.Violates(err, "late_other_fkey") {
@@ -201,7 +214,8 @@ func TestACommitThatFailsOnlyAtItsEndIsAnError(t *testing.T) {
 
 func TestAServerThatIsAwayIsToldFromAStatementThatIsWrong(t *testing.T) {
 	t.Parallel()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: "postgres://nobody@127.0.0.1:1/none", Role: postgres.App})
+	db, err := postgres.Open(t.Context(),
+		postgres.Options{URL: "postgres://nobody@127.0.0.1:1/none", Role: postgres.App})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,14 +223,17 @@ func TestAServerThatIsAwayIsToldFromAStatementThatIsWrong(t *testing.T) {
 	if err := db.Ping(t.Context()); !postgres.Away(err) {
 		t.Errorf("refused connection: Away = false for %v", err)
 	}
-	for code, want := range map[string]bool{"57P01": true, "53300": true, "08006": true, "40P01": true, "23505": false, "42601": false, "57014": false} {
+	for code, want := range map[string]bool{
+		"57P01": true, "53300": true, "08006": true, "40P01": true,
+		"23505": false, "42601": false, "57014": false,
+	} {
 		if got := postgres.Away(&pgconn.PgError{Code: code}); got != want {
 			t.Errorf("Away(%s) = %v, want %v", code, got, want)
 		}
 	}
 }
 
-// A server may die after it has let a session in and before the session has its role.
+// A server may end after it has accepted a session and before the session's role is set.
 func TestASessionThatEndsBeforeItHasItsRoleIsLost(t *testing.T) {
 	t.Parallel()
 	to, err := pgconn.ParseConfig(testkit.DB(t).URL)
@@ -241,17 +258,22 @@ func TestASessionThatEndsBeforeItHasItsRoleIsLost(t *testing.T) {
 		_ = l.Close()
 		sessions.Wait()
 	})
-	db, _ := open(t, fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", to.User, to.Password, l.Addr(), to.Database), postgres.App, false)
+	db, _ := open(t,
+		fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", to.User, to.Password, l.Addr(), to.Database),
+		postgres.App, false)
 	read := func(tx *postgres.Tx) error { return tx.QueryRow(t.Context(), "SELECT 1", nil, new(int)) }
-	for name, do := range map[string]func(context.Context, id.ID, func(*postgres.Tx) error) error{"a view": db.View, "a transaction": db.Tx} {
+	for name, do := range map[string]func(context.Context, id.ID, func(*postgres.Tx) error) error{
+		"a view":        db.ReadTx,
+		"a transaction": db.Tx,
+	} {
 		if err := do(t.Context(), id.New(), read); !postgres.Lost(err) {
 			t.Errorf("%s: %v, which is not lost", name, err)
 		}
 	}
 }
 
-// greet passes a client's first message on, which asks for a session, and all that the server answers; it hangs up at the
-// client's first statement.
+// greet passes on a client's startup message and the server's responses, and closes the connection at the client's
+// first statement.
 func greet(client net.Conn, to *pgconn.Config) {
 	defer func() { _ = client.Close() }()
 	network, address := pgconn.NetworkAddress(to.Host, to.Port)

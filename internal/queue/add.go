@@ -7,20 +7,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// addSQL is T1 of the protocol. job_wake decides between a push now and the feeder, and whether the next ones may
-// follow unasked.
+// addSQL is T1 of the protocol. job_wake decides whether the job is enqueued now or left to the feeder, and whether the
+// next jobs may skip the check.
 const addSQL = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, line, due, wake_at)
-VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9, coalesce($7, now()) <= now(), job_wake($1, $5, $3, $9, coalesce($7, now())))
+VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9, coalesce($7, now()) <= now(), job_wake($1, $5, $3,
+$9, coalesce($7, now())))
 ON CONFLICT (org_id, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
 RETURNING id, wake_at IS NOT NULL, coalesce(wake_at > now() + interval '3 seconds', false)`
 
-// addKnownSQL is T1 of a due job without line or key that has a slot.
+// addKnownSQL is T1 for a due job without a concurrency key or dedupe key for which slotCache already has a slot.
 const addKnownSQL = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due, wake_at)
 VALUES ($1, $2, $3, $4, $5, $6, true, now() + interval '3 seconds')`
 
-// Ref says enough about a job to push it.
+// Ref identifies a job and has the data to enqueue it.
 type Ref struct {
 	ID          id.ID
 	Org         id.ID
@@ -30,9 +31,10 @@ type Ref struct {
 	Dispatch    int
 }
 
-// NoteAdded is for statements that insert job rows themselves, INSERT ... SELECT with job_wake for wake_at, due
-// where run_at has come, and RETURNING id, wake_at IS NOT NULL: it reads their answer as a callback of tx.Queue(...).Query and notes the
-// jobs that have a slot, so that they are pushed after the commit. All rows are of tx's org and of one kind.
+// NoteAdded returns a callback for tx.Queue(...).Query of a statement that inserts job rows itself. The statement must
+// be an INSERT ... SELECT that uses job_wake for wake_at, sets due where run_at has passed, and ends with RETURNING id,
+// wake_at IS NOT NULL. The callback registers the jobs that have a slot, so that they are enqueued after the commit.
+// All rows must be of tx's org and of one kind.
 func NoteAdded(tx *postgres.Tx, kind string, lane Lane, maxAttempts int) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		defer rows.Close()
@@ -43,7 +45,7 @@ func NoteAdded(tx *postgres.Tx, kind string, lane Lane, maxAttempts int) func(pg
 				return err
 			}
 			if slot {
-				tx.Note(ref)
+				tx.AfterCommit(ref)
 			}
 		}
 		return rows.Err()

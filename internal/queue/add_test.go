@@ -9,14 +9,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Jobs of an endpoint that is away wait by the thousand. What they cost others is counted in pages, under the row
-// policies that a request is under, and with the plan that a session keeps.
+// An unavailable endpoint can have thousands of waiting jobs. The test counts the pages that the slot check reads for
+// other keys, under row policies and with a cached plan.
 func TestAskingForASlotReadsNothingOfWhatWaitsOfOthers(t *testing.T) {
 	t.Parallel()
 	db, org, away := testkit.DB(t), id.New(), id.New()
 	conn := testkit.Pgx(t, db.URL)
 	if _, err := conn.Exec(t.Context(), `INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due, line)
-		SELECT $1, uuidv7_at(now()), 'test.call', '{}', 'webhooks', 8, true, $2 FROM generate_series(1, 5000)`, org, away); err != nil {
+		SELECT $1, uuidv7_at(now()), 'test.call', '{}', 'webhooks', 8, true, $2 FROM generate_series(1, 5000)`, org,
+		away); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), "ANALYZE job"); err != nil {
@@ -36,14 +37,16 @@ func TestAskingForASlotReadsNothingOfWhatWaitsOfOthers(t *testing.T) {
 			tx.Queue("SET LOCAL plan_cache_mode = force_generic_plan")
 			const ask = "SELECT job_wake($1, $2, 'test.call', $3, now()) IS NOT NULL"
 			var may bool
-			if err := tx.QueryRow(t.Context(), ask, []any{org, c.lane, c.line}, &may); err != nil { // the first time reads catalogues
+			// The first execution reads catalogues.
+			if err := tx.QueryRow(t.Context(), ask, []any{org, c.lane, c.line}, &may); err != nil {
 				return err
 			}
 			if may != c.may {
 				t.Errorf("a job of %s: slot %v, want %v", of, may, c.may)
 			}
 			var raw []byte
-			if err := tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+ask, []any{org, c.lane, c.line}, &raw); err != nil {
+			if err := tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+ask,
+				[]any{org, c.lane, c.line}, &raw); err != nil {
 				return err
 			}
 			var plans []struct {

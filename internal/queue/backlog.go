@@ -13,54 +13,57 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Stage is where a job stands, as Backlogs counts it.
+// Stage is a job's state as Backlogs counts it.
 type Stage string
 
 // The stages.
 const (
-	StageDelayed Stage = "delayed" // waits for its time
+	StageDelayed Stage = "delayed" // not due yet
 	StageWaiting Stage = "waiting" // waits for a slot
-	StagePushed  Stage = "pushed"  // has one, and nobody runs it yet
+	StagePushed  Stage = "pushed"  // has a slot, not running yet
 	StageRunning Stage = "running"
 	StageDead    Stage = "dead" // kept after its last failure
 )
 
-// Stages lists them all.
+// Stages returns all stages.
 func Stages() []Stage {
 	return []Stage{StageDelayed, StageWaiting, StagePushed, StageRunning, StageDead}
 }
 
-// Backlog is what is there of one lane.
+// Backlog is the job counts of one lane.
 type Backlog struct {
 	Lane   Lane
 	Counts map[Stage]int
-	Oldest time.Duration // how long the ready job that was due first is overdue, but for what its line keeps back
+	Oldest time.Duration // how long the first ready job is overdue; ignores limited concurrency keys
 }
 
-// Open is how many jobs are not done and not dead.
+// Open returns how many jobs are neither done nor dead.
 func (b *Backlog) Open() int {
 	return b.Counts[StageDelayed] + b.Counts[StageWaiting] + b.Counts[StagePushed] + b.Counts[StageRunning]
 }
 
-// exactly is up to where jobs are counted one by one. Beyond it the planner's estimate stands, which costs
-// nothing and is as new as the last ANALYZE.
+// exactly is the number of jobs up to which counts are exact. Above it the planner's estimate is used, which costs
+// nothing and is as recent as the last ANALYZE.
 const exactly = 10_000
 
-// The parts of the table that are counted, each of which one index holds.
+// parts are the counted parts of the table. One index covers each.
 var parts = map[Stage]string{
 	StageDelayed: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND lane = $1`,
 	StageWaiting: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND due AND lane = $1`,
-	StagePushed:  `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL AND NOT` + locked + ` AND lane = $1`,
-	StageRunning: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND (owner IS NOT NULL OR` + locked + `) AND lane = $1`,
-	StageDead:    `FROM job WHERE state = 'dead' AND lane = $1`,
+	StagePushed: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL AND NOT` + locked +
+		` AND lane = $1`,
+	StageRunning: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND (owner IS NOT NULL OR` + locked +
+		`) AND lane = $1`,
+	StageDead: `FROM job WHERE state = 'dead' AND lane = $1`,
 }
 
-// delayedSQL counts the delayed of all lanes together, since their index knows no lane.
+// delayedSQL counts the delayed jobs of all lanes together, because their index does not contain the lane.
 const delayedSQL = `
-SELECT lane, count(*) FROM (SELECT lane FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due LIMIT $1 + 1) AS counted GROUP BY lane`
+SELECT lane, count(*) FROM (SELECT lane FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due
+LIMIT $1 + 1) AS counted GROUP BY lane`
 
-// oldestSQL looks at each group's first job, and at what has a slot. What its own line keeps back, held or by its
-// rate, is not late.
+// oldestSQL reads each group's first job and the jobs with a slot. A job held back by its own concurrency key, by an
+// open circuit or a rate limit, does not count as late.
 const oldestSQL = `
 WITH RECURSIVE walk AS (
 	(SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
@@ -71,22 +74,24 @@ WITH RECURSIVE walk AS (
 	FROM walk w CROSS JOIN LATERAL (
 		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
 		WHERE lane = $1 AND state = 'ready' AND wake_at IS NULL AND due
-			AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.org_id, w.line, w.kind)
+			AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.org_id, w.line,
+			w.kind)
 		ORDER BY org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
 	) AS n
 )
 SELECT coalesce(greatest(extract(epoch FROM now() - min(run_at)), 0), 0)::float8 FROM (
 	(SELECT w.run_at FROM (SELECT * FROM walk LIMIT 5000) AS w WHERE NOT EXISTS (
-		SELECT FROM job_line l WHERE l.org_id = w.org_id AND l.id = w.line AND (l.probing OR l.rate IS NOT NULL OR l.held_until > now())))
+		SELECT FROM job_line l WHERE l.org_id = w.org_id AND l.id = w.line AND (l.probing OR l.rate IS NOT NULL
+		OR l.held_until > now())))
 	UNION ALL
 	(SELECT run_at FROM job WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL LIMIT 5000)
 ) AS heads`
 
-// Backlogs counts every lane, however much there is: exactly up to ten thousand jobs of a state, by the planner's
-// estimate beyond. Delayed jobs are ten thousand of all lanes together.
-func (l *Ledger) Backlogs(ctx context.Context) ([]Backlog, error) {
+// Backlogs counts the jobs of every lane at a bounded cost. A count is exact up to ten thousand jobs of a stage and the
+// planner's estimate above that. For delayed jobs the ten thousand apply to all lanes together.
+func (l *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
 	var out []Backlog
-	err := l.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		delayed, all, err := countDelayed(ctx, tx)
 		if err != nil {
 			return err
@@ -97,7 +102,7 @@ func (l *Ledger) Backlogs(ctx context.Context) ([]Backlog, error) {
 				switch {
 				case stage == StageDelayed && all:
 					continue
-				case stage == StageDelayed: // their index knows no lane: a count would read all of them for each
+				case stage == StageDelayed: // the index has no lane: a count would scan it all
 					b.Counts[stage], err = estimate(ctx, tx, part, lane, delayed[lane])
 				default:
 					b.Counts[stage], err = count(ctx, tx, part, lane)
@@ -108,7 +113,7 @@ func (l *Ledger) Backlogs(ctx context.Context) ([]Backlog, error) {
 			}
 			var age float64
 			if err := tx.QueryRow(ctx, oldestSQL, []any{string(lane)}, &age); err != nil {
-				return fmt.Errorf("oldest: %w", err)
+				return fmt.Errorf("read oldest job: %w", err)
 			}
 			b.Oldest = time.Duration(age * float64(time.Second))
 			out = append(out, b)
@@ -118,7 +123,7 @@ func (l *Ledger) Backlogs(ctx context.Context) ([]Backlog, error) {
 	return out, err
 }
 
-// countDelayed answers whether it counted all of them.
+// countDelayed counts the delayed jobs by lane and reports whether it counted all of them.
 func countDelayed(ctx context.Context, tx *postgres.Tx) (map[Lane]int, bool, error) {
 	rows, err := tx.Query(ctx, delayedSQL, exactly)
 	if err != nil {
@@ -132,15 +137,18 @@ func countDelayed(ctx context.Context, tx *postgres.Tx) (map[Lane]int, bool, err
 }
 
 func count(ctx context.Context, tx *postgres.Tx, part string, lane Lane) (n int, err error) {
-	if err := tx.QueryRow(ctx, "SELECT count(*) FROM (SELECT "+part+fmt.Sprintf(" LIMIT %d) AS counted", exactly+1), []any{string(lane)}, &n); err != nil || n <= exactly {
+	if err := tx.QueryRow(ctx, "SELECT count(*) FROM (SELECT "+part+fmt.Sprintf(" LIMIT %d) AS counted", exactly+1),
+		[]any{string(lane)}, &n); err != nil || n <= exactly {
 		return n, err
 	}
 	return estimate(ctx, tx, part, lane, n)
 }
 
-// estimate is the planner's, which is never less than one, or least where that is more.
+// estimate returns the planner's estimate minus one, since the planner never estimates less than one row, but at least
+// least.
 func estimate(ctx context.Context, tx *postgres.Tx, part string, lane Lane, least int) (int, error) {
-	// EXPLAIN takes no parameters; lanes are names of ours. Of what is locked the planner knows nothing: as nearly nobody.
+	// EXPLAIN takes no parameters; the lane names are our own constants. The planner cannot estimate locked rows, so
+	// the condition is left out: almost no rows are locked.
 	part = strings.NewReplacer("$1", "'"+string(lane)+"'", " AND NOT"+locked, "", " OR"+locked, "").Replace(part)
 	var plan []byte
 	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) SELECT "+part, nil, &plan); err != nil {
@@ -157,23 +165,24 @@ func estimate(ctx context.Context, tx *postgres.Tx, part string, lane Lane, leas
 	return max(least, int(plans[0].Plan.Rows)-1), nil
 }
 
-// Holder is an org and about how many of its jobs wait for a slot.
+// Holder is an org and the approximate number of its jobs that wait for a slot.
 type Holder struct {
 	Org  id.ID
 	Jobs int
 }
 
-// A sample of some 20,000 rows' pages tells who has most.
+// topSQL samples the pages of about 20,000 rows.
 const topSQL = `
 SELECT org_id, (count(*) * 100 / $1::float8)::int FROM job TABLESAMPLE SYSTEM ($1::float8)
 WHERE state = 'ready' AND wake_at IS NULL AND due GROUP BY org_id ORDER BY 2 DESC LIMIT 5`
 
-// Top answers the five orgs with the most jobs that wait for a slot, from a sample where there are many.
-func (l *Ledger) Top(ctx context.Context) ([]Holder, error) {
+// Top returns the five orgs with the most jobs that wait for a slot. It samples large tables.
+func (l *Store) Top(ctx context.Context) ([]Holder, error) {
 	var out []Holder
-	err := l.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var rows float64
-		if err := tx.QueryRow(ctx, "SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'job'::regclass", nil, &rows); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'job'::regclass",
+			nil, &rows); err != nil {
 			return err
 		}
 		found, err := tx.Query(ctx, topSQL, min(100, 100*20_000/max(rows, 1)))
@@ -186,11 +195,11 @@ func (l *Ledger) Top(ctx context.Context) ([]Holder, error) {
 	return out, err
 }
 
-// Stops are what keeps jobs from running by somebody's decision.
+// Stops is what keeps jobs from running: operators' pauses and open circuits.
 type Stops struct {
-	Lanes       map[Lane]bool // that are paused
+	Lanes       map[Lane]bool // paused lanes
 	Kinds, Orgs int
-	Lines       int // that are held now
+	Lines       int // concurrency keys with an open circuit
 }
 
 const stopsSQL = `
@@ -198,10 +207,10 @@ SELECT scope, name FROM job_pause
 UNION ALL
 SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()`
 
-// Stops reads the pauses and counts the held lines.
-func (l *Ledger) Stops(ctx context.Context) (Stops, error) {
+// Stops reads the pauses and counts the concurrency keys with an open circuit.
+func (l *Store) Stops(ctx context.Context) (Stops, error) {
 	s := Stops{Lanes: map[Lane]bool{}}
-	err := l.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, stopsSQL)
 		if err != nil {
 			return err

@@ -13,14 +13,15 @@ func TestACrowdOfDelayedJobsIsEstimatedInItsOwnLane(t *testing.T) {
 	sql := testkit.Pgx(t, db.URL)
 	for _, s := range []string{
 		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at)
-		SELECT gen_random_uuid(), gen_random_uuid(), 'test.a', '{}', 'default', 3, now() + interval '1 hour' + g * interval '1 s' FROM generate_series(1, 20000) AS g`,
+		SELECT gen_random_uuid(), gen_random_uuid(), 'test.a', '{}', 'default', 3, now() + interval '1 hour' + g *
+		interval '1 s' FROM generate_series(1, 20000) AS g`,
 		"ANALYZE job",
 	} {
 		if _, err := sql.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	lanes, err := queue.NewLedger(db.App, db.System).Backlogs(t.Context())
+	lanes, err := queue.NewStore(db.App, db.System).Backlogs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,60 +1,62 @@
-// Package queue is the durable job: a row in Postgres that asynq delivers.
+// Package queue implements durable jobs. A job is a row in Postgres that asynq delivers.
 //
-// A job kind is one value, made by Define and used by both sides: the asker adds to it inside its own
-// transaction, the worker handles it. Postgres decides and asynq only hints; worker/README.md tells the whole
-// protocol, and the SQL in this package names its transitions, T1 to T15.
+// A job kind is one value, made by Define and used by both sides: the producer adds a job in its own transaction, and
+// the worker handles it. Postgres decides; an asynq delivery is only a hint. worker/README.md describes the whole
+// protocol. The SQL in this package names the protocol's transitions, T1 to T16.
 //
-// # What is where
+// # Layout
 //
-// kind.go, add.go and line.go are the asker's side, run.go the handler's. Pusher hands committed jobs to asynq,
-// best effort, from the process that added them. Ledger is the job table as workers, relay and feeder see it; its
-// feeder is feed.go and refill.go, and share.go the rule by which they give out slots. Enqueuer and Courier are the way into
-// asynq: the one many at a time, the other with the answer to every conflict.
+// kind.go, add.go and concurrency_key.go are the producer's side; run.go is the handler's. CommitEnqueuer enqueues
+// committed jobs in asynq from the process that added them, best effort. Store is the job table as workers, the relay
+// and the feeder use it. The feeder is in feed.go and refill.go; allocate.go has the rule by which the feeder assigns
+// slots. Enqueuer adds many tasks to asynq at a time. Dispatcher also resolves every conflict with an existing task.
 //
-// # What a task carries
+// # Task payload
 //
-// A task's payload is {"id", "org"}. The org is in it, beside the id that the protocol asks for, because a
-// worker claims under the row policies like everybody else and must know the org before it may see the row. A
-// payload never decides more than that: with a wrong org the claim finds nothing.
+// A task's payload is {"id", "org"}. The protocol needs only the id. The org is included because a worker claims under
+// the row policies and must know the org before it can see the row. The payload decides nothing else: with a wrong org
+// the claim finds no row.
 //
-// # Who gets a slot
+// # Slots
 //
-// A job that is in Redis or running holds a slot; slots are counted from rows. In each lane an org has Window of
-// them for jobs without a line, times its weight. A line, such as a webhook endpoint, has Slots of its own, and all
-// lines of an org have Lines together, times its weight, under one rule: a line may take one more while it holds
-// fewer than its org's lines leave free. So lines that fill up stop before they have everything: nine of them stand
-// full at ten each, a tenth finds room for five, and whichever comes next finds one; what takes seconds at one
-// endpoint does not hold up the next one. Lines do not count in the window, nor the window in them.
+// A job that is in Redis or running holds a slot. Slots are counted from rows. In each lane an org has MaxInFlight
+// slots, times its weight, for jobs without a concurrency key. Each concurrency key, such as a webhook endpoint, has up
+// to Slots slots. All keys of an org together have Lines slots, times the org's weight. A key may take one more slot
+// while it holds fewer than the org's keys leave free, so busy keys never take all slots: nine keys hold ten each, a
+// tenth key gets five, and a further key still gets one. A slow endpoint therefore does not delay the others. Jobs with
+// a key do not count towards MaxInFlight, and jobs without a key do not count towards Lines.
 //
-// A slot is given at once by T1 where it is free, nothing is paused or held, the lane is not full in Redis, and
-// nothing of the same line (or of the org's jobs without one) waits already. Everything else is the feeder's, which
-// gives each slot to the org that holds the fewest for its weight, there to the line that holds the fewest, and
-// there to the job that was due first; of equals, to the one that waits longest. Slots held are the memory of that:
-// a round needs to know nothing of the one before it, and an org whose jobs take long gets as many slots as the
-// others, not as many jobs. Orgs share the feeder's room in proportion to their weights.
+// T1 assigns a slot at once if one is free, nothing is paused, the circuit is closed, the lane is not full in Redis,
+// and no job of the same key (or of the org's jobs without a key) is already waiting. The feeder assigns all other
+// slots. It gives each slot to the org that holds the fewest slots for its weight, within that org to the key that
+// holds the fewest, and within that key to the job that was due first. Ties go to the one that has waited longest. The
+// feeder needs no state from earlier rounds because the held slots carry it. An org with long jobs gets as many slots
+// as the others, not as many jobs. Orgs share the feeder's capacity in proportion to their weights.
 //
-// What waits is found by stepping from group to group (org, line, kind) in one index, so that a held line, a full
-// window or a paused kind costs one probe, however many rows wait in it; and jobs whose time has not come are in
-// another index, from which they are moved by one small write each when it has. One feeder at a time feeds a lane,
-// by an advisory lock: what it counted holds when it gives, which a line's single probe and its rate rest on.
+// The feeder finds waiting jobs by stepping from group to group (org, key, kind) in one index. An open circuit, an org
+// at its limit or a paused kind costs one probe, however many rows wait in it. Jobs that are not due yet are in another
+// index; one small write moves each of them when it becomes due. An advisory lock allows one feeder per lane at a time,
+// so that the counts of a round still hold when the round assigns slots. The single probe of an open circuit and the
+// rate limits depend on this.
 //
-// Between its rounds there are refills (refill.go): when a run ends of an org whose lines had more than their slots, a
-// round is held for such orgs alone, so that a line of short runs does not wait for the next round of all.
+// Between rounds there are refills (refill.go). When a run ends in an org with more due jobs than its keys have slots,
+// a refill serves only such orgs, so that a key with short runs does not wait for the next full round.
 //
-// # What a job costs
+// # Costs
 //
-// Claims of many runs share a statement, and so do verdicts without effects (Clerk); each stands or falls alone. Runs
-// that are done and whose effects one Writer writes for all of them share a transaction, which takes the fences first
-// and then writes the effects of those that held; on any error each goes by itself. Pushes, and asynq's ends of tasks,
-// share pipelines. Where one of these trips follows another it waits until 3 ms have passed, or many are there (Crowd);
-// what comes after a pause goes at once.
+// Claims of many runs share a statement, and so do completions without effects (BatchCompleter). Each claim and each
+// completion succeeds or fails on its own. Runs that are done and share a Writer also share a transaction, which checks
+// the fences first and then writes the effects of the runs that still hold their jobs. On any error each run is
+// completed separately. Enqueues and asynq's task completions share pipelines. A batch that follows another waits until
+// 3 ms have passed or enough items have arrived (Batcher); the first after a pause is sent at once.
 //
-// T1's rule is one statement inside its insert, and costs about as much as the row. So its answer says whether eight
-// more slots are free, and if they are the process adds the next jobs of that org, lane and kind unasked, as many and for
-// 200 ms (credits); the first job for a while gives none. Who adds one after the other never overdraws a window so.
+// T1's slot check is one statement within the insert and costs about as much as the row. Its result therefore also
+// reports whether eight more slots are free. If they are, the process adds the next jobs of the same org, lane and kind
+// without the check: up to eight, for 200 ms (slotCache). The first job after a pause gives no such credit. A producer
+// that adds jobs one after another never exceeds the limit this way.
 //
-// Statements that go by a key, or by the order of an index, say so to the planner: the table is empty at one time and
-// large the next, and a plan for the one reads all of the other. Claims, extensions, looks and feeding do not wait for
-// the disk: what a crash of Postgres takes of them comes back by wake_at, and an owner that was lost is a fence that
-// refuses. Additions and verdicts wait.
+// Statements that look up rows by key, or in the order of an index, force index plans. The table's size swings between
+// empty and millions of rows, so a cached plan could become a sequential scan. Claims, lease extensions, scans and
+// feeding commit asynchronously: wake_at recovers what a crash of Postgres loses, and a lost owner is a fence that
+// refuses. Adds and completions commit synchronously.
 package queue

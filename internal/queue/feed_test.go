@@ -16,22 +16,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// line is what was told to a line, or nothing of it.
+// line is the settings of a concurrency key.
 type line struct {
 	slots         int
 	held, probing bool
 	rate          int
-	early         bool // the rate has nothing to give yet
+	early         bool // the rate allows no slot yet
 }
 
-// world is a job table as dice made it.
+// world is a random job table.
 type world struct {
 	dice    *rand.Rand
 	weights map[id.ID]int
 	lines   map[[2]id.ID]line
 	paused  map[[2]string]bool
 	rows    [][]any
-	waiting map[[2]id.ID][]chance // that may run now, but for slots
+	waiting map[[2]id.ID][]chance // due jobs without a slot
 	held    map[[2]id.ID]int
 }
 
@@ -43,7 +43,10 @@ type chance struct {
 
 var (
 	worldKinds   = []string{"test.a", "test.b", "test.c"}
-	worldColumns = []string{"org_id", "id", "kind", "args", "lane", "max_attempts", "line", "state", "run_at", "due", "wake_at", "owner"}
+	worldColumns = []string{
+		"org_id", "id", "kind", "args", "lane", "max_attempts", "line", "state", "run_at", "due",
+		"wake_at", "owner",
+	}
 )
 
 func (w *world) id() (i id.ID) {
@@ -80,7 +83,10 @@ func roll(seed uint64, now time.Time) *world {
 			if n > 0 {
 				of = w.id()
 				if w.oneIn(2) {
-					w.lines[[2]id.ID{org, of}] = line{slots: 1 + w.dice.IntN(60), held: w.oneIn(5), probing: w.oneIn(5), rate: w.dice.IntN(2) * (1 + 2*w.dice.IntN(6)), early: w.oneIn(3)}
+					w.lines[[2]id.ID{org, of}] = line{
+						slots: 1 + w.dice.IntN(60), held: w.oneIn(5),
+						probing: w.oneIn(5), rate: w.dice.IntN(2) * (1 + 2*w.dice.IntN(6)), early: w.oneIn(3),
+					}
 				}
 			}
 			w.fill(org, of, now)
@@ -89,7 +95,7 @@ func roll(seed uint64, now time.Time) *world {
 	return w
 }
 
-// fill adds rows of all states of a line, or of an org's jobs without one.
+// fill adds rows in all states for one key, or for an org's jobs without a key.
 func (w *world) fill(org, of id.ID, now time.Time) {
 	most := []int{0, 3, 12, 80}[w.dice.IntN(4)]
 	for range 3 * w.dice.IntN(most+1) {
@@ -106,7 +112,7 @@ func (w *world) fill(org, of id.ID, now time.Time) {
 		case 1:
 			at, due = now.Add(time.Hour), w.oneIn(2)
 		case 2:
-			due = false // its time came, and the feeder does not know yet
+			due = false // due, but not yet marked by the feeder
 		case 3:
 			lane = "bulk"
 		case 4, 5:
@@ -119,7 +125,8 @@ func (w *world) fill(org, of id.ID, now time.Time) {
 			may = true
 		}
 		w.rows = append(w.rows, []any{org, job, kind, []byte("{}"), lane, 3, lineOf, state, at, due, wake, owner})
-		if may && !w.paused[[2]string{"lane", lane}] && !w.paused[[2]string{"kind", kind}] && !w.paused[[2]string{"org", org.String()}] {
+		if may && !w.paused[[2]string{"lane", lane}] && !w.paused[[2]string{"kind", kind}] &&
+			!w.paused[[2]string{"org", org.String()}] {
 			w.waiting[key] = append(w.waiting[key], chance{job, at})
 		}
 	}
@@ -130,10 +137,10 @@ func (w *world) fill(org, of id.ID, now time.Time) {
 
 func (w *world) weight(org id.ID) int { return max(w.weights[org], 1) }
 
-// room is how many slots a group may hold, given what it and its org's lines hold now.
+// room returns how many slots a group may hold, given the slots of the group and of all the org's keys.
 func (w *world) room(key [2]id.ID, lines int) int {
 	if key[1].IsZero() {
-		return queue.Window * w.weight(key[0])
+		return queue.MaxInFlight * w.weight(key[0])
 	}
 	most := queue.Slots
 	if l, ok := w.lines[key]; ok {
@@ -146,15 +153,15 @@ func (w *world) room(key [2]id.ID, lines int) int {
 		switch {
 		case l.rate > 0 && l.early:
 			return 0
-		case l.rate > 0: // one, and those of half a second
+		case l.rate > 0: // one, plus half a second's worth
 			most = min(most, w.held[key]+1+l.rate/2)
 		}
 	}
 	return min(most, queue.Lines*w.weight(key[0])-lines)
 }
 
-// expect gives slots one after the other, and looks at everything each time: who holds the least for its weight, which
-// of its groups holds the fewest, whose first job has waited longest.
+// expect assigns slots one by one with a full scan each time: to the org with the fewest for its weight, there to the
+// group with the fewest, there to the job that has waited longest.
 func (w *world) expect(limit int) map[[2]id.ID]int {
 	got, all, lines, oldest := map[[2]id.ID]int{}, map[id.ID]int{}, map[id.ID]int{}, map[id.ID]time.Time{}
 	for key, n := range w.held {
@@ -177,8 +184,10 @@ func (w *world) expect(limit int) map[[2]id.ID]int {
 			}
 			org, top := key[0], best[0]
 			if !found || cmp.Or(
-				cmp.Compare((all[org]+1)*w.weight(top), (all[top]+1)*w.weight(org)), oldest[org].Compare(oldest[top]), bytes.Compare(org[:], top[:]),
-				cmp.Compare(holds, w.held[best]+got[best]), jobs[0].due.Compare(w.waiting[best][0].due), bytes.Compare(key[1][:], best[1][:]),
+				cmp.Compare((all[org]+1)*w.weight(top), (all[top]+1)*w.weight(org)), oldest[org].Compare(oldest[top]),
+				bytes.Compare(org[:], top[:]),
+				cmp.Compare(holds, w.held[best]+got[best]), jobs[0].due.Compare(w.waiting[best][0].due),
+				bytes.Compare(key[1][:], best[1][:]),
 			) < 0 {
 				best, found = key, true
 			}
@@ -194,7 +203,7 @@ func (w *world) expect(limit int) map[[2]id.ID]int {
 	return got
 }
 
-// write makes the world that was thought of.
+// write stores the world in the database.
 func (w *world) write(t *testing.T, sql *pgx.Conn) {
 	t.Helper()
 	batch := &pgx.Batch{}
@@ -207,7 +216,8 @@ func (w *world) write(t *testing.T, sql *pgx.Conn) {
 	}
 	for key, l := range w.lines {
 		batch.Queue(`INSERT INTO job_line (org_id, id, slots, held_until, probing, rate, next_at) VALUES
-			($1, $2, $3, CASE WHEN $4 THEN now() + interval '1 hour' END, $5, nullif($6::int, 0), now() + CASE WHEN $7 THEN 1 ELSE -1 END * interval '1 hour')`,
+			($1, $2, $3, CASE WHEN $4 THEN now() + interval '1 hour' END, $5, nullif($6::int, 0), now() + CASE
+			WHEN $7 THEN 1 ELSE -1 END * interval '1 hour')`,
 			key[0], key[1], l.slots, l.held, l.probing, l.rate, l.early)
 	}
 	if err := sql.SendBatch(t.Context(), batch).Close(); err != nil {
@@ -231,12 +241,12 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 		w := roll(seed, now)
 		w.write(t, sql)
 		limit := w.dice.IntN([]int{10, 100, 600}[seed%3])
-		refs, err := queue.NewLedger(db.App, db.System).Feed(t.Context(), queue.Default, limit)
+		refs, err := queue.NewStore(db.App, db.System).Feed(t.Context(), queue.Default, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		total += len(refs)
-		given := map[id.ID]int{} // place in the answer
+		given := map[id.ID]int{} // position in the result
 		for i, r := range refs {
 			given[r.ID] = i + 1
 		}
@@ -247,10 +257,13 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 			for i, job := range w.waiting[key] {
 				at := given[job.id]
 				if (at > 0) != (i < n) {
-					t.Fatalf("seed %d, limit %d, org %s, line %s: job %d of %d has a slot: %t; want the first %d to have one", seed, limit, key[0], key[1], i, len(w.waiting[key]), at > 0, n)
+					t.Fatalf(
+						"seed %d, limit %d, org %s, line %s: job %d of %d has a slot: %t; want the first %d to "+
+							"have one", seed, limit, key[0], key[1], i, len(w.waiting[key]), at > 0, n)
 				}
 				if at > 0 && at < last {
-					t.Fatalf("seed %d: job %d of org %s, line %s, was answered before one that was due earlier", seed, i, key[0], key[1])
+					t.Fatalf("seed %d: job %d of org %s, line %s, was answered before one that was due earlier", seed,
+						i, key[0], key[1])
 				}
 				last = max(last, at)
 			}
@@ -263,7 +276,8 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 			holds += n
 		}
 		var rows int
-		if err := sql.QueryRow(t.Context(), "SELECT count(*) FROM job WHERE wake_at IS NOT NULL").Scan(&rows); err != nil {
+		if err := sql.QueryRow(t.Context(), "SELECT count(*) FROM job WHERE wake_at IS NOT NULL").
+			Scan(&rows); err != nil {
 			t.Fatal(err)
 		}
 		if rows != holds+slots {
@@ -275,19 +289,26 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 	}
 }
 
-// A plan is what decides between a round of milliseconds and one that reads all that waits, and Postgres makes it whether it
-// has counted the table or not.
+// With the wrong plan a round reads all waiting jobs. The plan must be right with and without statistics.
 func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	sql := testkit.Pgx(t, db.URL)
 	org := id.New()
 	for _, state := range []struct{ name, sql string }{
-		{"not counted", `ALTER TABLE job SET (autovacuum_enabled = off); INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due)
-		SELECT CASE g % 2 WHEN 0 THEN '` + org.String() + `' ELSE md5((g % 5)::text)::uuid END, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true
-		FROM generate_series(1, 6000) AS g`},
+		{
+			"not counted",
+			`ALTER TABLE job SET (autovacuum_enabled = off); INSERT INTO job (org_id, id, kind, args, lane,
+				max_attempts, run_at, due)
+		SELECT CASE g % 2 WHEN 0 THEN '` + org.String() +
+				`' ELSE md5((g % 5)::text)::uuid END, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true
+		FROM generate_series(1, 6000) AS g`,
+		},
 		{"counted", "ANALYZE job"},
-		{"counted when there was nothing", "CREATE TABLE kept AS SELECT * FROM job; TRUNCATE job; ANALYZE job; INSERT INTO job SELECT * FROM kept"},
+		{
+			"counted when there was nothing",
+			"CREATE TABLE kept AS SELECT * FROM job; TRUNCATE job; ANALYZE job; INSERT INTO job SELECT * FROM kept",
+		},
 	} {
 		if _, err := sql.Exec(t.Context(), state.sql); err != nil {
 			t.Fatal(err)
@@ -298,10 +319,16 @@ func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 				most float64
 				plan func() ([]byte, error)
 			}{
-				{"pick", 8, func() ([]byte, error) { return queue.ExplainPick(t.Context(), db.System, mode, org, "test.a", 7) }},
+				{"pick", 8, func() ([]byte, error) {
+					return queue.ExplainPick(t.Context(), db.System, mode, org, "test.a", 7)
+				}},
 				{"refill", 2, func() ([]byte, error) { return queue.ExplainRefill(t.Context(), db.System, mode, org) }},
-				{"walk over six groups", 7, func() ([]byte, error) { return queue.ExplainRound(t.Context(), db.System, mode) }},
-				{"probe of the lanes", 1, func() ([]byte, error) { return queue.ExplainWaiting(t.Context(), db.System, mode) }},
+				{"walk over six groups", 7, func() ([]byte, error) {
+					return queue.ExplainRound(t.Context(), db.System, mode)
+				}},
+				{"probe of the lanes", 1, func() ([]byte, error) {
+					return queue.ExplainWaiting(t.Context(), db.System, mode)
+				}},
 			} {
 				raw, err := c.plan()
 				if err != nil {
@@ -313,14 +340,15 @@ func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 				}
 				reads, scans := plans[0].Plan.reads("job_waiting", "job_waiting_line")
 				if scans == 0 || reads > c.most {
-					t.Errorf("%s, %s, %s: %v rows read in %d scans of job_waiting, want %v at most: %s", state.name, mode, c.what, reads, scans, c.most, raw)
+					t.Errorf("%s, %s, %s: %v rows read in %d scans of job_waiting, want %v at most: %s", state.name,
+						mode, c.what, reads, scans, c.most, raw)
 				}
 			}
 		}
 	}
 }
 
-// Slots come and go by the thousand between two vacuums.
+// Thousands of slots are taken and freed between two vacuums.
 func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -328,15 +356,17 @@ func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 	for _, s := range []string{
 		`ALTER TABLE job SET (autovacuum_enabled = off)`,
 		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due)
-		SELECT md5((g % 5)::text)::uuid, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true FROM generate_series(1, 3000) AS g`,
+		SELECT md5((g % 5)::text)::uuid, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval
+		'1 s', true FROM generate_series(1, 3000) AS g`,
 	} {
 		if _, err := sql.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ledger := queue.NewLedger(db.App, db.System)
+	ledger := queue.NewStore(db.App, db.System)
 	for given := 0; given < 2000; {
-		if _, err := sql.Exec(t.Context(), `DELETE FROM job WHERE state = 'ready' AND wake_at IS NOT NULL`); err != nil {
+		if _, err := sql.Exec(t.Context(),
+			`DELETE FROM job WHERE state = 'ready' AND wake_at IS NOT NULL`); err != nil {
 			t.Fatal(err)
 		}
 		refs, err := ledger.Feed(t.Context(), queue.Default, 100)
@@ -345,7 +375,7 @@ func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 		}
 		given += len(refs)
 	}
-	// Those that hold a slot now are looked at, and a page's worth of others may be, once it is known of all that they are gone.
+	// The scan may read the current slots and about a page of other rows, once the rest are known to be dead.
 	rows := 0.0
 	for end := time.Now().Add(time.Minute); rows < 100 || rows > 250; <-time.After(50 * time.Millisecond) {
 		var plans []struct{ Plan plan }
@@ -370,7 +400,7 @@ type plan struct {
 	Plans []plan
 }
 
-// reads is how many rows all scans of the indexes answered.
+// reads returns how many rows all scans of the indexes returned.
 func (p *plan) reads(indexes ...string) (rows float64, scans int) {
 	if slices.Contains(indexes, p.Index) {
 		rows, scans = p.Rows*p.Loops, 1
@@ -382,7 +412,7 @@ func (p *plan) reads(indexes ...string) (rows float64, scans int) {
 	return rows, scans
 }
 
-// fetches is how many rows all scans of indexes alone had to look at all the same.
+// fetches returns how many rows index-only scans had to fetch from the heap.
 func (p *plan) fetches() float64 {
 	sum := p.Heap
 	for _, below := range p.Plans {

@@ -11,48 +11,52 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Outcome is how a run ended.
+// Outcome is the way a run ended.
 type Outcome string
 
 // The outcomes.
 const (
-	Done     Outcome = "done"     // T8: the row goes
-	Failed   Outcome = "failed"   // T9 with attempts left: the row waits for In
-	Died     Outcome = "dead"     // T9 with none left, or Drop
-	Snoozed  Outcome = "snoozed"  // T10: the row waits for In, no attempt spent
-	Released Outcome = "released" // T11: the row is free at once, or after In where that is set
+	Done     Outcome = "done"     // T8: the row is deleted
+	Failed   Outcome = "failed"   // T9 with attempts left: retried after In
+	Died     Outcome = "dead"     // T9 without attempts left, or Drop
+	Snoozed  Outcome = "snoozed"  // T10: run again after In, no attempt spent
+	Released Outcome = "released" // T11: free at once, or after In if set
 )
 
-// Verdict is an outcome with what belongs to it.
-type Verdict struct {
+// Completion is an outcome and its details.
+type Completion struct {
 	Outcome Outcome
-	Error   string        // of Failed and Died
-	In      time.Duration // until the next run, of Failed, Snoozed and Released
+	Error   string        // for Failed and Died
+	In      time.Duration // delay until the next run, for Failed, Snoozed and Released
 }
 
-// ErrFenced is a verdict that came too late: another run holds the job or has ended it. Nothing was written.
+// ErrFenced reports that a completion came too late: another run holds the job or has completed it. Nothing was
+// written.
 var ErrFenced = errors.New("the run no longer holds its job")
 
-// fence is whom a verdict is taken from: the run that claimed the row, or, where the row lock is the lease, the
-// holder of the lock. The attempt is part of it so that one attempt ends once, even where a verdict had to be
-// written by a second transaction.
+// fence accepts a completion only from the run that claimed the row or, if the row lock is the lease, from the holder
+// of the lock. It includes the attempt so that one attempt ends once, even if a second transaction had to write the
+// completion.
 const fence = `
-WHERE org_id = $1 AND id = $2 AND owner IS NOT DISTINCT FROM $3 AND attempt = $4 AND state = 'ready' AND wake_at IS NOT NULL`
+WHERE org_id = $1 AND id = $2 AND owner IS NOT DISTINCT FROM $3 AND attempt = $4 AND state = 'ready'
+AND wake_at IS NOT NULL`
 
 const (
 	// T8
 	doneSQL = `DELETE FROM job` + fence
-	// T9, attempts left
-	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, run_at = now() + $6::interval, due = false, wake_at = NULL` + fence
-	// T9, none left. The dedupe key goes: a dead job must not keep its successors out.
-	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, state = 'dead', dedupe_key = NULL, wake_at = now() + $6::interval` + fence
+	// T9 with attempts left.
+	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, run_at = now() + $6::interval,
+		due = false, wake_at = NULL` + fence
+	// T9 without attempts left. It clears the dedupe key: a dead job must not block its successors.
+	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, state = 'dead', dedupe_key =
+		NULL, wake_at = now() + $6::interval` + fence
 	// T10
 	snoozeSQL = `UPDATE job SET owner = NULL, run_at = now() + $5::interval, due = false, wake_at = NULL` + fence
 	// T11
 	releaseSQL = `UPDATE job SET owner = NULL, wake_at = now()` + fence
 )
 
-func (l *Ledger) statement(c *Claimed, v Verdict) (string, []any) {
+func (l *Store) statement(c *Claimed, v Completion) (string, []any) {
 	key := []any{c.Org, c.ID, c.owner, c.Attempt - 1}
 	switch v.Outcome {
 	case Done:
@@ -73,10 +77,10 @@ func (l *Ledger) statement(c *Claimed, v Verdict) (string, []any) {
 	}
 }
 
-// Finish is T8 to T11 of a claimed job, with the run's effects in the same transaction unless it is released.
-// ErrFenced where the run has lost its job; then, as after any other error, nothing was written. It may be
-// repeated after an error.
-func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
+// Finish is T8 to T11 for a claimed job. It writes the run's effects in the same transaction unless the run is
+// released. It returns ErrFenced if the run has lost its job. After an error nothing was written, and Finish may be
+// repeated.
+func (l *Store) Finish(ctx context.Context, c *Claimed, v Completion) error {
 	sql, args := l.statement(c, v)
 	if len(c.effects)+len(c.shared) > 0 && v.Outcome != Released || v.Outcome == Died && l.Hooked(c) {
 		return l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return l.Settle(ctx, tx, c, v) })
@@ -92,9 +96,10 @@ func (l *Ledger) Finish(ctx context.Context, c *Claimed, v Verdict) error {
 	return err
 }
 
-// Settle writes the run's effects, what the kind's hook makes of a job that is dead, and the verdict in tx, which must be the transaction that locked the job where
-// the lock is the lease. Return its error from tx, so that an ErrFenced undoes the effects.
-func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verdict) error {
+// Settle writes the run's effects, the changes of the kind's hook if the job is dead, and the completion in tx. If the
+// row lock is the lease, tx must be the transaction that locked the job. The caller must return Settle's error from tx,
+// so that ErrFenced rolls the effects back.
+func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Completion) error {
 	for _, write := range c.effects {
 		if err := write(ctx, tx); err != nil {
 			return err
@@ -109,7 +114,7 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 		}
 	}
 	sql, args := l.statement(c, v)
-	if c.owner == nil { // the lock is the fence, so the verdict may travel with the commit
+	if c.owner == nil { // the lock is the fence, so no result is needed
 		tx.Queue(sql, args...)
 		return nil
 	}
@@ -120,10 +125,10 @@ func (l *Ledger) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Verd
 	return err
 }
 
-// DropEffects forgets the effects of a run whose effects themselves cannot be written.
+// DropEffects discards the effects of a run if they cannot be written.
 func (c *Claimed) DropEffects() { c.effects, c.shared = nil, nil }
 
-// write lets each writer write its items.
+// write calls each writer once with all of its items.
 func write(tx *postgres.Tx, parts []part) error {
 	for len(parts) > 0 {
 		by := parts[0].by

@@ -9,26 +9,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Hook keeps the rows of a kind that promise a run of a job true to what becomes of the job without a run: an operator
-// archives, drops or redrives it, or it is dead. Its functions run in the transaction that changes the job, under the
-// row policies of the job's org.
+// Hook updates the rows that depend on a future run of a job when the job changes without a run: an operator archives,
+// drops or redrives it, or it becomes dead. Its functions run in the transaction that changes the job, under the row
+// policies of the job's org.
 type Hook struct {
 	Kind string
-	// Stopped is called with the arguments of jobs of which no further run is planned: they are dead, or deleted
-	// without having been done. It is called for a dead job that is dropped, too: what it finds done it leaves.
+	// Stopped is called with the arguments of jobs that will not run again: they became dead, or were deleted before
+	// they were done. It is also called when a dead job is dropped, so it must be idempotent.
 	Stopped func(ctx context.Context, tx *postgres.Tx, args []json.RawMessage) error
-	// Revived is called with the arguments of jobs that an operator has made due now, whether they were dead or not.
+	// Revived is called with the arguments of jobs that an operator made due now, dead or not.
 	Revived func(ctx context.Context, tx *postgres.Tx, args []json.RawMessage) error
 }
 
-// Hook makes the kind's hook. Either function may be nil.
+// Hook returns the kind's hook. Either function may be nil.
 func (k Kind[A]) Hook(stopped, revived func(ctx context.Context, tx *postgres.Tx, args []A) error) Hook {
 	return Hook{Kind: k.name, Stopped: decoded(stopped), Revived: decoded(revived)}
 }
 
-// decoded calls fn with those of the arguments that can be decoded. A job with others has never been able to run, so
-// that no row of its kind hangs on it.
-func decoded[A any](fn func(context.Context, *postgres.Tx, []A) error) func(context.Context, *postgres.Tx, []json.RawMessage) error {
+// decoded calls fn with the arguments that can be decoded. A job with other arguments has never been able to run, so no
+// row depends on it.
+func decoded[A any](fn func(context.Context, *postgres.Tx, []A) error) func(context.Context, *postgres.Tx,
+	[]json.RawMessage) error {
 	if fn == nil {
 		return nil
 	}
@@ -47,10 +48,10 @@ func decoded[A any](fn func(context.Context, *postgres.Tx, []A) error) func(cont
 	}
 }
 
-// Hooks are the hooks of all kinds that have one, by kind.
+// Hooks maps kinds to their hooks. Kinds without a hook are absent.
 type Hooks map[string]Hook
 
-// HooksOf is hooks by kind.
+// HooksOf returns hooks by kind.
 func HooksOf(hooks ...Hook) Hooks {
 	out := make(Hooks, len(hooks))
 	for _, h := range hooks {
@@ -59,25 +60,27 @@ func HooksOf(hooks ...Hook) Hooks {
 	return out
 }
 
-// changed is a job that was changed without a run.
+// changed is a job that changed without a run.
 type changed struct {
 	org  id.ID
 	kind string
 	args json.RawMessage
 }
 
-// stopped and revived choose the function of a hook.
+// stopped and revived select a function of a hook.
 func stopped(h Hook) func(context.Context, *postgres.Tx, []json.RawMessage) error { return h.Stopped }
 
 func revived(h Hook) func(context.Context, *postgres.Tx, []json.RawMessage) error { return h.Revived }
 
-// asApp is for transactions of the System role, which has no right to most tables of tenants.
+// asApp switches a transaction of the System role, which has no rights to most tenant tables, to the App role.
 const asApp = "SET LOCAL ROLE " + postgres.App
 
-// run calls the hooks of jobs in tx, a transaction of the System role whose last statements they are: it goes on as
-// the App role. Jobs of one org and kind are handed over together; orgs come in the order of their ids, so that two
-// operators do not wait for each other in a circle.
-func (h Hooks) run(ctx context.Context, tx *postgres.Tx, which func(Hook) func(context.Context, *postgres.Tx, []json.RawMessage) error, jobs []changed) error {
+// run calls the hooks of jobs in tx. tx is a transaction of the System role, and the hooks must be its last statements,
+// because run switches it to the App role. Jobs of one org and kind are passed together. Orgs are processed in the
+// order of their ids, so that two operators cannot deadlock.
+func (h Hooks) run(ctx context.Context, tx *postgres.Tx,
+	which func(Hook) func(context.Context, *postgres.Tx, []json.RawMessage) error, jobs []changed,
+) error {
 	type group struct {
 		org  id.ID
 		kind string
@@ -112,8 +115,8 @@ func (h Hooks) run(ctx context.Context, tx *postgres.Tx, which func(Hook) func(c
 	return tx.Flush(ctx)
 }
 
-// Hooked reports whether the kind of c has rows to be told that no further run of c is planned.
-func (l *Ledger) Hooked(c *Claimed) bool { return !c.unhooked && l.Hooks[c.Kind].Stopped != nil }
+// Hooked reports whether a hook must be called when c will not run again.
+func (l *Store) Hooked(c *Claimed) bool { return !c.unhooked && l.Hooks[c.Kind].Stopped != nil }
 
-// SkipHook makes Finish and Settle leave the kind's hook out, for a run whose hook itself fails.
+// SkipHook makes Finish and Settle skip the kind's hook. It is for a run with a failing hook.
 func (c *Claimed) SkipHook() { c.unhooked = true }

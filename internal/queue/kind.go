@@ -13,10 +13,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Lane is an asynq queue: jobs of one lane share workers and are weighed against the other lanes.
+// Lane is an asynq queue. Jobs of one lane share workers; lanes are weighted against each other.
 type Lane string
 
-// The lanes, in falling weight.
+// The lanes, in order of decreasing weight.
 const (
 	Critical Lane = "critical" // money and tokens
 	Default  Lane = "default"
@@ -24,24 +24,24 @@ const (
 	Bulk     Lane = "bulk"
 )
 
-// Lanes lists them all.
+// Lanes returns all lanes.
 func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
 
-// Options of a kind. The zero value of each means what its comment says.
+// Options configures a kind. The field comments give the defaults.
 type Options struct {
 	Lane        Lane                           // Default
 	MaxAttempts int                            // 8; the last failure makes the row dead
-	Timeout     time.Duration                  // of one run: 30 s; the run's lease may end it sooner
-	Backoff     func(failed int) time.Duration // wait after the failed'th failure, from 1: 2^failed s up to 1 h, +-20 %
+	Timeout     time.Duration                  // of one run: 30 s; the lease may end the run sooner
+	Backoff     func(failed int) time.Duration // delay after failure n, from 1: 2^n s up to 1 h, +-20 %
 }
 
-// Kind is one sort of job with arguments A. Its name never changes; args are ids, never rows or secrets.
+// Kind is a kind of job with arguments A. Its name must never change. Arguments are ids, never rows or secrets.
 type Kind[A any] struct {
 	name string
 	opt  Options
 }
 
-// Define makes a kind. Names are "area.verb" or "area.verb_noun".
+// Define returns a kind. Names have the form "area.verb" or "area.verb_noun".
 func Define[A any](name string, o Options) Kind[A] {
 	if o.Lane == "" {
 		o.Lane = Default
@@ -58,24 +58,24 @@ func Define[A any](name string, o Options) Kind[A] {
 	return Kind[A]{name: name, opt: o}
 }
 
-// Name is the kind's name in rows, tasks and metrics.
+// Name returns the kind's name in rows, tasks and metrics.
 func (k Kind[A]) Name() string { return k.name }
 
-// Options are the kind's, with defaults filled in.
+// Options returns the kind's options with defaults filled in.
 func (k Kind[A]) Options() Options { return k.opt }
 
-// Adding is one choice about a job that is being added.
+// Adding is an option of Add.
 type Adding func(*row)
 
-// At lets the job wait until t.
+// At delays the job until t.
 func At(t time.Time) Adding { return func(r *row) { r.runAt = &t } }
 
-// Dedupe makes a second open job of the same org with the same key a silent no-op.
+// Dedupe makes Add do nothing if the org already has an open job with the same key.
 func Dedupe(key string) Adding { return func(r *row) { r.dedupe = &key } }
 
-// Line makes the job one of a line of the same org: jobs that share a bottleneck, such as a webhook endpoint,
-// and so its slots. See HoldLine and its neighbours for what a line may be told.
-func Line(line id.ID) Adding { return func(r *row) { r.line = &line } }
+// ConcurrencyKey assigns the job to a concurrency key of its org. Jobs with the same key share a bottleneck, such as a
+// webhook endpoint, and therefore slots. OpenCircuit, SetKeyRate and SetKeySlots set a key's limits.
+func ConcurrencyKey(line id.ID) Adding { return func(r *row) { r.line = &line } }
 
 type row struct {
 	id     id.ID
@@ -84,8 +84,8 @@ type row struct {
 	line   *id.ID
 }
 
-// Add is T1: it writes the job's row in tx, for tx's org. If tx commits the job will run; it is pushed to asynq
-// right after the commit where its org has a free slot.
+// Add is T1: it inserts the job's row in tx, for tx's org. The job will run if tx commits. If its org has a free slot,
+// it is enqueued in asynq right after the commit.
 func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) error {
 	body, err := json.Marshal(with)
 	if err != nil {
@@ -95,13 +95,13 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 	for _, h := range how {
 		h(&r)
 	}
-	// As text: behind a transaction pooler bytes would go out as bytea.
+	// As text: behind a transaction pooler bytes would be sent as bytea.
 	args := []any{tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts}
 	ref := Ref{ID: r.id, Org: tx.Org(), Kind: k.name, Lane: k.opt.Lane, MaxAttempts: k.opt.MaxAttempts}
-	credits, from := creditsOf(tx), drawer{tx.Org(), k.opt.Lane}
+	credits, from := slotCacheOf(tx), slotKey{tx.Org(), k.opt.Lane}
 	if r.runAt == nil && r.dedupe == nil && r.line == nil && credits.take(from, k.name) {
 		tx.Queue(addKnownSQL, args...)
-		tx.Note(ref)
+		tx.AfterCommit(ref)
 		return nil
 	}
 	asked := time.Now()
@@ -109,7 +109,7 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 		var slot, more bool
 		_, err := pgx.ForEachRow(rows, []any{&ref.ID, &slot, &more}, func() error {
 			if slot {
-				tx.Note(ref)
+				tx.AfterCommit(ref)
 			}
 			credits.answer(from, k.name, asked, more)
 			return nil
@@ -119,7 +119,7 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 	return nil
 }
 
-// backoff doubles from 2 s to an hour, each wait off by up to a fifth so that a crowd spreads.
+// backoff doubles from 2 s to an hour, with up to a fifth of jitter so that retries spread out.
 func backoff(failed int) time.Duration {
 	d := time.Hour
 	if failed < 12 {
@@ -128,7 +128,8 @@ func backoff(failed int) time.Duration {
 	return Jitter(d, 0.2)
 }
 
-// Jitter is d, up to the given fraction more or less.
+// Jitter returns d, randomly longer or shorter by up to fraction.
 func Jitter(d time.Duration, fraction float64) time.Duration {
-	return time.Duration(float64(d) * (1 + fraction*(2*rand.Float64()-1))) //nolint:gosec // spreading load, not guarding a secret
+	return time.Duration(float64(d) * (1 +
+		fraction*(2*rand.Float64()-1))) //nolint:gosec // spreading load, not guarding a secret
 }

@@ -15,66 +15,67 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Operator is what people do to jobs: T12 to T14, redrives, pauses, and the search for what to do it to. Each act
-// is one short transaction with its entry in the audit, in which the ledger's hooks are told of it; what asynq should know follows the commit, best effort,
-// because the relay brings whatever did not get there. A Redis that is away stops no act.
+// Operator implements what operators do to jobs: T12 to T14, redrives, pauses and searches. Each action is one short
+// transaction that also writes an audit entry and calls the Store's hooks. The changes to asynq follow the commit, best
+// effort, because the relay repairs whatever is missing. Actions therefore work while Redis is down.
 type Operator struct {
-	ledger  *Ledger
+	ledger  *Store
 	redis   redis.UniversalClient
-	courier *Courier
+	courier *Dispatcher
 	inspect *asynq.Inspector
-	recent  int // see the constant
+	recent  int // the constant recent; tests lower it
 }
 
-// NewOperator acts on l's jobs and tells the asynq in c, to which it adds the hook of an Enqueuer. Without c it
-// tells nobody, and the relay finds what it did.
-func NewOperator(l *Ledger, c redis.UniversalClient) *Operator {
+// NewOperator returns an Operator for l's jobs that also updates the asynq in c. It adds the hook of an Enqueuer to c.
+// If c is nil, the relay brings the changes to asynq.
+func NewOperator(l *Store, c redis.UniversalClient) *Operator {
 	o := &Operator{ledger: l, redis: c, recent: recent}
 	if c != nil {
-		o.courier, o.inspect = NewCourier(l, c), asynq.NewInspectorFromRedisClient(c)
+		o.courier, o.inspect = NewDispatcher(l, c), asynq.NewInspectorFromRedisClient(c)
 	}
 	return o
 }
 
-// By is who acts, and why.
+// By is the actor of an action and the reason.
 type By struct {
 	Actor  string
 	Reason string
-	// Scope says in the audit what the jobs have in common, where they were not named one by one.
+	// Scope describes in the audit what the jobs have in common, if they were not named one by one.
 	Scope string
 }
 
-// Key names a job.
+// Key identifies a job.
 type Key struct {
 	Org id.ID `json:"org_id"`
 	ID  id.ID `json:"id"`
 }
 
-// Result is what an act came to for one job.
+// Result is the result of an action for one job.
 type Result string
 
 // The results.
 const (
 	Acted Result = "done"
-	Held  Result = "held" // a run has the job: nothing was changed
-	Gone  Result = "gone" // there is no such job
-	Unfit Result = "dead" // an act on open jobs met a dead one: nothing was changed
+	Held  Result = "held" // a run holds the job: nothing was changed
+	Gone  Result = "gone" // no such job
+	Unfit Result = "dead" // the action needs an open job, but it is dead: nothing was changed
 )
 
-// ErrUnreasoned is an act that wants a reason and got none.
-var ErrUnreasoned = errors.New("a reason is needed")
+// ErrUnreasoned reports an action that requires a reason and got none.
+var ErrUnreasoned = errors.New("a reason is required")
 
-// actBatch is how many jobs one transaction acts on.
+// actBatch is how many jobs one transaction changes.
 const actBatch = 500
 
-// The acts by name, as the audit has them.
+// The names of the actions in the audit.
 const (
 	actRun     = "run"
 	actArchive = "archive"
 	actDrop    = "drop"
 )
 
-// free locks what may be acted on. What a run or another statement has locked is passed over and asked for again.
+// free locks the rows that may be changed. It skips rows that a run or another statement has locked; the caller retries
+// those.
 const free = `
 WITH free AS MATERIALIZED (
 	SELECT job.org_id, job.id, job.state FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
@@ -89,7 +90,7 @@ WITH free AS MATERIALIZED (
 )
 SELECT acted.* FROM acted`
 
-// revive is what T12 does to a row: a dead job begins anew.
+// revive is what T12 sets on a row: a dead job starts over with no attempts and no losses.
 const revive = `state = 'ready', run_at = now(),
 	attempt = CASE WHEN free.state = 'dead' THEN 0 ELSE job.attempt END,
 	losses = CASE WHEN free.state = 'dead' THEN 0 ELSE job.losses END`
@@ -99,7 +100,7 @@ var (
 	runNowSQL = fmt.Sprintf(free, "", `
 	UPDATE job SET `+revive+`, wake_at = now()
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
-	// T13. As for every dead job its key goes: it must not keep its successors out.
+	// T13. Like every dead job it loses its dedupe key, so that it does not block its successors.
 	archiveSQL = fmt.Sprintf(free, " AND job.state = 'ready'", `
 	UPDATE job SET state = 'dead', dedupe_key = NULL, run_at = now(), wake_at = now() + $8::interval, last_error = $9
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
@@ -108,13 +109,13 @@ var (
 	DELETE FROM job USING free WHERE job.org_id = free.org_id AND job.id = free.id`)
 )
 
-// Run is T12: the jobs run now, or, where they are paused, as soon as they are not; a dead one begins anew. The
-// answer has one result for each key.
+// Run is T12: it makes the jobs due now. Paused jobs run when their pause ends. A dead job starts over. Run returns one
+// result per key.
 func (o *Operator) Run(ctx context.Context, by By, keys ...Key) ([]Result, error) {
 	return o.act(ctx, by, actRun, runNowSQL, keys, nil, o.push)
 }
 
-// Archive is T13: open jobs are dead, until somebody runs or drops them.
+// Archive is T13: it makes open jobs dead until an operator runs or drops them.
 func (o *Operator) Archive(ctx context.Context, by By, keys ...Key) ([]Result, error) {
 	said := "archived by " + by.Actor
 	if by.Reason != "" {
@@ -123,7 +124,7 @@ func (o *Operator) Archive(ctx context.Context, by By, keys ...Key) ([]Result, e
 	return o.act(ctx, by, actArchive, archiveSQL, keys, []any{o.ledger.First, said}, o.archive)
 }
 
-// Drop is T14: the jobs are no more. It wants a reason.
+// Drop is T14: it deletes the jobs. It requires a reason.
 func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, error) {
 	if by.Reason == "" {
 		return nil, ErrUnreasoned
@@ -131,19 +132,19 @@ func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, erro
 	return o.act(ctx, by, actDrop, deleteSQL, keys, nil, o.remove)
 }
 
-// touched is a row that an act changed.
+// touched is a row that an action changed.
 type touched struct {
 	Ref
 	due  bool // not paused
 	args json.RawMessage
 }
 
-// columns is where the columns that an act returns go.
+// columns returns the scan targets for the columns that an action returns.
 func (t *touched) columns() []any {
 	return []any{&t.Org, &t.ID, &t.Kind, &t.Lane, &t.MaxAttempts, &t.Dispatch, &t.due, &t.args}
 }
 
-// hooks calls the hooks of the rows that an act of that name changed, in the act's transaction.
+// hooks calls the hooks for the rows that the named action changed, in the action's transaction.
 func (o *Operator) hooks(ctx context.Context, tx *postgres.Tx, name string, rows []touched) error {
 	jobs := make([]changed, len(rows))
 	for i, t := range rows {
@@ -155,7 +156,9 @@ func (o *Operator) hooks(ctx context.Context, tx *postgres.Tx, name string, rows
 	return o.ledger.Hooks.run(ctx, tx, stopped, jobs)
 }
 
-func (o *Operator) act(ctx context.Context, by By, name, sql string, keys []Key, more []any, tell func(context.Context, []touched)) ([]Result, error) {
+func (o *Operator) act(ctx context.Context, by By, name, sql string, keys []Key, more []any,
+	tell func(context.Context, []touched),
+) ([]Result, error) {
 	out := make([]Result, len(keys))
 	for from := 0; from < len(keys); from += actBatch {
 		to := min(from+actBatch, len(keys))
@@ -166,9 +169,11 @@ func (o *Operator) act(ctx context.Context, by By, name, sql string, keys []Key,
 	return out, nil
 }
 
-// batch acts on keys and fills in their results. The relay and the feeder hold a row for a moment, so that what
-// seems locked is tried again; what is locked for longer is being run.
-func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Key, out []Result, more []any, tell func(context.Context, []touched)) error {
+// batch changes the jobs of keys and fills in their results. The relay and the feeder lock rows for a moment, so batch
+// retries locked rows. A row that stays locked is being run.
+func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Key, out []Result, more []any,
+	tell func(context.Context, []touched),
+) error {
 	for try := 0; ; try++ {
 		at := make(map[Key]bool)
 		var orgs, ids []id.ID
@@ -189,7 +194,7 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 				var t touched
 				_, err := pgx.ForEachRow(r, t.columns(), func() error {
 					rows, met[Key{t.Org, t.ID}] = append(rows, t), Acted
-					t.args = nil // the next scan must not write into the array of this row
+					t.args = nil // the next scan must not overwrite this row's array
 					return nil
 				})
 				return err
@@ -229,16 +234,16 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 	}
 }
 
-// patience is how long an act waits for rows that somebody has locked.
+// patience is the waits of an action between its tries for locked rows.
 var patience = [...]time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}
 
-// why fills in what is known of the jobs that an act did not touch; nothing of those that were only locked.
+// why fills in the results of the jobs that an action did not change. It leaves out jobs that were only locked.
 func (o *Operator) why(ctx context.Context, name string, orgs, ids []id.ID, met map[Key]Result) error {
 	const sql = `
 SELECT asked.org_id, asked.id, job.id IS NULL, job.owner IS NOT NULL, job.state = 'dead'
 FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
 LEFT JOIN job ON job.org_id = asked.org_id AND job.id = asked.id`
-	return o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	return o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(sql, orgs, ids).Query(func(rows pgx.Rows) error {
 			var k Key
 			var gone bool

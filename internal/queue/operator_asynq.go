@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// askAsynq is how long an act waits for a sign of life before it leaves Redis to the relay.
+// askAsynq is how long an action waits for a ping before it leaves Redis to the relay.
 const askAsynq = time.Second
 
-// tells tells whether asynq can be told something now. A client that is patient by itself would make an act
-// wait for a Redis that is away.
+// tells reports whether there are rows to bring to asynq and Redis responds. Without this check a client with long
+// retries would delay the action while Redis is down.
 func (o *Operator) tells(ctx context.Context, rows int) bool {
 	if rows == 0 || o.redis == nil {
 		return false
@@ -19,7 +19,7 @@ func (o *Operator) tells(ctx context.Context, rows int) bool {
 	return o.redis.Ping(ctx).Err() == nil
 }
 
-// push has asynq deliver what T12 made due. What is paused stays in Postgres.
+// push makes asynq deliver the jobs that T12 made due. Paused jobs stay in Postgres.
 func (o *Operator) push(ctx context.Context, rows []touched) {
 	if !o.tells(ctx, len(rows)) {
 		return
@@ -30,10 +30,11 @@ func (o *Operator) push(ctx context.Context, rows []touched) {
 			refs = append(refs, r.Ref)
 		}
 	}
-	_, _ = o.courier.Push(ctx, refs...) // the relay comes within a second
+	_, _ = o.courier.Push(ctx, refs...) // on an error the relay pushes them within a second
 }
 
-// archive lists what T13 made dead. A task that is being delivered just now misses its claim and is listed so.
+// archive archives the tasks of the jobs that T13 made dead. A task that is being delivered misses its claim and is
+// archived then.
 func (o *Operator) archive(ctx context.Context, rows []touched) {
 	o.each(ctx, rows, func(r Ref, state string) error {
 		if state == "archived" || state == "active" {
@@ -43,7 +44,7 @@ func (o *Operator) archive(ctx context.Context, rows []touched) {
 	})
 }
 
-// remove takes the tasks of what T14 deleted away. One that is being delivered vanishes by itself.
+// remove deletes the tasks of the jobs that T14 deleted. A task that is being delivered misses its claim and vanishes.
 func (o *Operator) remove(ctx context.Context, rows []touched) {
 	o.each(ctx, rows, func(r Ref, state string) error {
 		if state == "active" {
@@ -53,7 +54,7 @@ func (o *Operator) remove(ctx context.Context, rows []touched) {
 	})
 }
 
-// each does something about those tasks that asynq has. Whatever goes wrong is mended by the relay or the sweep.
+// each calls do for the rows with a task in asynq. The relay or the sweep repairs whatever fails.
 func (o *Operator) each(ctx context.Context, rows []touched, do func(r Ref, state string) error) {
 	if !o.tells(ctx, len(rows)) {
 		return

@@ -14,17 +14,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Pause is a lane, a kind or an org whose jobs stay where they are.
+// Pause is a lane, a kind or an org with jobs that must not start.
 type Pause struct {
 	Scope    string    `json:"scope"` // lane, kind or org
 	Name     string    `json:"name"`
 	PausedAt time.Time `json:"paused_at"`
 }
 
-// ErrScope is a pause of what there is not.
-var ErrScope = errors.New("a pause is of a lane (critical, default, webhooks, bulk), a kind by name, or an org by id")
+// ErrScope reports a pause of something that cannot be paused.
+var ErrScope = errors.New("a pause needs a lane (critical, default, webhooks, bulk), a kind by name, or an org by id")
 
-// checkScope answers the name as it is kept.
+// checkScope returns the name in its stored form.
 func checkScope(scope, name string) (string, error) {
 	switch scope {
 	case "lane":
@@ -43,14 +43,16 @@ func checkScope(scope, name string) (string, error) {
 	return "", ErrScope
 }
 
-// Pause keeps jobs from being started until Resume; runs that go on end as they do. false where it was paused.
+// Pause keeps jobs from starting until Resume. Runs that have started continue. It returns false if the pause already
+// existed.
 func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, error) {
 	name, err := checkScope(scope, name)
 	if err != nil {
 		return false, err
 	}
 	by.Scope = scope + " " + name
-	n, err := o.noted(ctx, by, "pause", `INSERT INTO job_pause (scope, name) VALUES ($6, $7) ON CONFLICT DO NOTHING`, scope, name)
+	n, err := o.audited(ctx, by, "pause",
+		`INSERT INTO job_pause (scope, name) VALUES ($6, $7) ON CONFLICT DO NOTHING`, scope, name)
 	if err != nil {
 		return false, err
 	}
@@ -61,14 +63,14 @@ func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, 
 	return n > 0, nil
 }
 
-// Resume ends a pause; false where there was none.
+// Resume ends a pause. It returns false if there was none.
 func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool, error) {
 	name, err := checkScope(scope, name)
 	if err != nil {
 		return false, err
 	}
 	by.Scope = scope + " " + name
-	n, err := o.noted(ctx, by, "resume", `DELETE FROM job_pause WHERE (scope, name) = ($6, $7)`, scope, name)
+	n, err := o.audited(ctx, by, "resume", `DELETE FROM job_pause WHERE (scope, name) = ($6, $7)`, scope, name)
 	if err != nil {
 		return false, err
 	}
@@ -80,7 +82,7 @@ func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused boo
 	if scope != "lane" || !o.tells(ctx, 1) {
 		return
 	}
-	// An error means that it is so already; else the relay sees to it within a second.
+	// An error means that the queue already is in that state; otherwise the relay corrects it within a second.
 	if paused {
 		_ = o.inspect.PauseQueue(lane)
 	} else {
@@ -88,7 +90,8 @@ func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused boo
 	}
 }
 
-// unslotSQL takes the slots of paused kinds and orgs away, so that what is not paused has the room. The feeder gives the slots back after the pause.
+// unslotSQL takes the slots of paused kinds and orgs back, so that other jobs can use them. The feeder assigns slots
+// again after the pause.
 const unslotSQL = `
 UPDATE job SET wake_at = NULL, due = true FROM (
 	SELECT j.org_id, j.id FROM job_pause p
@@ -101,15 +104,15 @@ UPDATE job SET wake_at = NULL, due = true FROM (
 func (o *Operator) unslot(ctx context.Context) error {
 	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { tx.Queue(unslotSQL); return nil })
 	if err != nil {
-		return fmt.Errorf("hold what is paused: %w", err)
+		return fmt.Errorf("take back slots of paused jobs: %w", err)
 	}
 	return nil
 }
 
-// Pauses answers all, lanes last.
+// Pauses returns all pauses, lanes last.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 	var out []Pause
-	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
 		if err != nil {
 			return err

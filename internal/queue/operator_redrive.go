@@ -13,15 +13,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Redrive is the running again of all dead jobs that fit a filter, so many a second. It is a row, worked off by
-// a job of its own: it goes on whatever is killed, until nothing fits any more or somebody cancels it.
+// Redrive reruns all dead jobs that match a filter, at a limited rate. It is a row that a separate job processes, so it
+// survives crashes. It ends when no job matches any more or when it is cancelled.
 type Redrive struct {
 	ID        id.ID      `json:"id"`
 	Actor     string     `json:"actor"`
 	Reason    string     `json:"reason"`
 	Filter    Filter     `json:"filter"`
 	Rate      int        `json:"rate"`  // jobs per second
-	Total     int        `json:"total"` // that fitted when it was asked for
+	Total     int        `json:"total"` // matching jobs at the start
 	Done      int        `json:"done"`
 	CreatedAt time.Time  `json:"created_at"`
 	SteppedAt time.Time  `json:"stepped_at"`
@@ -32,16 +32,18 @@ type Redrive struct {
 // MaxRate is the highest rate of a redrive, in jobs per second.
 const MaxRate = 10_000
 
-// Errors of asking for a redrive or for a drop by filter.
+// Errors of StartRedrive and DropMatching.
 var (
-	ErrRate       = fmt.Errorf("the rate is from 1 to %d jobs per second", MaxRate)
-	ErrNotDead    = errors.New("only dead jobs are redriven")
-	ErrUnfiltered = errors.New("a filter is needed: kind, lane, org, error, after or before")
+	ErrRate       = fmt.Errorf("rate must be from 1 to %d jobs per second", MaxRate)
+	ErrNotDead    = errors.New("only dead jobs can be redriven")
+	ErrUnfiltered = errors.New("a filter is required: kind, lane, org, error, after or before")
 )
 
-// StartRedrive writes a redrive of the dead jobs that fit f. ask adds, in the same transaction, the job that
-// works it off: jobs/redrive's.
-func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int, ask func(context.Context, *postgres.Tx, id.ID) error) (*Redrive, error) {
+// StartRedrive stores a redrive of the dead jobs that match f. ask adds the job that processes it (jobs/redrive) in the
+// same transaction.
+func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
+	ask func(context.Context, *postgres.Tx, id.ID) error,
+) (*Redrive, error) {
 	switch {
 	case rate < 1 || rate > MaxRate:
 		return nil, ErrRate
@@ -59,10 +61,13 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int, 
 		if err := tx.QueryRow(ctx, q.sql, q.args, &r.Total); err != nil {
 			return err
 		}
-		tx.Queue(`INSERT INTO job_redrive (id, actor, reason, filter, rate, total) VALUES ($1, $2, $3, $4, $5, $6) RETURNING created_at, stepped_at`,
-			r.ID, r.Actor, r.Reason, string(text), r.Rate, r.Total).QueryRow(func(row pgx.Row) error { return row.Scan(&r.CreatedAt, &r.SteppedAt) })
+		tx.Queue(`INSERT INTO job_redrive (id, actor, reason, filter, rate, total) VALUES ($1, $2, $3, $4, $5, $6)
+			RETURNING created_at, stepped_at`,
+			r.ID, r.Actor, r.Reason, string(text), r.Rate, r.Total).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&r.CreatedAt, &r.SteppedAt)
+		})
 		by.Scope = string(text)
-		note(tx, by, "redrive.start", r.Total)
+		writeAudit(tx, by, "redrive.start", r.Total)
 		return ask(ctx, tx, r.ID)
 	})
 	if err != nil {
@@ -71,7 +76,7 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int, 
 	return r, nil
 }
 
-// countQuery counts what fits f among the dead.
+// countQuery counts the dead jobs that match f.
 func countQuery(f Filter) *query {
 	q := deadQuery(f, nil, false)
 	if len(f.Error) >= shortest {
@@ -84,16 +89,16 @@ func countQuery(f Filter) *query {
 	return q
 }
 
-// redriveSQL is T12 for many: they wait for the feeder, which is fair and keeps Redis small.
+// redriveSQL is T12 for many jobs. They wait for the feeder, which is fair and keeps Redis small.
 var redriveSQL = fmt.Sprintf(free, " AND job.state = 'dead'", `
 	UPDATE job SET `+revive+`, wake_at = NULL, due = true
 	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
 
-// catchUp bounds what a redrive makes up for after a pause of its worker, in seconds of its rate.
+// catchUp limits how many seconds of its rate a redrive makes up for after its worker paused.
 const catchUp = 2.0
 
-// StepRedrive moves as many jobs as the rate has room for now, at most one batch. full tells that there is room
-// for more at once, and more that the redrive is not over. Two that step side by side keep to the one rate.
+// StepRedrive redrives as many jobs as the rate allows now, at most one batch. full reports that the rate allows more
+// at once; more reports that the redrive is not over. Concurrent calls share the one rate.
 func (o *Operator) StepRedrive(ctx context.Context, which id.ID) (full, more bool, err error) {
 	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		full, more, err = o.step(ctx, tx, which)
@@ -111,8 +116,10 @@ func (o *Operator) step(ctx context.Context, tx *postgres.Tx, which id.ID) (full
 		text    []byte
 		elapsed float64
 	)
-	err = tx.QueryRow(ctx, `SELECT actor, reason, filter, rate, created_at, extract(epoch FROM clock_timestamp() - stepped_at)::float8
-FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &r.Actor, &r.Reason, &text, &r.Rate, &r.CreatedAt, &elapsed)
+	err = tx.QueryRow(ctx,
+		`SELECT actor, reason, filter, rate, created_at, extract(epoch FROM clock_timestamp() - stepped_at)::float8
+FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &r.Actor, &r.Reason, &text, &r.Rate,
+		&r.CreatedAt, &elapsed)
 	if postgres.None(err) {
 		return false, false, nil
 	}
@@ -143,38 +150,49 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	for i, j := range jobs {
 		orgs[i], ids[i] = j.Org, j.ID
 	}
-	answer, err := tx.Query(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(), r.Reason)
+	answer, err := tx.Query(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(),
+		r.Reason)
 	if err != nil {
 		return false, false, err
 	}
-	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (t touched, err error) { return t, row.Scan(t.columns()...) })
+	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (t touched, err error) {
+		return t, row.Scan(t.columns()...)
+	})
 	if err != nil {
 		return false, false, err
 	}
 	moved := len(rows)
 	used := lost + float64(moved)/float64(r.Rate)
-	tx.Queue(`UPDATE job_redrive SET done = done + $2, stepped_at = stepped_at + make_interval(secs => $3) WHERE id = $1`, which, moved, used)
+	tx.Queue(
+		`UPDATE job_redrive SET done = done + $2, stepped_at = stepped_at + make_interval(secs => $3) WHERE id = $1`,
+		which, moved, used)
 	return moved == actBatch && due > n, true, o.hooks(ctx, tx, actRun, rows)
 }
 
-// CancelRedrive ends one that goes on; false where it has ended, or never was. What it has moved stays moved.
+// CancelRedrive ends a running redrive. It returns false if the redrive has ended or does not exist. Jobs that were
+// redriven stay redriven.
 func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool, error) {
 	by.Scope = "redrive " + which.String()
-	n, err := o.noted(ctx, by, "redrive.cancel", `UPDATE job_redrive SET ended_at = clock_timestamp(), cancelled = true WHERE id = $6 AND ended_at IS NULL`, which)
+	n, err := o.audited(ctx, by, "redrive.cancel",
+		`UPDATE job_redrive SET ended_at = clock_timestamp(), cancelled = true WHERE id = $6 AND ended_at IS NULL`,
+		which)
 	return n > 0, err
 }
 
-// Redrives answers the newest 100.
+// Redrives returns the newest 100 redrives.
 func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
 	var out []Redrive
-	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled FROM job_redrive ORDER BY id DESC LIMIT 100`)
+	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled
+				FROM job_redrive ORDER BY id DESC LIMIT 100`)
 		if err != nil {
 			return err
 		}
 		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Redrive, err error) {
 			var text []byte
-			err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt, &r.EndedAt, &r.Cancelled)
+			err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt,
+				&r.EndedAt, &r.Cancelled)
 			if err == nil {
 				err = json.Unmarshal(text, &r.Filter)
 			}
@@ -188,9 +206,11 @@ func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
 	return out, nil
 }
 
-// DropMatching is T14 for all jobs that fit f, batch by batch, for about as long as it is given. more tells that
-// it did not come to the end: ask again. Jobs that a run holds are passed over.
-func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during time.Duration) (dropped int, more bool, err error) {
+// DropMatching is T14 for all jobs that match f, in batches, for about the given duration. more reports that jobs are
+// left and the caller should call again. Jobs that a run holds are skipped.
+func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during time.Duration) (dropped int, more bool,
+	err error,
+) {
 	if by.Reason == "" {
 		return 0, false, ErrUnreasoned
 	}

@@ -17,40 +17,39 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// State is a job's, as people see it.
+// State is a job's state as operators see it.
 type State string
 
-// The states. Open is all but Dead.
+// The states. Open is every state but Dead.
 const (
-	Waiting State = "waiting" // for its time or a slot
-	Retry   State = "retry"   // waiting, after a failure
-	Queued  State = "pushed"  // in Redis, or on its way
+	Waiting State = "waiting" // for its due time or a slot
+	Retry   State = "retry"   // waiting after a failure
+	Queued  State = "pushed"  // in Redis or about to be
 	Running State = "running"
 	Dead    State = "dead"
 	Open    State = "open"
 )
 
-// States lists those that may be searched for.
+// States returns the states that can be searched for.
 func States() []State { return []State{Waiting, Retry, Queued, Running, Dead, Open} }
 
-// Filter says which jobs are meant: all that fit every field that is set.
+// Filter selects jobs. A job must match every field that is set.
 type Filter struct {
-	State State  `json:"state,omitempty"` // "" is Dead
+	State State  `json:"state,omitempty"` // "" means Dead
 	Kind  string `json:"kind,omitempty"`
 	Lane  Lane   `json:"lane,omitempty"`
 	Org   *id.ID `json:"org_id,omitempty"`
-	// Error is a part of the last error; upper and lower case are the same in ASCII.
+	// Error is a part of the last error. The match ignores ASCII case.
 	Error string `json:"error,omitempty"`
-	// After and Before bound when a dead job died, and when an open one was added: from After on, up to but
-	// without Before.
+	// After (inclusive) and Before (exclusive) limit when a dead job died, and when an open job was added.
 	After  *time.Time `json:"after,omitempty"`
 	Before *time.Time `json:"before,omitempty"`
 }
 
-// ErrFilter is a filter that nothing can fit.
+// ErrFilter reports an invalid filter.
 var ErrFilter = errors.New("unknown filter")
 
-// Check tells what is wrong with f as it came from outside.
+// Check validates a filter from outside.
 func (f Filter) Check() error {
 	if f.State != "" && !slices.Contains(States(), f.State) {
 		return fmt.Errorf("%w: state is one of %v", ErrFilter, States())
@@ -60,25 +59,25 @@ func (f Filter) Check() error {
 	}
 	for _, text := range []string{f.Kind, f.Error} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || len(text) > 2000 {
-			return fmt.Errorf("%w: a text is UTF-8 of at most 2000 bytes", ErrFilter)
+			return fmt.Errorf("%w: text must be UTF-8 of at most 2000 bytes", ErrFilter)
 		}
 	}
 	if f.Error != "" && len(f.Error) < shortest {
-		return fmt.Errorf("%w: a part of an error is of %d bytes at least", ErrFilter, shortest)
+		return fmt.Errorf("%w: error text must have at least %d bytes", ErrFilter, shortest)
 	}
 	return nil
 }
 
 func (f Filter) dead() bool { return f.State == "" || f.State == Dead }
 
-// Job is a row as people see it.
+// Job is a job as operators see it.
 type Job struct {
 	ID          id.ID           `json:"id"`
 	Org         id.ID           `json:"org_id"`
 	Kind        string          `json:"kind"`
 	Lane        Lane            `json:"lane"`
 	State       State           `json:"state"`
-	Attempt     int             `json:"attempt"` // failed attempts on record
+	Attempt     int             `json:"attempt"` // failed attempts
 	MaxAttempts int             `json:"max_attempts"`
 	Losses      int             `json:"losses"`
 	RunAt       time.Time       `json:"run_at"`
@@ -88,44 +87,48 @@ type Job struct {
 	LastError   string          `json:"last_error"`
 	DedupeKey   *string         `json:"dedupe_key"`
 	Dispatch    int             `json:"dispatch"`
-	Args        json.RawMessage `json:"args,omitempty"` // from Show alone
+	Args        json.RawMessage `json:"args,omitempty"` // set by Show only
 }
 
-// Place is where a page of a search ended.
+// Place is the cursor of a search.
 type Place struct {
 	At time.Time `json:"at"`
 	ID id.ID     `json:"id"`
 }
 
-// locked is true of a job with a slot whose row an open transaction holds: the run of a Tx kind, which has no owner, or
-// for a moment a look at it. Its xmax is the transaction then, and every transaction has its own number locked. No
-// lock is asked for, which a claim would pass over.
-const locked = ` (job.wake_at IS NOT NULL AND job.state = 'ready' AND job.xmax IN (SELECT transactionid FROM pg_locks WHERE locktype = 'transactionid' AND granted))`
+// locked is true for a job with a slot and a row lock held by an open transaction: the run of a Tx kind, which has no
+// owner, or briefly a scan of the row. The row's xmax is that transaction, and each transaction locks its own id, so
+// pg_locks shows it. The check takes no lock, because a claim would skip a locked row.
+const locked = ` (job.wake_at IS NOT NULL AND job.state = 'ready' AND job.xmax IN (SELECT transactionid
+	FROM pg_locks WHERE locktype = 'transactionid' AND granted))`
 
 const columns = ` job.id, job.org_id, job.kind, job.lane,
-	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL OR` + locked + ` THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
+	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL OR` + locked +
+	` THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
 		WHEN job.attempt > 0 THEN 'retry' ELSE 'waiting' END,
-	job.attempt, job.max_attempts, job.losses, job.run_at, job.wake_at, job.created_at, job.last_error, job.dedupe_key, job.dispatch`
+	job.attempt, job.max_attempts, job.losses, job.run_at, job.wake_at, job.created_at, job.last_error,
+	job.dedupe_key, job.dispatch`
 
 func (j *Job) fields() []any {
 	return []any{
-		&j.ID, &j.Org, &j.Kind, &j.Lane, &j.State, &j.Attempt, &j.MaxAttempts, &j.Losses, &j.RunAt, &j.WakeAt, &j.CreatedAt,
+		&j.ID, &j.Org, &j.Kind, &j.Lane, &j.State, &j.Attempt, &j.MaxAttempts, &j.Losses, &j.RunAt, &j.WakeAt,
+		&j.CreatedAt,
 		&j.LastError, &j.DedupeKey, &j.Dispatch, &j.DiedAt,
 	}
 }
 
-// recent is how many of the newest dead jobs are read through for an error text before the index of texts is
-// asked. What is common is among them; what is not is found by the index without being sorted by thousands.
+// recent is how many of the newest dead jobs are scanned for an error text before the text index is used. Common texts
+// are found in the scan. For rare texts the index returns few rows, which are cheap to sort.
 const recent = 5_000
 
-// shortest is the length in bytes of the shortest error text that is looked for: that of the pieces in the index of
-// texts. What is shorter would be looked for in all of them.
+// shortest is the length in bytes of the shortest error text that can be searched for: the length of the grams in the
+// text index. A shorter text would need a scan of all texts.
 const shortest = 3
 
-// Search answers up to limit jobs that fit f, newest first, after the place given, and where the next page
-// begins: nil after the last.
+// Search returns up to limit jobs that match f, newest first, starting after the cursor. next is the cursor of the next
+// page, nil after the last page.
 func (o *Operator) Search(ctx context.Context, f Filter, limit int, after *Place) (jobs []Job, next *Place, err error) {
-	err = o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		jobs, err = o.search(ctx, tx, f, limit+1, after, false)
 		return err
 	})
@@ -143,7 +146,9 @@ func (o *Operator) Search(ctx context.Context, f Filter, limit int, after *Place
 	return jobs, next, nil
 }
 
-func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit int, after *Place, oldest bool) ([]Job, error) {
+func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit int, after *Place,
+	oldest bool,
+) ([]Job, error) {
 	if !f.dead() {
 		return fetch(ctx, tx, openQuery(f, limit, after, oldest))
 	}
@@ -154,13 +159,14 @@ func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit 
 JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
 		return fetch(ctx, tx, q)
 	}
-	// The index of what f says besides the text answers without the rows; so many texts are then read by their keys.
+	// An index-only scan covers every condition of f but the text. The texts of the recent jobs are then read by key.
 	q := deadQuery(f, after, oldest)
 	q.sql = `WITH d AS MATERIALIZED (
 	SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(o.recent) + `
 ), hit AS MATERIALIZED (
 	SELECT d.org_id, d.id, d.died_at FROM d
-	CROSS JOIN LATERAL (SELECT error FROM job_death AS text WHERE text.org_id = d.org_id AND text.id = d.id OFFSET 0) AS said
+	CROSS JOIN LATERAL (SELECT error FROM job_death AS text WHERE text.org_id = d.org_id
+	AND text.id = d.id OFFSET 0) AS said
 	WHERE position(` + q.text(f.Error) + ` IN said.error) > 0` + q.order + ` LIMIT ` + q.arg(limit) + `
 )
 SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
@@ -185,7 +191,7 @@ SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id
 	return fetch(ctx, tx, q)
 }
 
-// query is SQL that is put together with its arguments.
+// query builds SQL together with its arguments.
 type query struct {
 	sql   string
 	terms []string
@@ -198,7 +204,7 @@ func (q *query) arg(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// text is a part of an error text to look for, in the case that texts are kept in.
+// text returns the SQL of an error text to search for, in lower case like the stored texts.
 func (q *query) text(part string) string { return `lower(` + q.arg(part) + `::text COLLATE "C")` }
 
 func (q *query) and(term string) { q.terms = append(q.terms, term) }
@@ -280,11 +286,13 @@ func fetch(ctx context.Context, tx *postgres.Tx, q *query) ([]Job, error) {
 	})
 }
 
-// Show is one job with its arguments, which are ids; nil where there is none.
+// Show returns one job with its arguments, which are ids. It returns nil if the job does not exist.
 func (o *Operator) Show(ctx context.Context, k Key) (*Job, error) {
 	var j Job
-	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT`+columns+`, d.died_at, job.args FROM job LEFT JOIN job_death d ON d.org_id = job.org_id AND d.id = job.id
+	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT`+columns+
+				`, d.died_at, job.args FROM job LEFT JOIN job_death d ON d.org_id = job.org_id AND d.id = job.id
 WHERE job.org_id = $1 AND job.id = $2`, []any{k.Org, k.ID}, append(j.fields(), &j.Args)...)
 	})
 	if postgres.None(err) {
@@ -296,20 +304,21 @@ WHERE job.org_id = $1 AND job.id = $2`, []any{k.Org, k.ID}, append(j.fields(), &
 	return &j, nil
 }
 
-// locateSQL steps from org to org, because a row's key begins with its org, and an index by id alone would be
-// paid for by every job that is added.
+// locateSQL steps from org to org, because the primary key begins with the org. An index by id alone would make every
+// insert more expensive.
 const locateSQL = `
 WITH RECURSIVE o (org_id) AS (
 	(SELECT org_id FROM job ORDER BY org_id LIMIT 1)
 	UNION ALL
-	SELECT (SELECT j.org_id FROM job j WHERE j.org_id > o.org_id ORDER BY j.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
+	SELECT (SELECT j.org_id FROM job j WHERE j.org_id > o.org_id ORDER BY j.org_id LIMIT 1) FROM o
+	WHERE o.org_id IS NOT NULL
 )
 SELECT job.org_id, job.id FROM o JOIN job ON job.org_id = o.org_id AND job.id = ANY ($1::uuid[])`
 
-// Locate finds jobs by their ids alone; those that do not exist are left out.
+// Locate finds jobs by id alone. Ids without a job are left out.
 func (o *Operator) Locate(ctx context.Context, ids ...id.ID) ([]Key, error) {
 	var keys []Key
-	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, locateSQL, ids)
 		if err != nil {
 			return err

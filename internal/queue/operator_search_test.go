@@ -18,15 +18,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// fill makes n dead jobs of seven orgs and three kinds, the i-th of which died i seconds after epoch.
+// fill makes n dead jobs of seven orgs and three kinds. Job i died i seconds after epoch.
 func (s *station) fill(n int) {
 	s.t.Helper()
 	s.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, state, last_error, created_at)
-		SELECT ('00000000-0000-7000-8000-' || lpad((i % 7)::text, 12, '0'))::uuid, ('00000000-0000-7000-9000-' || lpad(i::text, 12, '0'))::uuid,
+		SELECT ('00000000-0000-7000-8000-' || lpad((i % 7)::text, 12, '0'))::uuid, ('00000000-0000-7000-9000-' ||
+		lpad(i::text, 12, '0'))::uuid,
 			'kind.' || i % 3, '{"id":1}', CASE WHEN i % 2 = 0 THEN 'bulk' ELSE 'default' END, 3, 'dead',
-			'Attempt failed: dial tcp 10.0.0.' || i || ': ' || CASE WHEN i = 3 THEN 'Refused BY PEER é' ELSE 'reset' END, '2026-01-01T00:00:00Z'
+			'Attempt failed: dial tcp 10.0.0.' || i || ': ' || CASE WHEN i = 3 THEN 'Refused BY PEER é'
+			ELSE 'reset' END, '2026-01-01T00:00:00Z'
 		FROM generate_series(1, $1::int) i`, n)
-	s.exec(`UPDATE job_death SET died_at = '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => right(id::text, 12)::int)`)
+	s.exec(`UPDATE job_death SET died_at = '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs =>
+		right(id::text, 12)::int)`)
 }
 
 func place(i int) queue.Key {
@@ -68,27 +71,35 @@ func TestASearchFindsWhatFitsEveryFieldNewestFirst(t *testing.T) {
 	s := operate(t)
 	const n = 300
 	s.fill(n)
-	queue.ReadThrough(s.operator, 40) // so that texts are looked for in both ways
-	org, from, to := number(0x8000, 2), time.Date(2026, 1, 1, 0, 1, 40, 0, time.UTC), time.Date(2026, 1, 1, 0, 4, 0, 0, time.UTC)
+	queue.ReadThrough(s.operator, 40) // so that both searches for texts are used
+	org, from, to := number(0x8000, 2), time.Date(2026, 1, 1, 0, 1, 40, 0, time.UTC),
+		time.Date(2026, 1, 1, 0, 4, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		filter queue.Filter
 		fits   func(i int) bool
 	}{
-		"all":                  {queue.Filter{}, func(int) bool { return true }},
-		"kind":                 {queue.Filter{Kind: "kind.1"}, func(i int) bool { return i%3 == 1 }},
-		"org":                  {queue.Filter{Org: &org}, func(i int) bool { return i%7 == 2 }},
-		"org and kind":         {queue.Filter{Org: &org, Kind: "kind.2"}, func(i int) bool { return i%7 == 2 && i%3 == 2 }},
-		"lane":                 {queue.Filter{Lane: queue.Bulk}, func(i int) bool { return i%2 == 0 }},
-		"time":                 {queue.Filter{After: &from, Before: &to}, func(i int) bool { return i >= 100 && i < 240 }},
-		"a common text":        {queue.Filter{Error: "DIAL tcp"}, func(int) bool { return true }},
-		"a rare text":          {queue.Filter{Error: "refused by peer É"}, func(int) bool { return false }}, // not ASCII
+		"all":  {queue.Filter{}, func(int) bool { return true }},
+		"kind": {queue.Filter{Kind: "kind.1"}, func(i int) bool { return i%3 == 1 }},
+		"org":  {queue.Filter{Org: &org}, func(i int) bool { return i%7 == 2 }},
+		"org and kind": {queue.Filter{Org: &org, Kind: "kind.2"}, func(i int) bool {
+			return i%7 == 2 && i%3 == 2
+		}},
+		"lane": {queue.Filter{Lane: queue.Bulk}, func(i int) bool { return i%2 == 0 }},
+		"time": {queue.Filter{After: &from, Before: &to}, func(i int) bool {
+			return i >= 100 && i < 240
+		}},
+		"a common text": {queue.Filter{Error: "DIAL tcp"}, func(int) bool { return true }},
+		// not ASCII
+		"a rare text":          {queue.Filter{Error: "refused by peer É"}, func(int) bool { return false }},
 		"a rare text in ASCII": {queue.Filter{Error: "refused by peer é"}, func(i int) bool { return i == 3 }},
 		"the end of a text":    {queue.Filter{Error: "7: reset"}, func(i int) bool { return i%10 == 7 }},
 		"two letters":          {queue.Filter{Error: "Rs"}, func(int) bool { return false }},
 		"one letter":           {queue.Filter{Error: "F", Kind: "kind.0"}, func(i int) bool { return i%3 == 0 }},
-		"text and the rest":    {queue.Filter{Error: "0.1", Org: &org, Before: &to}, func(i int) bool { return i%7 == 2 && i < 240 && strings.HasPrefix(fmt.Sprint(i), "1") }},
-		"a pattern is a text":  {queue.Filter{Error: "%"}, func(int) bool { return false }},
-		"open ones":            {queue.Filter{State: queue.Open}, func(int) bool { return false }},
+		"text and the rest": {queue.Filter{Error: "0.1", Org: &org, Before: &to}, func(i int) bool {
+			return i%7 == 2 && i < 240 && strings.HasPrefix(fmt.Sprint(i), "1")
+		}},
+		"a pattern is a text": {queue.Filter{Error: "%"}, func(int) bool { return false }},
+		"open ones":           {queue.Filter{State: queue.Open}, func(int) bool { return false }},
 	} {
 		var want []queue.Key
 		for i := n; i > 0; i-- {
@@ -127,7 +138,8 @@ func TestOpenJobsAreFoundByTheirState(t *testing.T) {
 	}
 	for name, k := range rows {
 		j, err := s.operator.Show(t.Context(), k)
-		if err != nil || j == nil || string(j.State) != name || string(j.Args) != "{}" || (j.DiedAt != nil) != (name == "dead") {
+		if err != nil || j == nil || string(j.State) != name || string(j.Args) != "{}" ||
+			(j.DiedAt != nil) != (name == "dead") {
 			t.Errorf("%s is shown as %+v, %v", name, j, err)
 		}
 	}
@@ -135,7 +147,9 @@ func TestOpenJobsAreFoundByTheirState(t *testing.T) {
 		t.Errorf("one that is not there: %+v, %v", j, err)
 	}
 	other := queue.Key{Org: id.New(), ID: id.New()}
-	s.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, other.Org, other.ID)
+	s.exec(
+		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
+			VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, other.Org, other.ID)
 	want := []queue.Key{other, rows["dead"], rows["retry"]}
 	got, err := s.operator.Locate(t.Context(), other.ID, rows["dead"].ID, id.New(), rows["retry"].ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -160,7 +174,8 @@ func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		counts := lanes[slices.Index(queue.Lanes(), queue.Default)].Counts
-		return fmt.Sprint(j.State, " ", len(s.pages(queue.Filter{State: queue.Running}, 5)), len(s.pages(queue.Filter{State: queue.Queued}, 5)), " ",
+		return fmt.Sprint(j.State, " ", len(s.pages(queue.Filter{State: queue.Running}, 5)),
+			len(s.pages(queue.Filter{State: queue.Queued}, 5)), " ",
 			counts[queue.StageRunning], counts[queue.StagePushed])
 	}
 	end := errors.New("the run ends, as if its worker were killed")
@@ -188,7 +203,7 @@ func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
 	}
 }
 
-// What decides between milliseconds and a walk over a million rows is the index.
+// Without an index these searches scan a million rows.
 func TestSearchesOfDeadJobsGoByAnIndex(t *testing.T) {
 	t.Parallel()
 	s := operate(t)
@@ -201,9 +216,16 @@ func TestSearchesOfDeadJobsGoByAnIndex(t *testing.T) {
 		{` WHERE d.kind = 'rare'` + newest, "job_death_kind"},
 		{` WHERE d.lane = 'critical'` + newest, "job_death_lane"},
 		{` WHERE d.org_id = '00000000-0000-7000-8000-000000000002'` + newest, "job_death_org"},
-		{` WHERE d.org_id = '00000000-0000-7000-8000-000000000002' AND d.kind = 'kind.1'` + newest, "job_death_org_kind"},
-		{` WHERE d.died_at >= '2026-01-01T00:20:00Z' AND d.died_at < '2026-01-01T00:21:00Z'` + newest, "job_death_newest"},
-		{` WHERE job_grams(d.error) @> job_grams(lower('Refused'::text COLLATE "C")) AND position(lower('Refused'::text COLLATE "C") IN d.error) > 0`, "job_death_error"},
+		{
+			` WHERE d.org_id = '00000000-0000-7000-8000-000000000002' AND d.kind = 'kind.1'` + newest,
+			"job_death_org_kind",
+		},
+		{
+			` WHERE d.died_at >= '2026-01-01T00:20:00Z' AND d.died_at < '2026-01-01T00:21:00Z'` + newest,
+			"job_death_newest",
+		},
+		{` WHERE job_grams(d.error) @> job_grams(lower('Refused'::text COLLATE "C"))
+			AND position(lower('Refused'::text COLLATE "C") IN d.error) > 0`, "job_death_error"},
 	} {
 		var plan []string
 		err := s.db.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
@@ -217,7 +239,8 @@ func TestSearchesOfDeadJobsGoByAnIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(plan, "\n"); !regexp.MustCompile(tc.index+`\b`).MatchString(got) || strings.Contains(got, "Seq Scan") {
+		if got := strings.Join(plan, "\n"); !regexp.MustCompile(tc.index+`\b`).MatchString(got) ||
+			strings.Contains(got, "Seq Scan") {
 			t.Errorf("%s\ngoes by\n%s", tc.where, got)
 		}
 	}
@@ -228,10 +251,12 @@ func TestADropByFilterTakesWhatFitsAndNothingElse(t *testing.T) {
 	s := operate(t)
 	s.fill(1400)
 	by := queue.By{Actor: "ada", Reason: "a bad release"}
-	if _, _, err := s.operator.DropMatching(t.Context(), by, queue.Filter{State: queue.Dead}, time.Minute); !errors.Is(err, queue.ErrUnfiltered) {
+	if _, _, err := s.operator.DropMatching(t.Context(), by, queue.Filter{State: queue.Dead},
+		time.Minute); !errors.Is(err, queue.ErrUnfiltered) {
 		t.Errorf("a drop of everything: %v", err)
 	}
-	if _, _, err := s.operator.DropMatching(t.Context(), queue.By{Actor: "ada"}, queue.Filter{Lane: queue.Bulk}, time.Minute); !errors.Is(err, queue.ErrUnreasoned) {
+	if _, _, err := s.operator.DropMatching(t.Context(), queue.By{Actor: "ada"}, queue.Filter{Lane: queue.Bulk},
+		time.Minute); !errors.Is(err, queue.ErrUnreasoned) {
 		t.Errorf("a drop without a reason: %v", err)
 	}
 	n, more, err := s.operator.DropMatching(t.Context(), by, queue.Filter{Lane: queue.Bulk}, 0)
@@ -242,22 +267,25 @@ func TestADropByFilterTakesWhatFitsAndNothingElse(t *testing.T) {
 	if n != 200 || more || err != nil {
 		t.Errorf("the rest: %d, %v, %v", n, more, err)
 	}
-	if left := s.ask(`SELECT count(*) FILTER (WHERE lane = 'default') || ' and ' || count(*) FILTER (WHERE lane <> 'default') FROM job`); left != "700 and 0" {
+	if left := s.ask(`SELECT count(*) FILTER (WHERE lane = 'default') || ' and ' || count(*) FILTER (WHERE lane <>
+		'default') FROM job`); left != "700 and 0" {
 		t.Errorf("left: %s", left)
 	}
-	if said := s.ask(`SELECT sum(count) || ' ' || min(scope) || ' ' || min(reason) FROM job_act`); said != `700 {"lane":"bulk"} a bad release` {
+	if said := s.ask(`SELECT sum(count) || ' ' || min(scope) || ' ' || min(reason) FROM job_act`); said !=
+		`700 {"lane":"bulk"} a bad release` {
 		t.Errorf("the audit has %s", said)
 	}
 }
 
-// redrive starts one of everything and answers a function that steps it.
+// redrive starts a redrive of f and returns a function that executes one step.
 func (s *station) redrive(f queue.Filter, rate int) (*queue.Redrive, func() (full, more bool)) {
 	s.t.Helper()
 	asked := 0
-	r, err := s.operator.StartRedrive(s.t.Context(), queue.By{Actor: "ada", Reason: "mended"}, f, rate, func(context.Context, *postgres.Tx, id.ID) error {
-		asked++
-		return nil
-	})
+	r, err := s.operator.StartRedrive(s.t.Context(), queue.By{Actor: "ada", Reason: "mended"}, f, rate,
+		func(context.Context, *postgres.Tx, id.ID) error {
+			asked++
+			return nil
+		})
 	if err != nil || asked != 1 {
 		s.t.Fatal(err, asked)
 	}
@@ -271,7 +299,7 @@ func (s *station) redrive(f queue.Filter, rate int) (*queue.Redrive, func() (ful
 	}
 }
 
-// since sets the moment up to which a redrive's rate has been used.
+// since sets the time up to which a redrive's rate has been used.
 func (s *station) since(r *queue.Redrive, ago string) {
 	s.t.Helper()
 	s.exec(`UPDATE job_redrive SET stepped_at = clock_timestamp() - $2::interval WHERE id = $1`, r.ID, ago)
@@ -285,7 +313,7 @@ func TestARedriveKeepsItsRateAndEndsWithTheLastThatFits(t *testing.T) {
 	if r.Total != 700 {
 		t.Errorf("%d fit, want 700", r.Total)
 	}
-	// A statement takes its time, in which the rate allows for some more; hence lower and upper bounds.
+	// A statement takes time, in which the rate allows more jobs; hence lower and upper limits.
 	for _, tc := range []struct {
 		ago       string
 		low, high int
@@ -299,14 +327,16 @@ func TestARedriveKeepsItsRateAndEndsWithTheLastThatFits(t *testing.T) {
 			t.Errorf("%s after the last step %d were moved, want %d to %d", tc.ago, n, tc.low, tc.high)
 		}
 	}
-	// Oldest first, each one anew, and without a slot: the feeder gives those.
-	if odd := s.ask(`SELECT count(*) FROM job WHERE state = 'ready' AND (attempt, losses) <> (0, 0) OR state = 'ready' AND wake_at IS NOT NULL OR lane <> 'bulk' AND state = 'ready'`); odd != "0" {
+	// Oldest first, reset, and without a slot: the feeder assigns slots.
+	if odd := s.ask(`SELECT count(*) FROM job WHERE state = 'ready' AND (attempt, losses) <> (0, 0)
+		OR state = 'ready' AND wake_at IS NOT NULL OR lane <> 'bulk' AND state = 'ready'`); odd != "0" {
 		t.Errorf("%s rows are not as they should be", odd)
 	}
-	if out := s.ask(`SELECT ((SELECT max(id::text) FROM job WHERE state = 'ready') < (SELECT min(id::text) FROM job WHERE state = 'dead' AND lane = 'bulk'))::text`); out != "true" {
+	if out := s.ask(`SELECT ((SELECT max(id::text) FROM job WHERE state = 'ready') < (SELECT min(id::text)
+		FROM job WHERE state = 'dead' AND lane = 'bulk'))::text`); out != "true" {
 		t.Error("they were not moved in their order")
 	}
-	// One that dies again stays dead, as does what a run's lock holds for as long as it does.
+	// A job that dies again stays dead, and so does a job while a run holds its lock.
 	s.exec(`UPDATE job SET state = 'dead' WHERE (id) IN (SELECT id FROM job WHERE state = 'ready' LIMIT 1)`)
 	for more := true; more; {
 		s.since(r, "2 seconds")
@@ -315,10 +345,13 @@ func TestARedriveKeepsItsRateAndEndsWithTheLastThatFits(t *testing.T) {
 	if n := s.ready(); n != 699 {
 		t.Errorf("%d run again, want 699", n)
 	}
-	if said := s.ask(`SELECT done || ' ' || (ended_at IS NOT NULL) || ' ' || cancelled FROM job_redrive`); said != "700 true false" {
+	if said := s.ask(`SELECT done || ' ' || (ended_at IS NOT NULL) || ' ' || cancelled FROM job_redrive`); said !=
+		"700 true false" {
 		t.Errorf("it says %s", said)
 	}
-	if said := s.ask(`SELECT sum(count) || ' ' || sum(cardinality(jobs)) || ' ' || min(actor) FROM job_act WHERE act = 'redrive'`); said != "700 700 ada" {
+	if said := s.ask(
+		`SELECT sum(count) || ' ' || sum(cardinality(jobs)) || ' ' || min(actor) FROM job_act
+			WHERE act = 'redrive'`); said != "700 700 ada" {
 		t.Errorf("the audit says %s", said)
 	}
 	if _, more := step(); more {
@@ -343,7 +376,8 @@ func TestACancelledRedriveMovesNothingMore(t *testing.T) {
 	step()
 	before := s.ready()
 	for _, want := range []bool{true, false} {
-		if done, err := s.operator.CancelRedrive(t.Context(), queue.By{Actor: "bob"}, r.ID); err != nil || done != want {
+		if done, err := s.operator.CancelRedrive(t.Context(), queue.By{Actor: "bob"}, r.ID); err != nil ||
+			done != want {
 			t.Errorf("cancel: %v, %v; want %v", done, err, want)
 		}
 	}
@@ -352,18 +386,23 @@ func TestACancelledRedriveMovesNothingMore(t *testing.T) {
 		t.Errorf("it went on: %d, before %d", s.ready(), before)
 	}
 	all, err := s.operator.Redrives(t.Context())
-	if err != nil || len(all) != 1 || !all[0].Cancelled || all[0].EndedAt == nil || all[0].Done != before || all[0].Filter.Error != "reset" || all[0].Total != 99 {
+	if err != nil || len(all) != 1 || !all[0].Cancelled || all[0].EndedAt == nil || all[0].Done != before ||
+		all[0].Filter.Error != "reset" || all[0].Total != 99 {
 		t.Errorf("listed as %+v, %v", all, err)
 	}
-	if said := s.ask(`SELECT string_agg(actor || ' ' || act, ', ' ORDER BY id) FROM job_act WHERE act <> 'redrive'`); said != "ada redrive.start, bob redrive.cancel" {
+	if said := s.ask(
+		`SELECT string_agg(actor || ' ' || act, ', ' ORDER BY id) FROM job_act WHERE act <> 'redrive'`); said !=
+		"ada redrive.start, bob redrive.cancel" {
 		t.Errorf("the audit says %s", said)
 	}
 	for rate, want := range map[int]error{0: queue.ErrRate, queue.MaxRate + 1: queue.ErrRate} {
-		if _, err := s.operator.StartRedrive(t.Context(), queue.By{}, queue.Filter{}, rate, nil); !errors.Is(err, want) {
+		if _, err := s.operator.StartRedrive(t.Context(), queue.By{}, queue.Filter{}, rate, nil); !errors.Is(err,
+			want) {
 			t.Errorf("rate %d: %v", rate, err)
 		}
 	}
-	if _, err := s.operator.StartRedrive(t.Context(), queue.By{}, queue.Filter{State: queue.Open}, 1, nil); !errors.Is(err, queue.ErrNotDead) {
+	if _, err := s.operator.StartRedrive(t.Context(), queue.By{}, queue.Filter{State: queue.Open}, 1,
+		nil); !errors.Is(err, queue.ErrNotDead) {
 		t.Errorf("open jobs: %v", err)
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// station is an operator with rows to act on, and a look at asynq.
+// station is an operator, rows to act on, and an inspector of asynq.
 type station struct {
 	t        *testing.T
 	db       *testkit.Database
 	sql      *pgxpool.Pool // superuser
-	ledger   *queue.Ledger
+	ledger   *queue.Store
 	operator *queue.Operator
 	inspect  *asynq.Inspector
 	enqueue  *queue.Enqueuer
@@ -42,8 +42,9 @@ func operate(t *testing.T) *station {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.sql.Close)
-	s.ledger = queue.NewLedger(s.db.App, s.db.System)
-	s.operator, s.inspect, s.enqueue = queue.NewOperator(s.ledger, client), asynq.NewInspectorFromRedisClient(client), queue.NewEnqueuer(client)
+	s.ledger = queue.NewStore(s.db.App, s.db.System)
+	s.operator, s.inspect, s.enqueue = queue.NewOperator(s.ledger, client), asynq.NewInspectorFromRedisClient(client),
+		queue.NewEnqueuer(client)
 	return s
 }
 
@@ -66,7 +67,7 @@ func (s *station) ask(sql string, args ...any) string {
 	return *said
 }
 
-// states are the rows that an act may meet, by what differs from a new one, and what asynq has of each.
+// states is the rows that an action may meet, as differences from a new row, and their state in asynq.
 var states = map[string]struct{ set, asynq string }{
 	"waiting": {"wake_at = NULL, run_at = now() + interval '1 hour', dedupe_key = 'k'", ""},
 	"retry":   {"wake_at = NULL, run_at = now() + interval '1 hour', attempt = 2, last_error = 'no'", ""},
@@ -75,14 +76,16 @@ var states = map[string]struct{ set, asynq string }{
 	"dead":    {"wake_at = NULL, state = 'dead', attempt = 8, losses = 3, last_error = 'no'", "archived"},
 }
 
-// row makes a job in a state.
+// row adds a job in a state.
 func (s *station) row(state string) queue.Key {
 	s.t.Helper()
 	k := queue.Key{Org: s.org, ID: id.New()}
 	if state == "none" {
 		return k
 	}
-	s.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
+	s.exec(
+		`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
+			VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
 	s.exec(`UPDATE job SET `+states[state].set+` WHERE id = $1`, k.ID)
 	if states[state].asynq != "" {
 		for _, err := range s.enqueue.Enqueue(s.t.Context(), s.ref(k)) {
@@ -103,12 +106,14 @@ func (s *station) ref(k queue.Key) queue.Ref {
 	return queue.Ref{ID: k.ID, Org: k.Org, Kind: "test.kind", Lane: queue.Default, MaxAttempts: 8}
 }
 
-// look says in one line what became of a job: state, failed attempts, whether a look is due at once (now), later
-// (set) or not at all, its dedupe key, and its task.
+// look describes a job in one line: state, failed attempts, whether wake_at is now, later (set) or NULL, dedupe key,
+// and task.
 func (s *station) look(k queue.Key) string {
 	s.t.Helper()
-	row := s.ask(`SELECT state || ' ' || attempt || ' ' || losses || CASE WHEN wake_at <= now() THEN ' now' WHEN wake_at IS NULL THEN ' null' ELSE ' set' END
-		|| coalesce(' ' || dedupe_key, '') || CASE WHEN (SELECT count(*) FROM job_death d WHERE d.id = job.id) <> (state = 'dead')::int THEN ' AND ITS DEATH IS WRONG' ELSE '' END
+	row := s.ask(`SELECT state || ' ' || attempt || ' ' || losses || CASE WHEN wake_at <= now() THEN ' now'
+		WHEN wake_at IS NULL THEN ' null' ELSE ' set' END
+		|| coalesce(' ' || dedupe_key, '') || CASE WHEN (SELECT count(*) FROM job_death d
+		WHERE d.id = job.id) <> (state = 'dead')::int THEN ' AND ITS DEATH IS WRONG' ELSE '' END
 		FROM job WHERE id = $1`, k.ID)
 	task := "-"
 	if info, err := s.inspect.GetTaskInfo("default", s.ref(k).TaskID()); err == nil {
@@ -161,7 +166,9 @@ func TestEveryActDoesInEveryStateWhatItSays(t *testing.T) {
 		if got := s.act(tc.act, k); got[0] != tc.want || s.look(k) != tc.row {
 			t.Errorf("%s of one that is %s: %s, %q; want %s, %q", tc.act, tc.state, got[0], s.look(k), tc.want, tc.row)
 		}
-		audit, want := s.ask(`SELECT actor || ' ' || act || ' ' || count || ' ' || reason FROM job_act WHERE $1 = ANY (jobs)`, k.ID), "none"
+		audit, want := s.ask(
+			`SELECT actor || ' ' || act || ' ' || count || ' ' || reason FROM job_act WHERE $1 = ANY (jobs)`, k.ID),
+			"none"
 		if tc.want == queue.Acted {
 			want = "ada " + tc.act + " 1 because"
 		}
@@ -169,7 +176,8 @@ func TestEveryActDoesInEveryStateWhatItSays(t *testing.T) {
 			t.Errorf("%s of one that is %s: the audit says %q, want %q", tc.act, tc.state, audit, want)
 		}
 	}
-	if said := s.ask(`SELECT DISTINCT last_error FROM job WHERE state = 'dead' AND attempt < 8`); said != "archived by ada: because" {
+	if said := s.ask(`SELECT DISTINCT last_error FROM job WHERE state = 'dead' AND attempt < 8`); said !=
+		"archived by ada: because" {
 		t.Errorf("an archived job says %q", said)
 	}
 }
@@ -189,14 +197,15 @@ func TestOneCallActsOnManyJobsAndAnswersEach(t *testing.T) {
 		}
 		if state == "waiting" {
 			k := queue.Key{Org: id.New(), ID: id.New()}
-			s.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
+			s.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
+				VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
 			keys = append(keys, k)
 		} else {
 			keys = append(keys, s.row(state))
 		}
 		want = append(want, result)
 	}
-	keys, want = append(keys, keys[1202]), append(want, queue.Acted) // named twice
+	keys, want = append(keys, keys[1202]), append(want, queue.Acted) // the same job twice
 	if diff := cmp.Diff(want, s.act("drop", keys...)); diff != "" {
 		t.Error(diff)
 	}
@@ -225,7 +234,7 @@ func TestAnActLeavesAJobAloneThatARunHoldsByItsLock(t *testing.T) {
 			t.Errorf("%s: %s, %q", act, got[0], s.look(k))
 		}
 	}
-	// A lock that lasts for a moment is no run's.
+	// A short lock is not a run's.
 	over := time.AfterFunc(60*time.Millisecond, func() { _ = run.Rollback(context.WithoutCancel(t.Context())) })
 	defer over.Stop()
 	if got := s.act("archive", k); got[0] != queue.Acted {
@@ -284,11 +293,13 @@ func TestWhatIsPausedIsNotPushedByRunNow(t *testing.T) {
 		t.Error("asynq was not told of the pause")
 	}
 	for _, want := range []bool{true, false} {
-		if changed, err := s.operator.Resume(t.Context(), queue.By{Actor: "ada"}, "kind", "test.kind"); err != nil || changed != want {
+		if changed, err := s.operator.Resume(t.Context(), queue.By{Actor: "ada"}, "kind", "test.kind"); err != nil ||
+			changed != want {
 			t.Errorf("resume: %v, %v; want %v", changed, err, want)
 		}
 	}
-	if n := s.ask(`SELECT string_agg(act || ' ' || scope, ', ' ORDER BY id) FROM job_act`); n != "pause kind test.kind, run , pause lane bulk, resume kind test.kind" {
+	if n := s.ask(`SELECT string_agg(act || ' ' || scope, ', ' ORDER BY id) FROM job_act`); n !=
+		"pause kind test.kind, run , pause lane bulk, resume kind test.kind" {
 		t.Errorf("the audit has %q", n)
 	}
 	for _, bad := range [][2]string{{"lane", "slow"}, {"org", "acme"}, {"kind", ""}, {"team", "x"}} {
@@ -306,7 +317,10 @@ func TestAnActNeedsNoRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = away.Close() })
-	for name, o := range map[string]*queue.Operator{"without": queue.NewOperator(s.ledger, nil), "away": queue.NewOperator(s.ledger, away)} {
+	for name, o := range map[string]*queue.Operator{
+		"without": queue.NewOperator(s.ledger, nil),
+		"away":    queue.NewOperator(s.ledger, away),
+	} {
 		s.operator = o
 		for _, act := range []string{"run", "archive", "drop"} {
 			if got := s.act(act, s.row("pushed")); got[0] != queue.Acted {
@@ -331,14 +345,16 @@ func TestAnOrgsWeightIsSetAndTakenBack(t *testing.T) {
 		changed bool
 		err     error
 	}{{3, true, nil}, {3, false, nil}, {100, true, nil}, {0, false, queue.ErrWeight}, {101, false, queue.ErrWeight}} {
-		if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org, step.weight); changed != step.changed || !errors.Is(err, step.err) {
+		if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org,
+			step.weight); changed != step.changed || !errors.Is(err, step.err) {
 			t.Errorf("%d: %v, %v", step.weight, changed, err)
 		}
 	}
 	if _, err := s.operator.SetWeight(t.Context(), queue.By{}, id.ID{}, 2); !errors.Is(err, queue.ErrNoOrg) {
 		t.Errorf("nobody: %v", err)
 	}
-	if all, err := s.operator.Weights(t.Context()); err != nil || len(all) != 1 || all[0] != (queue.Weight{Org: s.org, Weight: 100}) {
+	if all, err := s.operator.Weights(t.Context()); err != nil || len(all) != 1 ||
+		all[0] != (queue.Weight{Org: s.org, Weight: 100}) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org, 1); err != nil || !changed {

@@ -14,19 +14,19 @@ import (
 // MaxWeight is the greatest weight of an org.
 const MaxWeight = 100
 
-// ErrWeight is a weight that there is not.
-var ErrWeight = fmt.Errorf("a weight is from 1 to %d", MaxWeight)
+// ErrWeight reports a weight out of range.
+var ErrWeight = fmt.Errorf("weight must be from 1 to %d", MaxWeight)
 
-// ErrNoOrg is a weight for nobody: the platform's own jobs have weight 1.
-var ErrNoOrg = errors.New("a weight is an org's")
+// ErrNoOrg reports a weight without an org. The platform's own jobs have weight 1.
+var ErrNoOrg = errors.New("a weight needs an org")
 
-// Weight is an org's part of the slots where several orgs want them; 1 unless it was set.
+// Weight is an org's share of the slots when several orgs compete; 1 unless set.
 type Weight struct {
 	Org    id.ID `json:"org_id"`
 	Weight int   `json:"weight"`
 }
 
-// SetWeight gives an org its weight from the feeder's next round on; false where it had that one.
+// SetWeight sets an org's weight from the feeder's next round on. It returns false if the org already had that weight.
 func (o *Operator) SetWeight(ctx context.Context, by By, org id.ID, weight int) (bool, error) {
 	switch {
 	case weight < 1 || weight > MaxWeight:
@@ -38,18 +38,19 @@ func (o *Operator) SetWeight(ctx context.Context, by By, org id.ID, weight int) 
 	sql := `INSERT INTO job_weight (org_id, weight) VALUES ($6, $7)
 	ON CONFLICT (org_id) DO UPDATE SET weight = excluded.weight WHERE job_weight.weight <> excluded.weight`
 	args := []any{org, weight}
-	if weight == 1 { // as good as no row
+	if weight == 1 { // the default needs no row
 		sql, args = `DELETE FROM job_weight WHERE org_id = $6`, args[:1]
 	}
-	n, err := o.noted(ctx, by, "weight", sql, args...)
+	n, err := o.audited(ctx, by, "weight", sql, args...)
 	return n > 0, err
 }
 
-// Weights answers the orgs whose weight is not 1.
+// Weights returns the orgs with a weight other than 1.
 func (o *Operator) Weights(ctx context.Context) ([]Weight, error) {
 	var out []Weight
-	err := o.ledger.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
+	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
 		if err != nil {
 			return err
 		}

@@ -7,18 +7,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// A line's slots are few and its runs may be short, so that it would spend most of its time waiting for the next
-// round of the feeder. A refill is a round for those orgs alone whose runs have just ended, under the same lock and
-// by the same rules. It is for orgs of which a round saw everything, where that round gave everybody all that they may
-// have: then nothing that a refill gives is another org's due, and no line is passed over.
+// A concurrency key has few slots and its runs may be short, so it would spend most of its time waiting for the next
+// round of the feeder. A refill is a round for only the orgs in which a run has just ended, under the same lock and by
+// the same rules. It serves an org only if the last round saw all of the org's groups and gave every org all that it
+// may have. A refill therefore takes no slot that is due to another org, and skips no key.
 const (
-	refillOrgs   = 30 // in one refill
-	refillGroups = 30 // of each; what has more waits for the rounds
+	refillOrgs   = 30 // orgs per refill
+	refillGroups = 30 // groups per org; orgs with more wait for the rounds
 )
 
 const heldOfSQL = heldOf + ` AND org_id = ANY ($2::uuid[])` + byLine
 
-// groupsOfSQL is groupsSQL within the orgs that are named.
+// groupsOfSQL is groupsSQL limited to the given orgs.
 const groupsOfSQL = `
 WITH RECURSIVE walk AS (
 	SELECT n.org_id, n.line, n.kind, n.run_at
@@ -38,9 +38,9 @@ WITH RECURSIVE walk AS (
 	) AS n
 )` + headsSQL
 
-// Refill is Feed for those of the orgs of which Short says so. later are those that have to be asked for again,
-// because another feeder feeds the lane or because they are too many for one time.
-func (l *Ledger) Refill(ctx context.Context, lane Lane, limit int, orgs []id.ID) (refs []Ref, later []id.ID, err error) {
+// Refill is Feed for those orgs for which Short returns true. later is the orgs to pass again, because another feeder
+// feeds the lane or because there were too many for one refill.
+func (l *Store) Refill(ctx context.Context, lane Lane, limit int, orgs []id.ID) (refs []Ref, later []id.ID, err error) {
 	orgs = slices.DeleteFunc(slices.Clone(orgs), func(org id.ID) bool { return !l.Short(lane, org) })
 	now := orgs[:min(len(orgs), refillOrgs)]
 	if len(now) == 0 || limit <= 0 {
@@ -53,24 +53,24 @@ func (l *Ledger) Refill(ctx context.Context, lane Lane, limit int, orgs []id.ID)
 	return refs, orgs[len(now):], nil
 }
 
-// Short tells whether jobs of the org wait for nothing but the end of others of their lines, as far as this ledger's
-// last look at them tells: ask for a Refill when one of the org's has ended.
-func (l *Ledger) Short(lane Lane, org id.ID) bool {
+// Short reports whether the org has due jobs that wait only for other jobs of its concurrency keys to end, as of this
+// Store's last round or refill for the org. If so, call Refill when one of the org's jobs has ended.
+func (l *Store) Short(lane Lane, org id.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.short[lane][org]
 }
 
-// remember keeps whom a round left short. It is nobody where some may not have got all that they may have, or where the
-// lane is paused.
-func (l *Ledger) remember(r *round, all bool) {
+// remember records which orgs a round left short. It records none if the round was cut short, so that some orgs may not
+// have got all that they may have, or if the lane is paused.
+func (l *Store) remember(r *feedRound, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.short == nil {
 		l.short = map[Lane]map[id.ID]bool{}
 	}
 	short := l.short[r.lane]
-	if short == nil || !all || r.of == nil && r.from == (spot{}) && r.to == (spot{}) {
+	if short == nil || !all || r.of == nil && r.from == (feedCursor{}) && r.to == (feedCursor{}) {
 		short = map[id.ID]bool{}
 		l.short[r.lane] = short
 	}
@@ -85,8 +85,9 @@ func (l *Ledger) remember(r *round, all bool) {
 	}
 }
 
-// short tells whether the org has lines that have to wait for one of them to end. Lines with a rate wait for theirs.
-func (r *round) short(t *tenant) bool {
+// short reports whether the org has concurrency keys that must wait for one of their runs to end. Rate-limited keys do
+// not count, because they wait for their rate.
+func (r *feedRound) short(t *tenant) bool {
 	return t.lines > 0 && len(t.groups) <= refillGroups && slices.ContainsFunc(t.groups, func(g *group) bool {
 		return !g.line.IsZero() && !g.empty && g.most > 0 && r.rated[[2]id.ID{g.org, g.line}] == nil
 	})

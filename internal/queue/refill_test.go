@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// gave moves jobs from those that wait to those that hold a slot.
+// gave moves jobs from waiting to held.
 func (w *world) gave(refs []queue.Ref) {
 	has := map[id.ID]bool{}
 	for _, r := range refs {
@@ -25,11 +25,12 @@ func (w *world) gave(refs []queue.Ref) {
 	}
 }
 
-// end ends about half of what holds a slot.
+// end completes about half of the jobs with a slot.
 func (w *world) end(t *testing.T, sql *pgx.Conn) {
 	t.Helper()
 	rows, err := sql.Query(t.Context(), `
-		DELETE FROM job WHERE lane = 'default' AND state = 'ready' AND wake_at IS NOT NULL AND hashtext(id::text) % 2 = 0
+		DELETE FROM job WHERE lane = 'default' AND state = 'ready' AND wake_at IS NOT NULL
+		AND hashtext(id::text) % 2 = 0
 		RETURNING org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid)`)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func (w *world) end(t *testing.T, sql *pgx.Conn) {
 	}
 }
 
-// short is who has a line whose jobs wait for one of its own to end, or of the org's other lines.
+// short returns the orgs with a key that waits for a run of one of the org's keys to end.
 func (w *world) short() map[id.ID]bool {
 	lines, out := map[id.ID]int{}, map[id.ID]bool{}
 	for key, n := range w.held {
@@ -67,12 +68,12 @@ func TestARefillGivesItsOrgsWhatANaiveEvaluatorOfTheirRowsGivesThem(t *testing.T
 			t.Fatal(err)
 		}
 		w := roll(1000+seed, now)
-		for key, l := range w.lines { // what a rate gives depends on how long this test takes
+		for key, l := range w.lines { // rates depend on this test's speed
 			l.rate = 0
 			w.lines[key] = l
 		}
 		w.write(t, sql)
-		ledger := queue.NewLedger(db.App, db.System)
+		ledger := queue.NewStore(db.App, db.System)
 		refs, err := ledger.Feed(t.Context(), queue.Default, 10_000)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,8 @@ func TestARefillGivesItsOrgsWhatANaiveEvaluatorOfTheirRowsGivesThem(t *testing.T
 			}
 		}
 		orgs = append(orgs, id.New())
-		if refs, _, err := ledger.Refill(t.Context(), queue.Default, 100, slices.Clone(orgs)); err != nil || len(refs) > 0 {
+		if refs, _, err := ledger.Refill(t.Context(), queue.Default, 100, slices.Clone(orgs)); err != nil ||
+			len(refs) > 0 {
 			t.Fatalf("seed %d: %d slots before anything ended, %v", seed, len(refs), err)
 		}
 		w.end(t, sql)
@@ -114,7 +116,9 @@ func TestARefillGivesItsOrgsWhatANaiveEvaluatorOfTheirRowsGivesThem(t *testing.T
 			slots += n
 			for i, job := range w.waiting[key] {
 				if given[job.id] != (i < n) {
-					t.Fatalf("seed %d, limit %d, org %s, line %s: job %d of %d has a slot: %t; want the first %d to have one", seed, limit, key[0], key[1], i, len(w.waiting[key]), given[job.id], n)
+					t.Fatalf(
+						"seed %d, limit %d, org %s, line %s: job %d of %d has a slot: %t; want the first %d to "+
+							"have one", seed, limit, key[0], key[1], i, len(w.waiting[key]), given[job.id], n)
 				}
 			}
 		}
@@ -134,31 +138,36 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 	org, other, line := id.New(), id.New(), id.New()
 	if _, err := sql.Exec(t.Context(), `
 		INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due, line)
-		SELECT o, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - interval '1 s', true, $3 FROM unnest(ARRAY[$1, $2]::uuid[]) AS o, generate_series(1, 40)`, org, other, line); err != nil {
+		SELECT o, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - interval '1 s', true, $3
+		FROM unnest(ARRAY[$1, $2]::uuid[]) AS o, generate_series(1, 40)`, org, other, line); err != nil {
 		t.Fatal(err)
 	}
-	l := queue.NewLedger(db.App, db.System)
+	l := queue.NewStore(db.App, db.System)
 	feed := func(limit, want int, short bool) {
 		t.Helper()
 		refs, err := l.Feed(t.Context(), queue.Default, limit)
-		if err != nil || len(refs) != want || l.Short(queue.Default, org) != short || l.Short(queue.Default, other) != short {
-			t.Errorf("%d slots, %v; short: %t, %t", len(refs), err, l.Short(queue.Default, org), l.Short(queue.Default, other))
+		if err != nil || len(refs) != want || l.Short(queue.Default, org) != short ||
+			l.Short(queue.Default, other) != short {
+			t.Errorf("%d slots, %v; short: %t, %t", len(refs), err, l.Short(queue.Default, org),
+				l.Short(queue.Default, other))
 		}
 	}
-	feed(10, 10, false) // as many wait for a slot of the lane
-	feed(100, 10, true) // each line has its ten
+	feed(10, 10, false) // more wait for a slot of the lane
+	feed(100, 10, true) // each key has ten slots
 	if _, err := sql.Exec(t.Context(), "DELETE FROM job WHERE wake_at IS NOT NULL"); err != nil {
 		t.Fatal(err)
 	}
-	// Beside another feeder nothing is given, and nothing forgotten.
+	// While another feeder holds the lock no slot is assigned, and no org is forgotten.
 	beside, err := sql.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := beside.Exec(t.Context(), "SELECT pg_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext('default'))"); err != nil {
+	if _, err := beside.Exec(t.Context(),
+		"SELECT pg_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext('default'))"); err != nil {
 		t.Fatal(err)
 	}
-	if refs, later, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil || len(refs) != 0 || len(later) != 2 {
+	if refs, later, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil ||
+		len(refs) != 0 || len(later) != 2 {
 		t.Errorf("%d slots, later %v, %v", len(refs), later, err)
 	}
 	feed(100, 0, true)
@@ -171,7 +180,8 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 	if _, err := sql.Exec(t.Context(), "DELETE FROM job WHERE wake_at IS NOT NULL OR org_id = $1", other); err != nil {
 		t.Fatal(err)
 	}
-	if refs, _, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil || len(refs) != 10 || l.Short(queue.Default, other) {
+	if refs, _, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil || len(refs) != 10 ||
+		l.Short(queue.Default, other) {
 		t.Errorf("%d slots, %v; an org without jobs is short: %t", len(refs), err, l.Short(queue.Default, other))
 	}
 }
@@ -183,10 +193,11 @@ func TestAPausedLaneIsRefilledForNobodyAndAsksForNothing(t *testing.T) {
 	org, line := id.New(), id.New()
 	if _, err := sql.Exec(t.Context(), `
 		INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, due, line)
-		SELECT $1, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - interval '1 s', true, $2 FROM generate_series(1, 40)`, org, line); err != nil {
+		SELECT $1, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - interval '1 s', true, $2
+		FROM generate_series(1, 40)`, org, line); err != nil {
 		t.Fatal(err)
 	}
-	l := queue.NewLedger(db.App, db.System)
+	l := queue.NewStore(db.App, db.System)
 	if refs, err := l.Feed(t.Context(), queue.Default, 100); err != nil || len(refs) != queue.Slots {
 		t.Fatalf("%d slots, %v", len(refs), err)
 	}

@@ -11,71 +11,71 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Run is one run of a job, as its Work sees it.
+// Run is one run of a job as its work function sees it.
 type Run[A any] struct {
 	*Claimed
 	Args A
 }
 
-// Claimed is a job that this process holds. Pass ID as the idempotency key of what the run calls.
+// Claimed is a job that this process has claimed. Pass ID as the idempotency key to the services that the run calls.
 type Claimed struct {
 	ID          id.ID
 	Org         id.ID
 	Kind        string
 	Raw         json.RawMessage // the args as stored
-	Attempt     int             // which try this is, from 1; kills and snoozes do not count
+	Attempt     int             // this attempt, from 1; kills and snoozes do not count
 	MaxAttempts int
 	CreatedAt   time.Time
 	Lane        Lane
-	Waited      time.Duration // from when it was due to the claim, by the database's clock
-	waited      float64       // the same as it is read, in seconds
-	owner       *id.ID        // the fence; nil where the row lock is the lease
+	Waited      time.Duration // from due to claimed, by the database's clock
+	waited      float64       // Waited in seconds, as scanned
+	owner       *id.ID        // the fence; nil if the row lock is the lease
 	effects     []func(context.Context, *postgres.Tx) error
 	shared      []part
 	unhooked    bool // see SkipHook
 }
 
-// part is what a run wants written together with what others want.
+// part is one item of a run that its Writer writes together with the items of other runs.
 type part struct {
 	by   Writer
 	item any
 }
 
-// Writer writes what several runs of one org left, in as few statements as it can. It queues them and awaits
-// nothing; what it writes is in the items, of which there is at least one. It is a pointer: runs that name the same
-// one write together.
+// Writer writes the items of several runs of one org in as few statements as possible. It must only queue statements
+// and not wait for them. items has at least one element. A Writer must be a pointer: runs with the same pointer are
+// written together.
 type Writer interface {
 	Write(tx *postgres.Tx, items []any) error
 }
 
-// Last tells whether a failure now would be the last.
+// Last reports whether this is the last attempt.
 func (c *Claimed) Last() bool { return c.Attempt >= c.MaxAttempts }
 
-// Effect adds rows to the transaction that ends this run, whatever its verdict: they are written if and only
-// if the verdict is. It is for call-out kinds; a Tx kind writes in the transaction that it was given. A commit
-// that has to be repeated runs write again.
+// Effect adds writes to the transaction that ends this run, whatever its outcome: they are written if and only if the
+// completion is. It is for call-out kinds; a Tx kind writes in the transaction that it was given. write runs again if
+// the commit is repeated.
 func (c *Claimed) Effect(write func(context.Context, *postgres.Tx) error) {
 	c.effects = append(c.effects, write)
 }
 
-// Share is Effect for rows that by can write for many runs at once. Runs that are done, and have no other effects,
-// share the transaction that ends them; each one's item is written if and only if its own verdict is. It may be
-// written again after an error, and by another goroutine: item must not change any more.
-func (c *Claimed) Share(by Writer, item any) {
+// EffectBatch is like Effect, for rows that by can write for many runs at once. Runs that are done and have no other
+// effects share the transaction that ends them. Each run's item is written if and only if its own completion is. After
+// an error the item may be written again, also by another goroutine, so item must not change any more.
+func (c *Claimed) EffectBatch(by Writer, item any) {
 	c.shared = append(c.shared, part{by, item})
 }
 
-// Handler is a kind together with its work; exactly one of Call and Tx is set.
+// Handler is a kind and its work function. Exactly one of Call and Tx is set.
 type Handler struct {
 	Kind    string
 	Options Options
-	// Call is the work of a kind that calls out: claim, call, finish in one fenced transaction.
+	// Call is the work of a call-out kind: claim, call, then complete in one fenced transaction.
 	Call func(context.Context, *Claimed) error
-	// Tx is the work of a kind whose effects are only rows: one transaction, exactly once.
+	// Tx is the work of a kind with only rows as effects: one transaction, exactly once.
 	Tx func(context.Context, *postgres.Tx, *Claimed) error
 }
 
-// Handle ties k to work that calls out. Work returns nil, an error (another try), Drop or Snooze.
+// Handle returns the Handler of a call-out kind. work returns nil, an error (for a retry), Drop or Snooze.
 func (k Kind[A]) Handle(work func(context.Context, *Run[A]) error) Handler {
 	return Handler{Kind: k.name, Options: k.opt, Call: func(ctx context.Context, c *Claimed) error {
 		run, err := open[A](c)
@@ -86,7 +86,7 @@ func (k Kind[A]) Handle(work func(context.Context, *Run[A]) error) Handler {
 	}}
 }
 
-// HandleTx ties k to work whose effects are rows of tx alone, which is under the job's org.
+// HandleTx returns the Handler of a kind with only rows of tx as effects. tx runs under the job's org.
 func (k Kind[A]) HandleTx(work func(context.Context, *postgres.Tx, *Run[A]) error) Handler {
 	return Handler{Kind: k.name, Options: k.opt, Tx: func(ctx context.Context, tx *postgres.Tx, c *Claimed) error {
 		run, err := open[A](c)
@@ -120,25 +120,25 @@ type retryError struct {
 
 func (r retryError) Unwrap() error { return r.error }
 
-// Drop ends the job for good with err: trying again cannot help. The row is kept as dead.
+// Drop makes the job dead with err, because a retry cannot help. The row is kept.
 func Drop(err error) error { return dropped{err} }
 
-// Snooze puts the job off by d without spending a try.
+// Snooze postpones the job by d without spending an attempt.
 func Snooze(d time.Duration) error { return snoozed{d} }
 
-// RetryIn is err, a failure that spends a try, with the wait until the next one chosen by the work.
+// RetryIn returns err as a failure that spends an attempt, with d as the delay until the next attempt.
 func RetryIn(err error, d time.Duration) error { return retryError{err, d} }
 
-// IsDrop tells whether err carries Drop.
+// IsDrop reports whether err wraps Drop.
 func IsDrop(err error) bool { _, ok := errors.AsType[dropped](err); return ok }
 
-// SnoozeOf answers the wait that err carries, if it is a Snooze.
+// SnoozeOf returns the delay of err if err wraps Snooze.
 func SnoozeOf(err error) (time.Duration, bool) {
 	s, ok := errors.AsType[snoozed](err)
 	return s.For, ok
 }
 
-// RetryOf answers the wait that err carries, if the work chose one.
+// RetryOf returns the delay of err if err wraps RetryIn.
 func RetryOf(err error) (time.Duration, bool) {
 	r, ok := errors.AsType[retryError](err)
 	return r.in, ok

@@ -17,17 +17,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// neverByAsynq is the time limit that asynq gets: the worker has limits of its own, and asynq's would free the
-// slot of a run that is still going.
+// neverByAsynq is asynq's timeout for tasks. The worker has its own timeouts; asynq's would free the slot of a run that
+// is still going.
 const neverByAsynq = 24 * time.Hour
 
-// Task is what a delivery says: look at this job of this org.
+// Task is the payload of a delivery: check this job of this org.
 type Task struct {
 	ID  id.ID `json:"id"`
 	Org id.ID `json:"org"`
 }
 
-// A payload as payload writes it: two ids at fixed places.
+// The payload as written by payload: two ids at fixed positions.
 const (
 	payloadID  = `{"id":"`
 	payloadOrg = `","org":"`
@@ -35,7 +35,7 @@ const (
 	idLength   = 36
 )
 
-// payload is t as JSON.
+// payload returns t as JSON.
 func (t Task) payload() []byte {
 	out := make([]byte, 0, len(payloadID)+idLength+len(payloadOrg)+idLength+len(payloadEnd))
 	out = append(append(out, payloadID...), t.ID.String()...)
@@ -43,14 +43,15 @@ func (t Task) payload() []byte {
 	return append(out, payloadEnd...)
 }
 
-// ReadTask decodes the payload of a delivery, at once where payload wrote it: each run begins here, in a goroutine whose
-// stack encoding/json makes grow.
+// ReadTask decodes the payload of a delivery. It has a fast path for what payload writes, because each run starts here
+// in a new goroutine and encoding/json would grow its stack.
 func ReadTask(payload []byte) (t Task, err error) {
 	rest, ours := bytes.CutPrefix(payload, []byte(payloadID))
 	if ours && len(rest) == idLength+len(payloadOrg)+idLength+len(payloadEnd) {
 		job, between := rest[:idLength], rest[idLength:idLength+len(payloadOrg)]
 		org, end := rest[idLength+len(payloadOrg):][:idLength], rest[len(rest)-len(payloadEnd):]
-		if string(between) == payloadOrg && string(end) == payloadEnd && t.ID.UnmarshalText(job) == nil && t.Org.UnmarshalText(org) == nil && !t.ID.IsZero() {
+		if string(between) == payloadOrg && string(end) == payloadEnd && t.ID.UnmarshalText(job) == nil &&
+			t.Org.UnmarshalText(org) == nil && !t.ID.IsZero() {
 			return t, nil
 		}
 	}
@@ -64,39 +65,40 @@ func ReadTask(payload []byte) (t Task, err error) {
 	return t, nil
 }
 
-// TaskID is the job's present name in asynq, "id:dispatch".
+// TaskID returns the job's current task ID in asynq, "id:dispatch".
 func (r Ref) TaskID() string { return r.ID.String() + ":" + strconv.Itoa(r.Dispatch) }
 
-// task is the job as asynq gets it. Retention, Unique, Group and ProcessIn are not used: they would keep,
-// merge or delay what Postgres alone decides.
+// task returns the job as an asynq task. It does not use Retention, Unique, Group or ProcessIn, which would keep, merge
+// or delay tasks; Postgres alone decides that.
 func (r Ref) task() (*asynq.Task, []asynq.Option) {
 	return asynq.NewTask(r.Kind, Task{ID: r.ID, Org: r.Org}.payload()), []asynq.Option{
-		asynq.TaskID(r.TaskID()), asynq.Queue(string(r.Lane)), asynq.MaxRetry(r.MaxAttempts), asynq.Timeout(neverByAsynq),
+		asynq.TaskID(r.TaskID()), asynq.Queue(string(r.Lane)), asynq.MaxRetry(r.MaxAttempts),
+		asynq.Timeout(neverByAsynq),
 	}
 }
 
-// Enqueuer puts tasks into asynq. It is safe for concurrent use.
+// Enqueuer adds tasks to asynq. It is safe for concurrent use.
 type Enqueuer struct {
 	redis redis.UniversalClient
 	asynq *asynq.Client
 }
 
-// NewEnqueuer uses c, to which it adds a hook that acts on this Enqueuer's own commands only.
+// NewEnqueuer returns an Enqueuer that uses c. It adds a hook to c that affects only this Enqueuer's commands.
 func NewEnqueuer(c redis.UniversalClient) *Enqueuer {
 	c.AddHook(collect{})
 	return &Enqueuer{redis: c, asynq: asynq.NewClientFromRedisClient(c)}
 }
 
-// Enqueue answers one error per ref: nil, asynq.ErrTaskIDConflict where a task of that name exists in whatever
-// state, or Redis's error. Several refs travel in one pipeline; asynq has no batch call in v0.26, so its
-// commands are collected on their way out and sent together.
+// Enqueue returns one error per ref: nil, asynq.ErrTaskIDConflict if a task with that ID exists in any state, or an
+// error of Redis. Several refs share one pipeline. asynq v0.26 has no batch call, so a hook collects its commands, and
+// Enqueue sends them together.
 func (e *Enqueuer) Enqueue(ctx context.Context, refs ...Ref) []error {
 	if len(refs) == 1 {
 		return []error{e.one(ctx, refs[0])}
 	}
 	out := make([]error, len(refs))
 	var kept collected
-	var of []int // the ref of each kept command
+	var of []int // index in refs of each collected command
 	keeping := context.WithValue(ctx, collectKey{}, &kept)
 	for i, r := range refs {
 		out[i] = e.one(keeping, r)
@@ -112,14 +114,14 @@ func (e *Enqueuer) Enqueue(ctx context.Context, refs ...Ref) []error {
 	for i, args := range kept.args {
 		cmds[i] = pipe.Do(ctx, args...)
 	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
+	_, _ = pipe.Exec(ctx) // errors are per command
 	for i, cmd := range cmds {
 		added, err := cmd.Int()
 		switch {
 		case err == nil && added == 0:
 			err = asynq.ErrTaskIDConflict
 		case err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT"):
-			err = e.one(ctx, refs[of[i]]) // loads the script for the next time
+			err = e.one(ctx, refs[of[i]]) // also loads the script for the next call
 		}
 		out[of[i]] = err
 	}
@@ -136,7 +138,7 @@ type collectKey struct{}
 
 type collected struct{ args [][]any }
 
-// collect keeps the scripts of a context that carries a collected back, and answers "added" in their place.
+// collect is a hook. It holds back the scripts of a context with a *collected and returns "added" for each.
 type collect struct{}
 
 func (collect) DialHook(next redis.DialHook) redis.DialHook { return next }

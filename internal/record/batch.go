@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// The outcomes of a row of a batch.
+// Outcomes of a row of a batch.
 const (
 	Created   = "created"
 	Updated   = "updated"
@@ -16,14 +16,14 @@ const (
 	Failed    = "error"
 )
 
-// Outcome is what one row of a batch came to.
+// Outcome is the result of one row of a batch.
 type Outcome struct {
 	Result string
-	ID     id.ID // zero where Failed
+	ID     id.ID // zero for Failed
 	Fault  *fault.Fault
 }
 
-// Wrong is the outcome of a row that is wrong; err is a fault.
+// Wrong returns the outcome of an invalid row. err is a fault.
 func Wrong(err error) Outcome {
 	f := fault.Of(err)
 	if f != nil && f.Code == fault.ValidationFailed {
@@ -32,11 +32,12 @@ func Wrong(err error) Outcome {
 	return Outcome{Result: Failed, Fault: f}
 }
 
-// tries is how often a batch is done again because another transaction was quicker.
+// tries is the maximum number of attempts for a batch that conflicts with concurrent transactions.
 const tries = 5
 
-// Again runs work, which reads everything at once and writes everything at once, until what another transaction does in
-// between is no longer in its way: raced tells such an error. The last one is a conflict fault.
+// Again retries work, which reads everything at once and writes everything at once, while it conflicts with concurrent
+// transactions: raced reports whether an error is such a conflict. After the last attempt the error is a conflict
+// fault.
 func Again(ctx context.Context, tx *postgres.Tx, raced func(error) bool, work func() error) (err error) {
 	for range tries {
 		err = tx.Savepoint(ctx, func() error {
@@ -49,17 +50,18 @@ func Again(ctx context.Context, tx *postgres.Tx, raced func(error) bool, work fu
 			return err
 		}
 	}
-	return fault.New(fault.Conflict, "Other requests keep changing the same records. Send the batch again.").Because(err)
+	return fault.New(fault.Conflict, "Other requests keep changing the same records. Send the batch again.").
+		Because(err)
 }
 
-// Entry is one record as a batch has made it so far.
+// Entry is one record in its current state within a batch.
 type Entry[T any] struct {
-	Was Row[T] // as it is stored; zero where new
+	Was Row[T] // the stored row; zero if new
 	Now Row[T]
 	New bool
 }
 
-// Take makes ch the entry's state. However many rows of a batch change a record, it is one edit.
+// Take makes ch the entry's state. However many rows of a batch change a record, its edit is incremented once.
 func (e *Entry[T]) Take(t *Table[T], ch Change[T]) {
 	if ch.Edit = e.Was.Edit + 1; e.New {
 		was, _ := t.Stamps(&e.Now.Value)
@@ -69,7 +71,7 @@ func (e *Entry[T]) Take(t *Table[T], ch Change[T]) {
 	e.Now = ch.Row
 }
 
-// Change is what the batch made of the record in all; one that is not Changed is to be left alone.
+// Change returns the batch's total change to the record. The caller must not write a change that is not Changed.
 func (e *Entry[T]) Change() Change[T] {
 	ch := Change[T]{Row: e.Now, Before: e.Was.Value}
 	if !e.New {

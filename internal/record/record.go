@@ -1,8 +1,9 @@
-// Package record is what the plain records of an org share: a row with an id, an edit that its ETag shows, a time of its
-// last change and one of its archiving. It reads, locks, changes, archives, restores and lists them by keyset.
+// Package record implements the common operations on simple records of an org: rows with an id, an edit counter for the
+// ETag, updated_at and archived_at. It reads, locks, changes, archives and restores records, and lists them with keyset
+// pagination.
 //
-// A noun declares its Table and keeps what is its own: columns, rules, events. Contacts do not come here: what they are
-// found by lies in tables beside the row.
+// A domain package declares its Table and implements its columns, rules and events. Contacts do not use this package,
+// because they are found by side tables.
 package record
 
 import (
@@ -19,36 +20,37 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Table describes the records of type T. Name's table has the columns org_id, id, edit, updated_at and archived_at.
+// Table describes the records of type T. The table Name has the columns org_id, id, edit, updated_at and archived_at.
 type Table[T any] struct {
 	Name    string
-	Absent  string // the sentence of its not_found
-	Columns string // those that Scan reads after edit, separated by commas
-	// Scan answers where the columns go.
+	Absent  string // detail of its not_found fault
+	Columns string // the columns that Scan reads after edit, separated by commas
+	// Scan returns the scan targets of the columns.
 	Scan func(*T) []any
-	// Stamps are the places of the two times in a T.
+	// Stamps returns pointers to the two times in a T.
 	Stamps func(*T) (updated *wire.Time, archived **wire.Time)
 }
 
-// Row is a record with the counter of its ETag.
+// Row is a record with the edit counter of its ETag.
 type Row[T any] struct {
 	Value T
 	Edit  int
 }
 
-// Change is what a change came to.
+// Change is the result of a change to a record.
 type Change[T any] struct {
 	Row[T]
-	Before T // as it was; the zero T of a new one
-	// Previous are the changed members as they were, by their names on the wire; empty where nothing changed, and then
-	// nothing is to be written.
+	Before T // the previous value; the zero T for a new record
+	// Previous holds the previous values of the changed members, by JSON name. It is empty if nothing changed; the
+	// caller must then not write.
 	Previous map[string]any
 }
 
-// Changed tells whether anything is to be written.
+// Changed reports whether the caller must write the change.
 func (c *Change[T]) Changed() bool { return len(c.Previous) > 0 }
 
-// Match is the condition of a change: an error for an edit that the caller does not stand on. nil asks nothing.
+// Match is the precondition of a change. It returns an error for an edit that the caller does not accept. A nil Match
+// accepts every edit.
 type Match func(edit int64) error
 
 func (m Match) check(edit int) error {
@@ -58,7 +60,7 @@ func (m Match) check(edit int) error {
 	return m(int64(edit))
 }
 
-// NotFound is the fault for a record that is not there.
+// NotFound returns the fault for a record that does not exist.
 func (t *Table[T]) NotFound() *fault.Fault { return fault.New(fault.NotFound, t.Absent) }
 
 func (t *Table[T]) columns() string { return "edit, " + t.Columns }
@@ -67,12 +69,13 @@ func (t *Table[T]) scan(row pgx.CollectableRow) (r Row[T], err error) {
 	return r, row.Scan(append([]any{&r.Edit}, t.Scan(&r.Value)...)...)
 }
 
-// Get answers one record of the org, an archived one only if asked for; else a not_found fault.
+// Get returns one record of the org. An archived record is returned only with archivedToo. If there is no such record,
+// the error is a not_found fault.
 func (t *Table[T]) Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row[T], error) {
 	return t.one(ctx, tx, i, archivedToo, "")
 }
 
-// Lock is Get with the row held until the transaction ends.
+// Lock is Get with the row locked until the transaction ends.
 func (t *Table[T]) Lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row[T], error) {
 	return t.one(ctx, tx, i, archivedToo, " FOR UPDATE")
 }
@@ -95,9 +98,11 @@ func (t *Table[T]) one(ctx context.Context, tx *postgres.Tx, i id.ID, archivedTo
 	return r, nil
 }
 
-// Select answers the records that where finds; its arguments begin at $2, $1 is the org. With lock they are held, in the
-// order of their ids, so that two transactions wait for each other in one direction only.
-func (t *Table[T]) Select(ctx context.Context, tx *postgres.Tx, lock bool, where string, args ...any) ([]Row[T], error) {
+// Select returns the records that match where, with arguments from $2 on; $1 is the org. With lock it locks them in the
+// order of their ids, so that concurrent transactions cannot deadlock.
+func (t *Table[T]) Select(ctx context.Context, tx *postgres.Tx, lock bool, where string, args ...any) ([]Row[T],
+	error,
+) {
 	sql := "SELECT " + t.columns() + " FROM " + t.Name + " WHERE org_id = $1 AND " + where + " ORDER BY id"
 	if lock {
 		sql += " FOR UPDATE"
@@ -109,11 +114,15 @@ func (t *Table[T]) Select(ctx context.Context, tx *postgres.Tx, lock bool, where
 	return pgx.CollectRows(rows, t.scan)
 }
 
-// Update locks the live record i and lets apply change a copy of it. An archived or unknown one is a not_found fault, an
-// edit that match refuses is match's error. Nothing is written: that is the caller's, where the change is one.
+// Update locks the live record i and calls apply to change a copy of it. An archived or unknown record is a not_found
+// fault. If match refuses the edit, its error is returned. Update writes nothing: the caller must write the change if
+// it is Changed.
 //
-// Any number of updates may run at once: the row is locked, so of those that name one edit exactly one wins.
-func (t *Table[T]) Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, apply func(was, now *T) error) (Change[T], error) {
+// Update may be called concurrently for one record: the row is locked, so of several calls that require the same edit
+// exactly one succeeds.
+func (t *Table[T]) Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match,
+	apply func(was, now *T) error,
+) (Change[T], error) {
 	was, err := t.Lock(ctx, tx, i, false)
 	if err != nil {
 		return Change[T]{}, err
@@ -124,7 +133,7 @@ func (t *Table[T]) Update(ctx context.Context, tx *postgres.Tx, i id.ID, match M
 	return t.Next(was, apply)
 }
 
-// Next is the change that apply makes of was, without writing it.
+// Next returns the change that apply makes to was, without writing it.
 func (t *Table[T]) Next(was Row[T], apply func(was, now *T) error) (Change[T], error) {
 	ch := Change[T]{Row: was, Before: was.Value}
 	now := was.Value
@@ -140,8 +149,8 @@ func (t *Table[T]) Next(was Row[T], apply func(was, now *T) error) (Change[T], e
 	return ch, nil
 }
 
-// Archive hides the record. Of one that is archived already nothing changes, whatever match says, so that a repeated
-// call ends as the first did.
+// Archive hides the record. It does nothing if the record is already archived, and then does not call match, so that a
+// repeated call has the same result.
 func (t *Table[T]) Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change[T], error) {
 	was, err := t.Lock(ctx, tx, i, true)
 	if err != nil {
@@ -158,12 +167,13 @@ func (t *Table[T]) Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match 
 	now := wire.Now()
 	*updated, *archived, ch.Edit = now, &now, was.Edit+1
 	ch.Previous = map[string]any{"archived_at": nil}
-	tx.Queue("UPDATE "+t.Name+" SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2", tx.Org(), i, now)
+	tx.Queue("UPDATE "+t.Name+" SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2",
+		tx.Org(), i, now)
 	return ch, nil
 }
 
-// Restore undoes Archive. Of a live record nothing changes. The returned query is nil then; else the caller may look at
-// what the database says to it.
+// Restore undoes Archive. If the record is live, it does nothing and the returned query is nil. Otherwise the caller
+// may inspect the result of the returned query.
 func (t *Table[T]) Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change[T], *pgx.QueuedQuery, error) {
 	was, err := t.Lock(ctx, tx, i, true)
 	if err != nil {
@@ -176,12 +186,14 @@ func (t *Table[T]) Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Chang
 	}
 	ch.Previous = map[string]any{"archived_at": *archived}
 	*updated, *archived, ch.Edit = wire.Now(), nil, was.Edit+1
-	q := tx.Queue("UPDATE "+t.Name+" SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2", tx.Org(), i, *updated)
+	q := tx.Queue("UPDATE "+t.Name+
+		" SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2", tx.Org(), i,
+		*updated)
 	return ch, q, nil
 }
 
-// Changes are the members in which b differs from a, as they were in a, by their names on the wire. The time of the
-// change itself is not among them.
+// Changes returns the previous values, from a, of the members in which b differs from a, by JSON name. It excludes the
+// time of the change itself.
 func Changes[T any](a, b *T) map[string]any {
 	was := map[string]any{}
 	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()

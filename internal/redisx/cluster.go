@@ -8,20 +8,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Bounds of a cluster's client.
+// Limits of a cluster's client.
 const (
-	// reloadEvery is how old the map of slots may grow. go-redis's own 60 s are long for a change that no error tells of.
+	// reloadEvery is the maximum age of the slot map. go-redis's own 60 s are long for a change that causes no error.
 	reloadEvery = 10 * time.Second
-	// A node that is gone without a word must not hold the map's reload up, which asks the nodes one after the other.
+	// A node that is silently gone must not hold up the reload of the map, which asks the nodes one after the other.
 	nodeDial, nodeAnswer = time.Second, 3 * time.Second
 )
 
-// newCluster returns a client that asks for the map of slots again after an error that may mean a lost node. go-redis
-// does so only when a node that is alive says MOVED or READONLY; commands for a node that is gone fail until the next
-// reload (redis/go-redis#3979, open in v9.23.0).
+// newCluster returns a client that reloads the slot map after an error that may mean a lost node. go-redis does so only
+// when a live node responds with MOVED or READONLY; commands for a lost node fail until the next reload
+// (redis/go-redis#3979, open in v9.23.0).
 func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
 	o.ClusterStateReloadInterval = reloadEvery
-	for d, is := range map[*time.Duration]time.Duration{&o.DialTimeout: nodeDial, &o.ReadTimeout: nodeAnswer, &o.WriteTimeout: nodeAnswer} {
+	for d, is := range map[*time.Duration]time.Duration{
+		&o.DialTimeout: nodeDial, &o.ReadTimeout: nodeAnswer,
+		&o.WriteTimeout: nodeAnswer,
+	} {
 		if *d == 0 {
 			*d = is
 		}
@@ -34,13 +37,13 @@ func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
 	return c
 }
 
-// reload is the hook.
+// reload is a hook that reloads the slot map.
 type reload struct{ client *redis.ClusterClient }
 
-// DialHook passes on.
+// DialHook returns next unchanged.
 func (reload) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// ProcessHook reloads the map of slots after an error.
+// ProcessHook reloads the slot map after an error.
 func (r reload) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
@@ -49,7 +52,7 @@ func (r reload) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook does so for a pipeline.
+// ProcessPipelineHook reloads the slot map after an error in a pipeline.
 func (r reload) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
@@ -65,11 +68,11 @@ func (r reload) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 
 func (r reload) after(ctx context.Context, err error) {
 	if silent(err) {
-		r.client.ReloadState(ctx) // in the background, and once for all who ask meanwhile
+		r.client.ReloadState(ctx) // in the background, once for concurrent calls
 	}
 }
 
-// silent reports whether err is no answer of a node, and nothing that the caller did.
+// silent reports whether err is neither a node's reply nor caused by the caller.
 func silent(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
 		return false

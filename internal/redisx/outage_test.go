@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// The master that has a key's slot is lost. Commands for it, and a watch, succeed again soon after the promotion.
+// The master with a key's slot is lost. Commands for it, and a watch, succeed again soon after the promotion.
 func TestAClientFollowsAFailoverOfTheCluster(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*testkit.RedisShards, string) func() bool{
@@ -23,7 +23,7 @@ func TestAClientFollowsAFailoverOfTheCluster(t *testing.T) {
 			t.Parallel()
 			cluster := testkit.RedisReplicatedCluster(t)
 			set := map[string]func() bool{}
-			for kind, use := range map[string]redisx.Use{"worker": redisx.Worker, "request": redisx.Request} {
+			for kind, use := range map[string]redisx.Profile{"worker": redisx.Worker, "request": redisx.Request} {
 				client, err := redisx.Open(cluster.URL, use)
 				if err != nil {
 					t.Fatal(err)
@@ -44,7 +44,8 @@ func TestAClientFollowsAFailoverOfTheCluster(t *testing.T) {
 				took := time.Since(begin)
 				t.Logf("%s: a command for the slot succeeds %v after the promotion", kind, took.Round(time.Millisecond))
 				if took > 10*time.Second {
-					t.Errorf("%s: a command for the slot succeeds %v after the promotion, want at most 10 s", kind, took)
+					t.Errorf("%s: a command for the slot succeeds %v after the promotion, want at most 10 s", kind,
+						took)
 				}
 			}
 		})
@@ -65,7 +66,7 @@ func TestAnOutageIsLoggedOnceWhenItBeginsAndOnceWhenItEnds(t *testing.T) {
 	go func() { ended <- redisx.Watch(ctx, client, slog.New(slog.NewTextHandler(&said, nil))) }()
 	server.Stop()
 	within(t, "the outage is logged", func() bool { return strings.Contains(said.String(), `"redis is away"`) })
-	<-time.After(2500 * time.Millisecond) // further looks in vain
+	<-time.After(2500 * time.Millisecond) // further failed pings
 	server.Start()
 	within(t, "its end is logged", func() bool { return strings.Contains(said.String(), `"redis answers again"`) })
 	stop()

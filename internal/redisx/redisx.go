@@ -1,10 +1,10 @@
-// Package redisx opens Redis from one URL, for one of two uses that must not share a client.
+// Package redisx opens Redis from one URL, for one of two profiles that must not share a client.
 //
 // # Why two
 //
-// A request must not wait for a Redis that is away: go-redis by default dials five times and tries four times,
-// which makes 1.8 s of a refused connection and 5 s of a hung one. With one dial, no retry and 50 ms it is
-// below 1 ms and 51 ms. A worker's loop without those pauses, though, spins at full speed while Redis is away.
+// A request must not wait for an unavailable Redis. By default go-redis dials five times and tries four times, which
+// takes 1.8 s for a refused connection and 5 s for a hung one. With one dial, no retry and 50 ms it takes less than 1
+// ms and 51 ms. A worker's loop without those pauses, though, spins at full speed while Redis is unavailable.
 package redisx
 
 import (
@@ -20,29 +20,28 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Use says who the client is for.
-type Use int
+// Profile is the intended use of a client.
+type Profile int
 
-// The two uses.
+// The profiles.
 const (
-	// Request gives up after 50 ms and tries once: a command that was sent may have been run, and a second try
-	// would count twice.
-	Request Use = iota
-	// Worker waits and retries as go-redis does.
+	// Request gives up after 50 ms and tries once: a command that was sent may have run, and a retry would count twice.
+	Request Profile = iota
+	// Worker waits and retries as go-redis does by default.
 	Worker
 )
 
-// patience is the longest that a request waits for each of a dial, a free connection, a write and a read.
+// patience is a request's timeout for each of a dial, a free connection, a write and a read.
 const patience = 50 * time.Millisecond
 
-// Open makes a client without connecting. The URL is one of
+// Open returns a client without connecting. The URL is one of
 //
 //	redis://[user:password@]host[:port][/db], rediss:// with TLS, unix://[user:password@]/path[?db=0]
 //	redis+sentinel://[user:password@]host,host.../master[/db][?sentinel_username=&sentinel_password=]
 //	redis+cluster://[user:password@]host,host..., as is redis:// with more than one host
 //
-// and takes the query parameters of redis.ParseURL beside these, timeouts included, which win over the use's.
-func Open(address string, use Use) (redis.UniversalClient, error) {
+// It also takes the query parameters of redis.ParseURL. Timeouts among them override the profile's.
+func Open(address string, use Profile) (redis.UniversalClient, error) {
 	t, err := parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("read REDIS_URL: %w", err)
@@ -60,7 +59,7 @@ func Open(address string, use Use) (redis.UniversalClient, error) {
 	}
 }
 
-// target is a URL taken apart.
+// target is a parsed URL.
 type target struct {
 	*redis.Options
 	hosts                          []string
@@ -69,7 +68,7 @@ type target struct {
 	sentinelUser, sentinelPassword string
 }
 
-// parse reads address. Errors do not repeat it, as it bears the password.
+// parse parses address. Its errors do not contain address, which may have the password.
 func parse(address string) (target, error) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -96,7 +95,7 @@ func parse(address string) (target, error) {
 	case "sentinel":
 		t.master, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		if path = "/" + path; t.master == "" {
-			return target{}, fmt.Errorf("%w: no master is named", errForm)
+			return target{}, fmt.Errorf("%w: missing master name", errForm)
 		}
 		t.sentinelUser, t.sentinelPassword = query.Get("sentinel_username"), query.Get("sentinel_password")
 		query.Del("sentinel_username")
@@ -125,15 +124,15 @@ func parse(address string) (target, error) {
 	return t, nil
 }
 
-var errForm = errors.New("it is none of redis://, rediss://, unix://, redis+sentinel://, redis+cluster://")
+var errForm = errors.New("want redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
 
-func (t target) tune(use Use) {
+func (t target) tune(use Profile) {
 	o := t.Options
 	o.ContextTimeoutEnabled = true
 	if o.Protocol == 0 {
-		o.Protocol = 2 // the third adds a look for pushed messages to every reply, and nothing that is used here
+		o.Protocol = 2 // RESP3 adds a check for push messages to every reply, and nothing that we use
 	}
-	// Neither is known to Redis 6.2, and each is a round trip of every new connection.
+	// Redis 6.2 knows neither, and each costs a round trip per new connection.
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	if use == Worker {
@@ -153,21 +152,24 @@ func (t target) tune(use Use) {
 func (t target) universal() *redis.UniversalOptions {
 	o := t.Options
 	return &redis.UniversalOptions{
-		Addrs: t.hosts, DB: o.DB, ClientName: o.ClientName, Protocol: o.Protocol, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig,
+		Addrs: t.hosts, DB: o.DB, ClientName: o.ClientName, Protocol: o.Protocol, Username: o.Username,
+		Password: o.Password, TLSConfig: o.TLSConfig,
 		MaxRetries: o.MaxRetries, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
-		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries, ReadTimeout: o.ReadTimeout,
+		WriteTimeout:          o.WriteTimeout,
 		ContextTimeoutEnabled: o.ContextTimeoutEnabled, PoolSize: o.PoolSize, PoolTimeout: o.PoolTimeout,
-		MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
+		MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns, ConnMaxIdleTime: o.ConnMaxIdleTime,
+		ConnMaxLifetime: o.ConnMaxLifetime,
 		DisableIdentity: o.DisableIdentity, MaintNotificationsConfig: o.MaintNotificationsConfig,
 	}
 }
 
-// LogTo sends what go-redis has to say, which it otherwise prints, to log at debug level: the callers of a
-// Redis that is away already say so. It holds for the whole process.
+// LogTo sends the log of go-redis, which it would otherwise print, to log at debug level: the callers already report an
+// unavailable Redis. It applies to the whole process.
 func LogTo(log *slog.Logger) { redis.SetLogger(logger{log}) }
 
 type logger struct{ log *slog.Logger }
 
 func (l logger) Printf(ctx context.Context, format string, v ...any) {
-	l.log.DebugContext(ctx, "redis client", "said", fmt.Sprintf(format, v...))
+	l.log.DebugContext(ctx, "redis client message", "said", fmt.Sprintf(format, v...))
 }

@@ -51,7 +51,8 @@ func TestOneURLNamesEveryKindOfRedis(t *testing.T) {
 				if strings.HasPrefix(tc.url, "rediss") != (o.TLSConfig != nil) {
 					t.Errorf("TLS is wrong: %v", o.TLSConfig)
 				}
-				if o.MaxRetries != 0 || o.DialTimeout != 50*time.Millisecond || !o.ContextTimeoutEnabled { // -1 becomes 0
+				// -1 becomes 0
+				if o.MaxRetries != 0 || o.DialTimeout != 50*time.Millisecond || !o.ContextTimeoutEnabled {
 					t.Errorf("not a request's client: %d retries, dial %v", o.MaxRetries, o.DialTimeout)
 				}
 			case *redis.ClusterClient:
@@ -69,7 +70,11 @@ func TestOneURLNamesEveryKindOfRedis(t *testing.T) {
 
 func TestABadURLIsRefusedWithoutRepeatingItsPassword(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"", "cache:6379", "http://:hunter2@cache", "redis+moon://:hunter2@cache", "redis+sentinel://:hunter2@cache", "redis://:hunter2@ca che", "redis://:hunter2@cache/one", "redis://:hunter2@cache?what=1"} {
+	for _, url := range []string{
+		"", "cache:6379", "http://:hunter2@cache", "redis+moon://:hunter2@cache",
+		"redis+sentinel://:hunter2@cache", "redis://:hunter2@ca che", "redis://:hunter2@cache/one",
+		"redis://:hunter2@cache?what=1",
+	} {
 		_, err := redisx.Open(url, redisx.Worker)
 		if err == nil {
 			t.Errorf("%q was taken", url)

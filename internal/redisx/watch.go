@@ -9,15 +9,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How often Watch asks, and how long it waits for all answers.
+// Watch's interval and its timeout for all replies.
 const (
 	watchEvery = time.Second
 	watchWait  = 3 * time.Second
 )
 
-// Watch asks Redis for a sign of life until ctx ends, in a cluster each of its masters, and logs an outage once: when
-// it begins and, after two good answers in a row, when it ends. One for each process; what does without Redis
-// meanwhile need not log that it does.
+// Watch pings Redis until ctx ends, in a cluster each of its masters. It logs an outage once: when it begins and, after
+// two consecutive successes, when it ends. Each process runs one Watch; other code that continues without Redis need
+// not log that.
 func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -47,7 +47,7 @@ func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) 
 	}
 }
 
-// alive asks once.
+// alive pings Redis once.
 func alive(ctx context.Context, client redis.UniversalClient) error {
 	ctx, cancel := context.WithTimeout(ctx, watchWait)
 	defer cancel()
@@ -55,7 +55,7 @@ func alive(ctx context.Context, client redis.UniversalClient) error {
 	if !is {
 		return client.Ping(ctx).Err()
 	}
-	// This reads the map of slots anew, so that a process without commands follows a failover as well.
+	// This reloads the slot map, so that a process without commands follows a failover too.
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
 		if err := master.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("node %s: %w", master.Options().Addr, err)

@@ -2,7 +2,8 @@ package scoring
 
 import "unicode/utf8"
 
-// Contact is what the scorer sees of a contact. Strings are as the contact holds them; "" is "not known".
+// Contact holds the features of a contact that the scorer reads. Strings are as stored in the contact; "" means
+// unknown.
 type Contact struct {
 	Stage    string
 	Email    string
@@ -12,10 +13,10 @@ type Contact struct {
 	Company  bool
 	Phone    bool
 	Owner    bool
-	Values   map[string]any // of its custom fields: string, float64 or bool by key
+	Values   map[string]any // custom fields by key: string, float64 or bool
 }
 
-// Levels that are not words of the contact itself.
+// Levels that are not values of the contact itself.
 const (
 	present    = "present"
 	absent     = "absent"
@@ -31,24 +32,24 @@ const (
 	disposable = "disposable"
 )
 
-// pooledTags is how many tags without a weight of their own count. More of them say more about the habits of the
+// pooledTags is the number of tags without their own weight that count. More such tags say more about the habits of the
 // org than about the contact.
 const pooledTags = 3
 
-// term is one feature of one contact: its level and what that weighs.
+// term is one feature of one contact, with its level and weight.
 type term struct {
 	feature Feature
 	level   string
 	weight  float64
 }
 
-// most is the room for the terms of one contact: every feature once, 56 tags, and the custom fields of its model.
+// most is the maximum number of terms of one contact: every feature once, 56 tags, and the custom fields of its model.
 const (
 	mostOwn = 64
 	most    = mostOwn + maxModelFields
 )
 
-// terms fills room with the contact's terms and answers the used part. It allocates nothing.
+// terms stores the contact's terms in room and returns the used part. It does not allocate.
 func (m *Model) terms(c *Contact, room *[most]term) []term {
 	var fold [48]byte
 	n := 0
@@ -88,7 +89,7 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 	return room[:n]
 }
 
-// source weighs the first word of s that the model knows: "Google Ads", "webinar 2026-03".
+// source returns the term of the first word of s that the model has a weight for: "Google Ads", "webinar 2026-03".
 func (m *Model) source(s string, fold *[48]byte) term {
 	t := term{feature: Source, level: s}
 	if s == "" {
@@ -127,16 +128,20 @@ func amount(n int) string {
 	}
 }
 
-// ranks are the words of a job title that tell its holder's say, the most telling first.
+// ranks maps words of a job title to the holder's rank.
 var ranks = map[string]string{
-	"chief": executive, "ceo": executive, "cto": executive, "cfo": executive, "coo": executive, "cmo": executive, "cio": executive, "cro": executive,
-	"founder": executive, "cofounder": executive, "owner": executive, "president": executive, "partner": executive, "vp": executive, "svp": executive,
+	"chief": executive, "ceo": executive, "cto": executive, "cfo": executive, "coo": executive, "cmo": executive,
+	"cio": executive, "cro": executive,
+	"founder": executive, "cofounder": executive, "owner": executive, "president": executive, "partner": executive,
+	"vp": executive, "svp": executive,
 	"evp": executive, "director": executive, "head": executive, "principal": executive, "geschäftsführer": executive,
-	"manager": manager, "lead": manager, "leader": manager, "senior": manager, "sr": manager, "supervisor": manager, "architect": manager,
-	"intern": junior, "student": junior, "trainee": junior, "apprentice": junior, "assistant": junior, "junior": junior, "jr": junior, "praktikant": junior,
+	"manager": manager, "lead": manager, "leader": manager, "senior": manager, "sr": manager, "supervisor": manager,
+	"architect": manager,
+	"intern":    junior, "student": junior, "trainee": junior, "apprentice": junior, "assistant": junior,
+	"junior": junior, "jr": junior, "praktikant": junior,
 }
 
-// seniority is the highest rank that a word of the title names, except that an assistant to a chief is an assistant.
+// seniority returns the highest rank among the words of the title, except that an assistant to a chief is an assistant.
 func seniority(title string) string {
 	if title == "" {
 		return absent
@@ -158,7 +163,7 @@ func seniority(title string) string {
 	return best
 }
 
-// nextWord cuts the first run of letters and digits off s; "" when there is none.
+// nextWord returns the first run of letters and digits in s, and the rest of s. word is "" if there is none.
 func nextWord(s string) (word, rest string) {
 	start := -1
 	for i := 0; i < len(s); i++ {
@@ -177,7 +182,8 @@ func nextWord(s string) (word, rest string) {
 	return s[start:], ""
 }
 
-// lower folds ASCII letters into room; a word that does not fit is nobody's key.
+// lower stores s in room with ASCII letters in lower case. It returns nil for a word that does not fit, because such a
+// word is never a key.
 func lower(s string, room *[48]byte) []byte {
 	if len(s) > len(room) {
 		return nil
@@ -192,8 +198,9 @@ func lower(s string, room *[48]byte) []byte {
 	return room[:len(s)]
 }
 
-// Visit calls f with the level of each of the contact's own features, as a model that knows just the given levels sees it:
-// Other for what it does not know. Words are in lower case. Custom fields are not visited. It is how a learner sees a contact.
+// Visit calls f with the level of each of the contact's built-in features, as a model with exactly the known levels
+// reads them: unknown levels become Other. Words are in lower case. Custom fields are not visited. Learners use Visit
+// to read a contact.
 func (c *Contact) Visit(known func(f Feature, level string) bool, f func(f Feature, level string)) {
 	one := func(g Feature, level string) {
 		if !known(g, level) {
@@ -236,13 +243,13 @@ func (c *Contact) sourceWord(known func(Feature, string) bool) string {
 	return Other
 }
 
-// Word is s as weights of sources and tags are found by: ASCII letters in lower case; "" where it is too long for one.
+// Word returns the key of s in the weights of sources and tags: ASCII letters in lower case, or "" if s is too long.
 func Word(s string) string {
 	var room [48]byte
 	return string(lower(s, &room))
 }
 
-// SourceWords are the words of a source, each a level of its own.
+// SourceWords returns the words of a source; each is a separate level.
 func SourceWords(source string) (words []string) {
 	for word, rest := nextWord(source); word != ""; word, rest = nextWord(rest) {
 		words = append(words, Word(word))

@@ -1,7 +1,7 @@
 package scoring
 
 import (
-	_ "embed" // the two lists of domains
+	_ "embed" // for the two lists of domains
 	"strings"
 	"sync"
 )
@@ -12,7 +12,7 @@ var freeList string
 //go:embed disposable.txt
 var disposableList string
 
-// kinds maps a mail domain to free or disposable; it is read from the lists once.
+// kinds maps a mail domain to free or disposable. It is read from the embedded lists once.
 var kinds = sync.OnceValue(func() map[string]string {
 	all := make(map[string]string, 600)
 	for kind, list := range map[string]string{free: freeList, disposable: disposableList} {
@@ -25,11 +25,14 @@ var kinds = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// countryBrands are mail services with a domain in many countries: yahoo.co.uk, hotmail.fr.
-var countryBrands = map[string]bool{"yahoo": true, "hotmail": true, "outlook": true, "live": true, "gmx": true, "ymail": true}
+// countryBrands lists mail services with domains in many countries, such as yahoo.co.uk and hotmail.fr.
+var countryBrands = map[string]bool{
+	"yahoo": true, "hotmail": true, "outlook": true, "live": true, "gmx": true,
+	"ymail": true,
+}
 
-// DomainKind tells whether an address lies at a free mail service, a disposable one (subdomains included) or,
-// like any other domain, at a business. Letter case does not matter. It allocates nothing.
+// DomainKind reports whether an address belongs to a free mail service, a disposable one (including subdomains), or a
+// business, which is any other domain. It ignores case and does not allocate.
 func DomainKind(email string) string {
 	at := strings.LastIndexByte(email, '@')
 	var room [48]byte

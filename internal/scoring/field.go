@@ -9,39 +9,39 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what the values of a custom field are, as a model reads them.
+// Kind is the type of a custom field's values, as a model reads them.
 type Kind string
 
-// The kinds.
+// Kinds of custom fields.
 const (
 	Text    Kind = "text"
 	Number  Kind = "number"
 	Boolean Kind = "boolean"
-	Date    Kind = "date" // YYYY-MM-DD; weighed as the number of its day since 1970
+	Date    Kind = "date" // YYYY-MM-DD; weighted by the day number since 1970
 )
 
-// Field is how a model weighs one custom field. A contact has exactly one of its levels.
+// Field holds the weights of one custom field. A contact has exactly one of its levels.
 type Field struct {
 	Key  string `json:"key"`
 	Kind Kind   `json:"kind"`
-	// Levels are the weights of a text's or boolean's values, by the value with its ASCII letters in lower case.
+	// Levels holds the weights of the values of a text or boolean. Keys have their ASCII letters in lower case.
 	Levels map[string]float64 `json:"levels,omitempty"`
-	// Edges part the numbers: Bins[i] weighs those from Edges[i-1] up to, not including, Edges[i].
+	// Edges divides the numbers into bins: Bins[i] is the weight from Edges[i-1] up to, but not including, Edges[i].
 	Edges []float64 `json:"edges,omitempty"`
 	Bins  []float64 `json:"bins,omitempty"`
-	// Other weighs a text that is no level, and a value of another kind.
+	// Other is the weight of a text without a level, and of a value of another kind.
 	Other float64 `json:"other"`
-	// Absent weighs a contact without the field.
+	// Absent is the weight of a contact without the field.
 	Absent float64 `json:"absent"`
 
 	feature Feature
-	labels  []string // of the bins
+	labels  []string // names of the bins
 }
 
-// maxLevel is how many bytes of a text tell it from another.
+// maxLevel is the number of bytes of a text that identify its level.
 const maxLevel = 96
 
-// prepare makes what reasons show of the field; an error says why the field cannot be used.
+// prepare computes the labels for reasons. It returns an error if the field cannot be used.
 func (f *Field) prepare() error {
 	f.feature = FieldFeature(f.Key)
 	weights := append(slices.Clone(f.Bins), f.Other, f.Absent)
@@ -70,7 +70,7 @@ func (f *Field) prepare() error {
 	return nil
 }
 
-// BinName is how reasons name the bin i.
+// BinName returns the name of bin i in reasons.
 func (f *Field) BinName(i int) string {
 	switch {
 	case len(f.Edges) == 0:
@@ -90,10 +90,10 @@ func (f *Field) bound(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// FieldFeature is the name of a custom field in reasons.
+// FieldFeature returns the name of a custom field in reasons.
 func FieldFeature(key string) Feature { return Feature("attributes." + key) }
 
-// term is the field's part of a score. It allocates nothing.
+// term returns the field's term of a score. It does not allocate.
 func (f *Field) term(v any) term {
 	switch x := v.(type) {
 	case nil:
@@ -138,7 +138,7 @@ func (f *Field) bin(x float64) term {
 	return term{f.feature, f.labels[i], f.Bins[i]}
 }
 
-// level is what text values are told apart by: ASCII letters in lower case, at most 96 bytes.
+// level returns the key of a text value: ASCII letters in lower case, at most 96 bytes.
 func level(s string, room *[maxLevel]byte) []byte {
 	n := copy(room[:], s)
 	for i, c := range room[:n] {
@@ -146,19 +146,19 @@ func level(s string, room *[maxLevel]byte) []byte {
 			room[i] = c + 'a' - 'A'
 		}
 	}
-	for n < len(s) && n > 0 && !utf8.RuneStart(s[n]) { // a character that was cut in two
+	for n < len(s) && n > 0 && !utf8.RuneStart(s[n]) { // a truncated character
 		n--
 	}
 	return room[:n]
 }
 
-// Level is the level of a text value.
+// Level returns the key of a text value.
 func Level(s string) string {
 	var room [maxLevel]byte
 	return string(level(s, &room))
 }
 
-// Day is the number of a date's day since 1970; false where s is no YYYY-MM-DD. It allocates nothing.
+// Day returns the day number of a date since 1970, or false if s is not YYYY-MM-DD. It does not allocate.
 func Day(s string) (float64, bool) {
 	if len(s) != len(time.DateOnly) {
 		return 0, false

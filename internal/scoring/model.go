@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// Confidence says what a model was made from.
+// Confidence describes the data behind a model.
 type Confidence string
 
-// The three confidences.
+// Levels of confidence.
 const (
 	FromPrior Confidence = "prior"    // the shipped weights alone: fewer than 30 outcomes
-	Learning  Confidence = "learning" // the org's outcomes weigh in beside the prior
-	Learned   Confidence = "learned"  // the org's outcomes decide
+	Learning  Confidence = "learning" // the org's outcomes adjust the prior
+	Learned   Confidence = "learned"  // the org's outcomes dominate
 )
 
-// Feature is one thing that the model looks at. Its text is the name in reasons.
+// Feature is a feature of the model. Its text is the name in reasons.
 type Feature string
 
-// The features of a contact.
+// Features of a contact.
 const (
 	Stage       Feature = "stage"
 	Company     Feature = "company_id"
@@ -30,30 +30,30 @@ const (
 	Phone       Feature = "phone"
 	Owner       Feature = "owner_id"
 	Attributes  Feature = "attributes"
-	// Base is no feature: it is the reason that stands for a contact of whom nothing is known.
+	// Base is not a feature. It is the reason for the score of a contact without any known features.
 	Base Feature = "base"
 )
 
-// Features lists what a model may weigh, in the order in which reasons of equal points are given.
+// Features returns the features of a model, in the order of reasons with equal points.
 func Features() []Feature {
 	return []Feature{Stage, Company, Tag, EmailDomain, JobTitle, Source, Phone, Owner, Attributes}
 }
 
-// Other is the level that stands for every level without a weight of its own.
+// Other is the level for every level without its own weight.
 const Other = "*"
 
-// Model is one version of a scorer. It is immutable once used and safe for concurrent use.
+// Model is one version of a scorer. It must not be changed once used, and is safe for concurrent use.
 type Model struct {
 	Version    string     `json:"version"`
 	Confidence Confidence `json:"confidence"`
 	Intercept  float64    `json:"intercept"` // log odds of the base
-	// Weights are log odds by feature and level. A level that is missing weighs what Other weighs, else nothing.
+	// Weights holds log odds by feature and level. A missing level has the weight of Other, or else zero.
 	Weights map[Feature]map[string]float64 `json:"weights"`
-	// Fields are the custom fields that the model weighs one by one.
+	// Fields holds the weights of custom fields.
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// Parse reads a stored model. A weight that is no finite number, or a model without a version, is an error.
+// Parse parses a stored model. A weight that is not finite and a missing version are errors.
 func Parse(b []byte) (*Model, error) {
 	var m Model
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -75,10 +75,10 @@ func Parse(b []byte) (*Model, error) {
 	return &m, nil
 }
 
-// maxModelFields is how many custom fields a model has room for: as many as an org may define.
+// maxModelFields is the maximum number of custom fields of a model, equal to the limit per org.
 const maxModelFields = 200
 
-// Prepare makes a model that was not read by Parse ready to score; an error says what is wrong with it.
+// Prepare prepares a model that was not read by Parse for scoring. It returns an error if the model is invalid.
 func (m *Model) Prepare() error {
 	if len(m.Fields) > maxModelFields {
 		return fmt.Errorf("%d fields", len(m.Fields))
@@ -91,7 +91,7 @@ func (m *Model) Prepare() error {
 	return nil
 }
 
-// Uses tells whether a change of the feature can move the score under m.
+// Uses reports whether a change of the feature can change the score under m.
 func (m *Model) Uses(f Feature) bool {
 	for _, w := range m.Weights[f] {
 		if w != 0 {

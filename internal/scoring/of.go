@@ -10,10 +10,10 @@ import (
 
 var prior = sync.OnceValue(Prior)
 
-// Shipped is the prior, made once.
+// Shipped returns the prior, which is built once.
 func Shipped() *Model { return prior() }
 
-// Of is what the scorer sees of c.
+// Of returns the features of c that the scorer reads.
 func Of(c *events.Contact) Contact {
 	return Contact{
 		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
@@ -21,14 +21,15 @@ func Of(c *events.Contact) Contact {
 	}
 }
 
-// Rate scores c; lead is 100 x the probability, two decimals.
+// Rate scores c; lead is 100 x the probability, rounded to two decimals.
 func (m *Model) Rate(c *events.Contact) (lead float64, from events.ContactScore) {
 	seen := Of(c)
 	s := m.Score(&seen)
-	return s.Lead, events.ContactScore{Probability: s.Probability, Confidence: string(s.Confidence), ModelVersion: s.Version}
+	return s.Lead,
+		events.ContactScore{Probability: s.Probability, Confidence: string(s.Confidence), ModelVersion: s.Version}
 }
 
-// Differs tells whether a field that the scorer uses differs between a and b.
+// Differs reports whether a field that the scorer uses differs between a and b.
 func Differs(a, b *events.Contact) bool {
 	x, y := Of(a), Of(b)
 	if !slices.Equal(x.Tags, y.Tags) {

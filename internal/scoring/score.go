@@ -2,7 +2,7 @@ package scoring
 
 import "math"
 
-// Score is what a model says of a contact.
+// Score is a model's score of a contact.
 type Score struct {
 	Lead        float64 // 100 x Probability, rounded to hundredths
 	Probability float64 // not rounded
@@ -10,14 +10,14 @@ type Score struct {
 	Version     string
 }
 
-// Reason is one part of a score. All parts, the base included, add up to Score.Lead in hundredths.
+// Reason is one part of a score. All parts, including the base, add up to Score.Lead in hundredths.
 type Reason struct {
 	Feature Feature
-	Value   string // the level: the contact's own word, or "present", "absent", "business", "5+"
+	Value   string // the level: the contact's own value, or "present", "absent", "business", "5+"
 	Points  float64
 }
 
-// Score answers the probability that c becomes a customer. It allocates nothing.
+// Score returns the probability that c becomes a customer. It does not allocate.
 func (m *Model) Score(c *Contact) Score {
 	var room [most]term
 	z := m.Intercept
@@ -28,8 +28,8 @@ func (m *Model) Score(c *Contact) Score {
 	return Score{Lead: float64(hundredths(p)) / 100, Probability: p, Confidence: m.Confidence, Version: m.Version}
 }
 
-// Explain answers the score and appends its reasons to into: the base first, then the features by falling weight
-// of their points. With room in into it allocates nothing.
+// Explain returns the score and appends its reasons to into: the base first, then the features by descending absolute
+// points. It does not allocate if into has enough capacity.
 func (m *Model) Explain(c *Contact, into []Reason) (Score, []Reason) {
 	var room [most]term
 	terms := m.terms(c, &room)
@@ -52,17 +52,18 @@ func (m *Model) Explain(c *Contact, into []Reason) (Score, []Reason) {
 	return Score{Lead: float64(whole) / 100, Probability: p, Confidence: m.Confidence, Version: m.Version}, into
 }
 
-// chord is the slope, in hundredths of a point, of the logistic curve between the base and the contact.
+// chord returns the slope of the chord of the logistic curve between the base and the contact, in hundredths of a
+// point.
 func chord(z0, p0, z, p float64) float64 {
 	if math.Abs(z-z0) < 1e-6 {
-		return 10000 * p0 * (1 - p0) // the limit: the tangent
+		return 10000 * p0 * (1 - p0) // the limit is the tangent
 	}
 	return 10000 * (p - p0) / (z - z0)
 }
 
-// share gives each term its hundredths, so that they add up to total: rounded towards zero first, then a
-// hundredth at a time to the terms with the largest remainder. A term without weight gets nothing unless no other
-// can take it.
+// share distributes total hundredths over the terms: each is first rounded towards zero, and then the remaining
+// hundredths go one by one to the terms with the largest remainder. A term without weight gets nothing unless no other
+// term can take it.
 func share(terms []term, slope float64, total int, parts []int) {
 	var rest [most]float64
 	left := total
@@ -88,14 +89,14 @@ func share(terms []term, slope float64, total int, parts []int) {
 	}
 }
 
-// place are the bits of falling's words that hold a place.
+// place masks the bits of a word in falling that hold an index.
 const place = 1<<16 - 1
 
-// falling are the places of parts by falling size, those of one size in their order: an insertion sort of single words,
-// which is quick for a few dozen.
+// falling returns the indexes of parts by descending absolute size; equal sizes keep their order. It is an insertion
+// sort of single words, which is fast for a few dozen.
 func falling(parts []int, room *[most]uint64) []uint64 {
 	for i, p := range parts {
-		// Of one size the earlier is the larger word, until its place is put right below.
+		// Of equal sizes the earlier one has the larger word, until the index is restored below.
 		word := uint64(max(p, -p))<<16 | uint64(place-i)
 		j := i
 		for ; j > 0 && room[j-1] < word; j-- {
@@ -113,7 +114,7 @@ func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func hundredths(p float64) int { return int(math.Round(p * 10000)) }
 
-// Band names the quarter of the scale that a score lies in; crossing into another one is worth telling.
+// Band returns the name of the quarter of the scale that contains a score. Crossing into another band is announced.
 func Band(lead float64) string {
 	switch {
 	case lead < 25:
@@ -127,7 +128,7 @@ func Band(lead float64) string {
 	}
 }
 
-// Moved tells whether a score has changed enough to be told: another band, or at least 5 points.
+// Moved reports whether a score has changed enough to be announced: another band, or at least 5 points.
 func Moved(told, now float64) bool {
 	return Band(told) != Band(now) || math.Abs(told-now) >= 5-1e-9
 }

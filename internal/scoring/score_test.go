@@ -13,7 +13,10 @@ import (
 )
 
 var (
-	stages  = []string{"subscriber", "lead", "mql", "sql", "opportunity", "customer", "evangelist", "other", "of their own"}
+	stages = []string{
+		"subscriber", "lead", "mql", "sql", "opportunity", "customer", "evangelist", "other",
+		"of their own",
+	}
 	domains = []string{"acme.example", "gmail.com", "mailinator.com", "yahoo.co.uk", "x.mailinator.com", "GMX.de"}
 	titles  = []string{"", "CEO", "Senior Engineer", "Assistant to the CEO", "Plumber", "Head of Sales"}
 	sources = []string{"", "referral", "Google Ads", "purchased list", "a trade fair"}
@@ -22,8 +25,10 @@ var (
 
 func random(r *rand.Rand) scoring.Contact {
 	c := scoring.Contact{
-		Stage: stages[r.IntN(len(stages))], Email: "a@" + domains[r.IntN(len(domains))], JobTitle: titles[r.IntN(len(titles))],
-		Source: sources[r.IntN(len(sources))], Company: r.IntN(2) == 0, Phone: r.IntN(2) == 0, Owner: r.IntN(2) == 0, Values: valued(r.IntN(8)),
+		Stage: stages[r.IntN(len(stages))], Email: "a@" + domains[r.IntN(len(domains))],
+		JobTitle: titles[r.IntN(len(titles))],
+		Source:   sources[r.IntN(len(sources))], Company: r.IntN(2) == 0, Phone: r.IntN(2) == 0,
+		Owner: r.IntN(2) == 0, Values: valued(r.IntN(8)),
 	}
 	for _, i := range r.Perm(len(tags))[:r.IntN(len(tags))] {
 		c.Tags = append(c.Tags, tags[i])
@@ -31,7 +36,7 @@ func random(r *rand.Rand) scoring.Contact {
 	return c
 }
 
-// valued are n custom fields.
+// valued returns n custom fields.
 func valued(n int) map[string]any {
 	values := map[string]any{}
 	for i := range n {
@@ -40,7 +45,7 @@ func valued(n int) map[string]any {
 	return values
 }
 
-// wild is a model whose weights were drawn, so that exactness is no luck of the prior's round numbers.
+// wild returns a model with random weights, so that exactness does not depend on the prior's round numbers.
 func wild(r *rand.Rand) *scoring.Model {
 	m := scoring.Prior()
 	m.Intercept = r.NormFloat64() * 3
@@ -117,16 +122,36 @@ func TestWhatTheContractNamesMovesTheScore(t *testing.T) {
 	base := scoring.Contact{Stage: "lead", Email: "ada@acme.example"}
 	with := func(change func(*scoring.Contact)) scoring.Contact { c := base; change(&c); return c }
 	for name, rising := range map[string][]scoring.Contact{
-		"stage":        {with(func(c *scoring.Contact) { c.Stage = "subscriber" }), base, with(func(c *scoring.Contact) { c.Stage = "mql" }), with(func(c *scoring.Contact) { c.Stage = "sql" }), with(func(c *scoring.Contact) { c.Stage = "opportunity" }), with(func(c *scoring.Contact) { c.Stage = "customer" })},
-		"company":      {base, with(func(c *scoring.Contact) { c.Company = true })},
-		"domain":       {with(func(c *scoring.Contact) { c.Email = "ada@sub.YOPmail.com" }), with(func(c *scoring.Contact) { c.Email = "ada@Gmail.com" }), base},
-		"known tag":    {with(func(c *scoring.Contact) { c.Tags = []string{"spam"} }), with(func(c *scoring.Contact) { c.Tags = []string{"cold"} }), base, with(func(c *scoring.Contact) { c.Tags = []string{"Hot"} })},
-		"any tag":      {base, with(func(c *scoring.Contact) { c.Tags = []string{"xyzzy"} }), with(func(c *scoring.Contact) { c.Tags = []string{"xyzzy", "plugh"} })},
-		"phone":        {base, with(func(c *scoring.Contact) { c.Phone = true })},
-		"title":        {with(func(c *scoring.Contact) { c.JobTitle = "Assistant to the CEO" }), base, with(func(c *scoring.Contact) { c.JobTitle = "Plumber" }), with(func(c *scoring.Contact) { c.JobTitle = "Sales Manager" }), with(func(c *scoring.Contact) { c.JobTitle = "Chief Executive" })},
-		"source":       {with(func(c *scoring.Contact) { c.Source = "purchased list" }), base, with(func(c *scoring.Contact) { c.Source = "Referral" })},
-		"owner":        {base, with(func(c *scoring.Contact) { c.Owner = true })},
-		"completeness": {base, with(func(c *scoring.Contact) { c.Values = valued(1) }), with(func(c *scoring.Contact) { c.Values = valued(9) })},
+		"stage": {with(func(c *scoring.Contact) {
+			c.Stage = "subscriber"
+		}), base, with(func(c *scoring.Contact) { c.Stage = "mql" }), with(func(c *scoring.Contact) {
+			c.Stage = "sql"
+		}), with(func(c *scoring.Contact) { c.Stage = "opportunity" }), with(func(c *scoring.Contact) {
+			c.Stage = "customer"
+		})},
+		"company": {base, with(func(c *scoring.Contact) { c.Company = true })},
+		"domain": {with(func(c *scoring.Contact) {
+			c.Email = "ada@sub.YOPmail.com"
+		}), with(func(c *scoring.Contact) { c.Email = "ada@Gmail.com" }), base},
+		"known tag": {with(func(c *scoring.Contact) { c.Tags = []string{"spam"} }), with(func(c *scoring.Contact) {
+			c.Tags = []string{"cold"}
+		}), base, with(func(c *scoring.Contact) { c.Tags = []string{"Hot"} })},
+		"any tag": {base, with(func(c *scoring.Contact) {
+			c.Tags = []string{"xyzzy"}
+		}), with(func(c *scoring.Contact) { c.Tags = []string{"xyzzy", "plugh"} })},
+		"phone": {base, with(func(c *scoring.Contact) { c.Phone = true })},
+		"title": {with(func(c *scoring.Contact) {
+			c.JobTitle = "Assistant to the CEO"
+		}), base, with(func(c *scoring.Contact) { c.JobTitle = "Plumber" }), with(func(c *scoring.Contact) {
+			c.JobTitle = "Sales Manager"
+		}), with(func(c *scoring.Contact) { c.JobTitle = "Chief Executive" })},
+		"source": {with(func(c *scoring.Contact) {
+			c.Source = "purchased list"
+		}), base, with(func(c *scoring.Contact) { c.Source = "Referral" })},
+		"owner": {base, with(func(c *scoring.Contact) { c.Owner = true })},
+		"completeness": {base, with(func(c *scoring.Contact) { c.Values = valued(1) }), with(func(c *scoring.Contact) {
+			c.Values = valued(9)
+		})},
 	} {
 		for i := 1; i < len(rising); i++ {
 			lo, hi := m.Score(&rising[i-1]), m.Score(&rising[i])
@@ -156,10 +181,12 @@ func TestMoreThanTheRoomForTagsIsNoError(t *testing.T) {
 func TestTheKindOfADomain(t *testing.T) {
 	t.Parallel()
 	for email, want := range map[string]string{
-		"a@gmail.com": "free", "a@GMAIL.com": "free", "a@yahoo.co.uk": "free", "a@hotmail.fr": "free", "a@live.com.au": "free",
+		"a@gmail.com": "free", "a@GMAIL.com": "free", "a@yahoo.co.uk": "free", "a@hotmail.fr": "free",
+		"a@live.com.au":    "free",
 		"a@mailinator.com": "disposable", "a@x.y.mailinator.com": "disposable", "a@mail.tm": "disposable",
-		"a@acme.com": "business", "a@notgmail.com": "business", "a@mail.gmail.com.example": "business", "a@yahoo.example.company": "business",
-		"a@münchen.example": "business", "": "business",
+		"a@acme.com": "business", "a@notgmail.com": "business", "a@mail.gmail.com.example": "business",
+		"a@yahoo.example.company": "business",
+		"a@münchen.example":       "business", "": "business",
 	} {
 		if got := scoring.DomainKind(email); got != want {
 			t.Errorf("DomainKind(%q) = %s, want %s", email, got, want)
@@ -192,7 +219,15 @@ func TestAMoveIsToldAtABandOrAtFivePoints(t *testing.T) {
 	for _, c := range []struct {
 		told, now float64
 		want      bool
-	}{{10, 14.99, false}, {10, 15, true}, {24.99, 25, true}, {25, 24.99, true}, {60, 55.01, false}, {60, 60, false}, {74, 76, true}} {
+	}{
+		{10, 14.99, false},
+		{10, 15, true},
+		{24.99, 25, true},
+		{25, 24.99, true},
+		{60, 55.01, false},
+		{60, 60, false},
+		{74, 76, true},
+	} {
 		if got := scoring.Moved(c.told, c.now); got != c.want {
 			t.Errorf("Moved(%v, %v) = %v", c.told, c.now, got)
 		}
@@ -215,14 +250,17 @@ func TestReasonsComeByFallingPointsAndThoseOfOneSizeInTheOrderOfTheFeatures(t *t
 			}
 		}
 	}
-	var same []scoring.Feature // none of these weighs anything here
+	var same []scoring.Feature // none of these has a weight here
 	m := scoring.Prior()
 	m.Weights = nil
 	_, reasons := m.Explain(&scoring.Contact{}, nil)
 	for _, one := range reasons[1:] {
 		same = append(same, one.Feature)
 	}
-	want := []scoring.Feature{scoring.Stage, scoring.Company, scoring.EmailDomain, scoring.JobTitle, scoring.Source, scoring.Phone, scoring.Owner, scoring.Attributes}
+	want := []scoring.Feature{
+		scoring.Stage, scoring.Company, scoring.EmailDomain, scoring.JobTitle, scoring.Source,
+		scoring.Phone, scoring.Owner, scoring.Attributes,
+	}
 	if !slices.Equal(same, want) {
 		t.Errorf("%v, want %v", same, want)
 	}
@@ -230,7 +268,10 @@ func TestReasonsComeByFallingPointsAndThoseOfOneSizeInTheOrderOfTheFeatures(t *t
 
 func TestScoringAllocatesNothing(t *testing.T) {
 	m := scoring.Prior()
-	c := scoring.Contact{Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads", Tags: []string{"Hot", "q3"}, Company: true}
+	c := scoring.Contact{
+		Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads",
+		Tags: []string{"Hot", "q3"}, Company: true,
+	}
 	reasons := make([]scoring.Reason, 0, 32)
 	if n := testing.AllocsPerRun(100, func() { m.Score(&c) }); n != 0 {
 		t.Errorf("Score allocates %v times", n)
@@ -241,7 +282,11 @@ func TestScoringAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkScore(b *testing.B) {
-	m, c := scoring.Prior(), scoring.Contact{Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads", Tags: []string{"Hot", "q3"}, Company: true}
+	m, c := scoring.Prior(),
+		scoring.Contact{
+			Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads",
+			Tags: []string{"Hot", "q3"}, Company: true,
+		}
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Score(&c)
@@ -249,7 +294,11 @@ func BenchmarkScore(b *testing.B) {
 }
 
 func BenchmarkScoreWithReasons(b *testing.B) {
-	m, c := scoring.Prior(), scoring.Contact{Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads", Tags: []string{"Hot", "q3"}, Company: true}
+	m, c := scoring.Prior(),
+		scoring.Contact{
+			Stage: "mql", Email: "Ada@acme.example", JobTitle: "Head of Sales", Source: "Google Ads",
+			Tags: []string{"Hot", "q3"}, Company: true,
+		}
 	reasons := make([]scoring.Reason, 0, 32)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,8 +2,8 @@ package secret
 
 import "time"
 
-// Forget makes the last look at the file long ago.
-func (b *Box) Forget() {
+// Forget makes the next call check the file again.
+func (b *Sealer) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looked = time.Time{}

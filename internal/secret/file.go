@@ -15,14 +15,16 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// Load reads the keyset file at path. A file that others than its owner may read is refused.
-func Load(path string) (*Box, error) {
+// Load reads the keyset file at path. It refuses a file that users other than its owner can read.
+func Load(path string) (*Sealer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("read keyset: %s may be read by others than its owner (mode %04o); chmod 600 it", path, info.Mode().Perm())
+		return nil,
+			fmt.Errorf("read keyset: %s is readable by users other than its owner (mode %04o); chmod 600 it", path,
+				info.Mode().Perm())
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -36,9 +38,9 @@ func Load(path string) (*Box, error) {
 	return b, nil
 }
 
-// Create is Load, after making the file with one new key where there is none. Processes that start at once
-// all end up with the same keyset: the first to link its file into place wins.
-func Create(path string) (*Box, error) {
+// Create loads the keyset file at path; if there is none, it first creates one with one new key. Processes that start
+// concurrently end up with the same keyset: the first to link its file into place wins.
+func Create(path string) (*Sealer, error) {
 	if b, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
@@ -58,8 +60,8 @@ func Create(path string) (*Box, error) {
 	return Load(path)
 }
 
-// Edit changes the keyset file at path in one step; where change leaves the text as it is nothing is written. An edit
-// that happened in between is an error and loses nothing.
+// Edit changes the keyset file at path atomically. It writes nothing if change returns the text unchanged. A concurrent
+// edit makes Edit fail, and is not lost.
 func Edit(path string, change func(text string) (string, error)) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -80,13 +82,13 @@ func Edit(path string, change func(text string) (string, error)) error {
 	}
 	return place(path, h, func(tmp string) error {
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
-			return cmp.Or(err, errors.New("somebody else has changed it meanwhile; try again"))
+			return cmp.Or(err, errors.New("the file was changed concurrently; try again"))
 		}
 		return os.Rename(tmp, path)
 	})
 }
 
-// place writes the keyset beside path, to the disk, and lets put bring it there in one step.
+// place writes the keyset to a temporary file beside path, syncs it, and calls put to move it into place atomically.
 func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	raw, err := encode(h)
 	if err != nil {
@@ -115,11 +117,11 @@ func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	return nil
 }
 
-// lookEvery spaces the looks at the file before a sealing.
+// lookEvery is the least time between two checks of the file before sealing.
 const lookEvery = time.Second
 
-// follow is Reload, unless the file was looked at just now.
-func (b *Box) follow() {
+// follow calls Reload, unless the file was checked less than lookEvery ago.
+func (b *Sealer) follow() {
 	if b.path == "" {
 		return
 	}
@@ -131,9 +133,9 @@ func (b *Box) follow() {
 	}
 }
 
-// Reload reads the file again if it has changed since, and tells whether it had. A file that cannot be read leaves
-// the box as it is.
-func (b *Box) Reload() bool {
+// Reload reads the file again if it has changed, and reports whether it had. If the file cannot be read, the sealer
+// keeps its keyset.
+func (b *Sealer) Reload() bool {
 	if b.path == "" {
 		return false
 	}
@@ -141,7 +143,7 @@ func (b *Box) Reload() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looked = time.Now()
-	// Each edit makes a new file: two of them within a tick of the file system's clock differ all the same.
+	// Each edit makes a new file, so two edits within one tick of the file system's clock still differ.
 	if err != nil || os.SameFile(info, b.loaded) && info.ModTime().Equal(b.loaded.ModTime()) {
 		return false
 	}

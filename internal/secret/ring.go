@@ -11,19 +11,20 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// Ring names the keys of a keyset: all of them open, the primary one seals. Ids are no secrets.
+// Ring holds the ids of a keyset's keys: all of them open, the primary one seals. Ids are not secret.
 type Ring struct {
 	Keys    []uint32 // in the order in which they were added
 	Primary uint32
 }
 
-// Newest is the key that was added last.
+// Newest returns the key that was added last.
 func (r Ring) Newest() uint32 { return r.Keys[len(r.Keys)-1] }
 
-// Holds tells whether the ring has the key.
+// Holds reports whether the ring has the key.
 func (r Ring) Holds(key uint32) bool { return slices.Contains(r.Keys, key) }
 
-// KeyOf is the id of the key that sealed, which stands in front of every sealing; false for what is none.
+// KeyOf returns the id of the key that sealed a ciphertext, read from its prefix, and false if sealed is not a
+// ciphertext.
 func KeyOf(sealed []byte) (uint32, bool) {
 	if len(sealed) < 5 || sealed[0] != 1 {
 		return 0, false
@@ -40,7 +41,7 @@ func ringOf(h *keyset.Handle) Ring {
 	return r
 }
 
-// Add answers the keyset with a further key, which opens and does not seal, and the key's id.
+// Add returns the keyset with a new key, which opens but does not seal, and the key's id.
 func Add(text string) (next string, key uint32, err error) {
 	next, err = edit(text, func(m *keyset.Manager) error {
 		key, err = m.Add(aead.AES256GCMKeyTemplate())
@@ -49,12 +50,13 @@ func Add(text string) (next string, key uint32, err error) {
 	return next, key, err
 }
 
-// Promote answers the keyset with the key as the one that seals.
+// Promote returns the keyset with the key as its primary one.
 func Promote(text string, key uint32) (string, error) {
 	return edit(text, func(m *keyset.Manager) error { return m.SetPrimary(key) })
 }
 
-// Drop answers the keyset without the key; what it sealed cannot be opened any more. The primary key cannot go.
+// Drop returns the keyset without the key; what the key sealed can no longer be opened. The primary key cannot be
+// dropped.
 func Drop(text string, key uint32) (string, error) {
 	return edit(text, func(m *keyset.Manager) error { return m.Delete(key) })
 }

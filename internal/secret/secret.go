@@ -1,10 +1,11 @@
-// Package secret keeps what must not be read from a stolen database: it seals bytes under a keyset that lives
-// outside Postgres, bound to a context so that one row's secret cannot be moved to another row.
+// Package secret protects secrets against the theft of the database. It seals bytes under a keyset that is kept outside
+// Postgres, bound to a context so that a row's secret cannot be moved to another row.
 //
 // # Why Tink
 //
-// AES-256-GCM with the key's id in front of each sealing, several keys of which the primary seals and all
-// open, and a documented file format: the parts that are easy to get wrong are somebody else's, well tested.
+// Tink provides AES-256-GCM with the key's id in front of each ciphertext, keysets in which the primary key seals and
+// all keys open, and a documented file format. These are the parts that are easy to get wrong, and Tink's are well
+// tested.
 package secret
 
 import (
@@ -22,10 +23,11 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Box seals and opens. It is safe for concurrent use. A box made from a file follows the file: it looks at it again
-// before it seals, once a second at most, and when it meets a sealing that it cannot open. So a rotation reaches
-// running processes without a restart, and one that stood still for an hour does not seal with a key of then.
-type Box struct {
+// Sealer seals and opens secrets. It is safe for concurrent use. A sealer that was made from a file follows the file:
+// it checks the file before it seals, at most once a second, and when it meets a ciphertext that it cannot open. So a
+// rotation reaches running processes without a restart, and a process that was suspended for an hour does not seal with
+// an outdated key.
+type Sealer struct {
 	path string // "" for a keyset given as a setting
 
 	mu     sync.RWMutex
@@ -35,8 +37,8 @@ type Box struct {
 	looked time.Time   // when it was last compared with the file
 }
 
-// Seal encrypts plain, bound to about: the table, org and id that it belongs to, such as "webhook_endpoint/<org>/<id>".
-func (b *Box) Seal(plain []byte, about string) ([]byte, error) {
+// Seal encrypts plain, bound to about: the table, org and id of the owning row, such as "webhook_endpoint/<org>/<id>".
+func (b *Sealer) Seal(plain []byte, about string) ([]byte, error) {
 	b.follow()
 	sealed, err := b.current().Encrypt(plain, []byte(about))
 	if err != nil {
@@ -45,8 +47,8 @@ func (b *Box) Seal(plain []byte, about string) ([]byte, error) {
 	return sealed, nil
 }
 
-// Open decrypts what Seal made under the same about; anything else is an error.
-func (b *Box) Open(sealed []byte, about string) ([]byte, error) {
+// Open decrypts what Seal encrypted under the same about; it returns an error for anything else.
+func (b *Sealer) Open(sealed []byte, about string) ([]byte, error) {
 	plain, err := b.current().Decrypt(sealed, []byte(about))
 	if err != nil && b.Reload() {
 		plain, err = b.current().Decrypt(sealed, []byte(about))
@@ -57,15 +59,15 @@ func (b *Box) Open(sealed []byte, about string) ([]byte, error) {
 	return plain, nil
 }
 
-// Ring is what the box's keyset holds at this moment.
-func (b *Box) Ring() Ring {
+// Ring returns the keys of the sealer's present keyset.
+func (b *Sealer) Ring() Ring {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.ring
 }
 
-// Parse makes a box of a keyset given as text, in the form that Generate answers.
-func Parse(text string) (*Box, error) {
+// Parse returns a sealer for a keyset given as text, in the form that Generate returns.
+func Parse(text string) (*Sealer, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: want base64: %w", err)
@@ -73,7 +75,7 @@ func Parse(text string) (*Box, error) {
 	return open(raw)
 }
 
-// Generate answers a new keyset of one key as base64, for installs whose settings come from a secret store.
+// Generate returns a new keyset of one key as base64, for installs that keep their settings in a secret store.
 func Generate() (string, error) {
 	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -86,14 +88,14 @@ func Generate() (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-func (b *Box) current() tink.AEAD {
+func (b *Sealer) current() tink.AEAD {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.aead
 }
 
-// open makes a box of a keyset's JSON.
-func open(raw []byte) (*Box, error) {
+// open returns a sealer for a keyset in JSON.
+func open(raw []byte) (*Sealer, error) {
 	h, err := decode(raw)
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func open(raw []byte) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
-	return &Box{aead: a, ring: ringOf(h)}, nil
+	return &Sealer{aead: a, ring: ringOf(h)}, nil
 }
 
 func decode(raw []byte) (*keyset.Handle, error) {

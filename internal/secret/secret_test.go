@@ -60,7 +60,7 @@ func TestProcessesThatStartAtOnceShareOneKeyset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
 	var (
 		wg    sync.WaitGroup
-		boxes [16]*secret.Box
+		boxes [16]*secret.Sealer
 		errs  [16]error
 	)
 	for i := range boxes {
@@ -101,7 +101,10 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var key uint32
-	if err := secret.Edit(path, func(text string) (_ string, err error) { text, key, err = secret.Add(text); return text, err }); err != nil {
+	if err := secret.Edit(path, func(text string) (_ string, err error) {
+		text, key, err = secret.Add(text)
+		return text, err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	added, err := secret.Load(path)
@@ -109,7 +112,8 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	still, err := added.Seal([]byte("x"), about)
-	if first, _ := secret.KeyOf(old); err != nil || added.Ring().Primary != first || added.Ring().Newest() != key || !bytes.Equal(still[:5], old[:5]) {
+	if first, _ := secret.KeyOf(old); err != nil || added.Ring().Primary != first || added.Ring().Newest() != key ||
+		!bytes.Equal(still[:5], old[:5]) {
 		t.Errorf("a key that was only added seals: %v, %v", added.Ring(), err)
 	}
 	if err := secret.Edit(path, func(text string) (string, error) { return secret.Promote(text, key) }); err != nil {
@@ -126,7 +130,7 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 	if by, ok := secret.KeyOf(fresh); !ok || by != key {
 		t.Errorf("the new key does not seal: %d does", by)
 	}
-	for name, box := range map[string]*secret.Box{"running": running, "rotated": rotated} {
+	for name, box := range map[string]*secret.Sealer{"running": running, "rotated": rotated} {
 		for want, sealed := range map[string][]byte{"old": old, "new": fresh} {
 			if got, err := box.Open(sealed, about); err != nil || string(got) != want {
 				t.Errorf("%s: %q, %v; want %q", name, got, err, want)

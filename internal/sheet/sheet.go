@@ -1,9 +1,9 @@
-// Package sheet writes CSVs that a spreadsheet can open without computing anything of what is in them.
+// Package sheet writes CSV files that a spreadsheet can open without evaluating their contents.
 //
-// A spreadsheet takes a cell that begins with =, +, -, @, a tab, a carriage return or the full-width form of one of these
-// signs for a formula. Such a cell gets an apostrophe in front, unless it is a number or a phone number: a sign, and then
-// digits, blanks, dots and parentheses alone. A cell that has apostrophes before such a sign gets one more, so that Text,
-// which takes one away, returns what was written.
+// A spreadsheet interprets a cell as a formula if it begins with =, +, -, @, a tab, a carriage return or the full-width
+// form of one of these signs. Such a cell gets a leading apostrophe, unless it is a number or a phone number: a sign
+// followed only by digits, blanks, dots and parentheses. A cell with apostrophes before such a sign gets one more, so
+// that Text, which removes one, returns the original text.
 package sheet
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Writer writes the records of a CSV (RFC 4180), each cell by the rule of the package.
+// Writer writes the records of a CSV (RFC 4180) and guards each cell as the package comment describes.
 type Writer struct {
 	csv  *csv.Writer
 	line []string
@@ -21,7 +21,7 @@ type Writer struct {
 // NewWriter returns a Writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{csv: csv.NewWriter(out)} }
 
-// Write writes one record. It is buffered until Flush.
+// Write writes one record. The record is buffered until Flush.
 func (w *Writer) Write(texts []string) error {
 	w.line = w.line[:0]
 	for _, text := range texts {
@@ -30,13 +30,13 @@ func (w *Writer) Write(texts []string) error {
 	return w.csv.Write(w.line)
 }
 
-// Flush writes what is buffered and returns the first error of all writes.
+// Flush writes the buffered records and returns the first error of any write.
 func (w *Writer) Flush() error {
 	w.csv.Flush()
 	return w.csv.Error()
 }
 
-// Cell returns the cell that text becomes. Text(Cell(s)) is s.
+// Cell returns the cell for text. Text(Cell(s)) equals s.
 func Cell(text string) string {
 	if guarded(text) {
 		return "'" + text
@@ -44,7 +44,7 @@ func Cell(text string) string {
 	return text
 }
 
-// Text returns the text that a cell was. Only the apostrophe that Cell puts in front is taken off.
+// Text returns the text of a cell. It removes only the apostrophe that Cell adds.
 func Text(cell string) string {
 	if text, ok := strings.CutPrefix(cell, "'"); ok && guarded(text) {
 		return text
@@ -52,13 +52,13 @@ func Text(cell string) string {
 	return cell
 }
 
-// guarded reports whether text gets an apostrophe. Apostrophes in front of it make no difference.
+// guarded reports whether text gets an apostrophe. It ignores leading apostrophes in text.
 func guarded(text string) bool {
 	text = strings.TrimLeft(text, "'")
 	return formula(text) && !number(text)
 }
 
-// formula reports whether a spreadsheet may take s for a formula.
+// formula reports whether a spreadsheet may interpret s as a formula.
 func formula(s string) bool {
 	for _, sign := range []string{"=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"} {
 		if strings.HasPrefix(s, sign) {

@@ -17,8 +17,10 @@ func TestACellThatBeginsLikeAFormulaGetsAnApostropheUnlessItIsANumber(t *testing
 		"=1+1": "'=1+1", "+x": "'+x", "-2+3": "'-2+3", "@SUM(1)": "'@SUM(1)", "\t=1": "'\t=1", "\r=1": "'\r=1",
 		"＝1+1": "'＝1+1", "＋1": "'＋1", "－1": "'－1", "＠x": "'＠x",
 		"-5": "-5", "+1.5": "+1.5", "+44 (20) 7946 0000": "+44 (20) 7946 0000",
-		"+44-20-7946": "'+44-20-7946", "-1e5": "'-1e5", "-1/2": "'-1/2", "=5": "'=5", "+": "'+", "-": "'-", "+ 5": "+ 5",
-		"": "", "a=1": "a=1", " =1": " =1", "'": "'", "'a": "'a", "'=1": "''=1", "''-2+3": "'''-2+3", "'-5": "'-5", "'＝1": "''＝1",
+		"+44-20-7946": "'+44-20-7946", "-1e5": "'-1e5", "-1/2": "'-1/2", "=5": "'=5", "+": "'+", "-": "'-",
+		"+ 5": "+ 5",
+		"":    "", "a=1": "a=1", " =1": " =1", "'": "'", "'a": "'a", "'=1": "''=1", "''-2+3": "'''-2+3", "'-5": "'-5",
+		"'＝1": "''＝1",
 	} {
 		if got := sheet.Cell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -29,7 +31,7 @@ func TestACellThatBeginsLikeAFormulaGetsAnApostropheUnlessItIsANumber(t *testing
 	}
 }
 
-// The rule as the product states it, written otherwise than the code has it.
+// The rule in the product's documentation, implemented independently of the code.
 var (
 	begins = regexp.MustCompile("^[=+\\-@\t\r＝＋－＠]")
 	spared = regexp.MustCompile(`^[+-]?[0-9 ().]+$`)
@@ -37,7 +39,10 @@ var (
 
 func TestNoCellIsAFormulaAndEveryCellIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	signs := []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'", "'", "\"", ",", ";", " ", "(", ")", ".", "0", "9", "a", "ä", "’", "＇"}
+	signs := []string{
+		"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'", "'", "\"", ",", ";", " ", "(",
+		")", ".", "0", "9", "a", "ä", "’", "＇",
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {
 		var b strings.Builder
@@ -52,7 +57,8 @@ func TestNoCellIsAFormulaAndEveryCellIsReadAsItWasWritten(t *testing.T) {
 		if back := sheet.Text(cell); back != text {
 			t.Fatalf("%q is written as %q and read as %q", text, cell, back)
 		}
-		if plain := !begins.MatchString(strings.TrimLeft(text, "'")); plain && (cell != text || sheet.Text(text) != text) {
+		if plain := !begins.MatchString(strings.TrimLeft(text, "'")); plain &&
+			(cell != text || sheet.Text(text) != text) {
 			t.Fatalf("%q is changed without need: %q, %q", text, cell, sheet.Text(text))
 		}
 		if own := sheet.Text(text); own != text && sheet.Cell(own) != text {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	usualRate   = 10.0             // requests per second where the provider's data say nothing
-	slack       = time.Second / 20 // how much earlier than evenly a request may go
-	breakerTime = 5 * time.Minute  // between two looks whether our credentials are taken again
+	usualRate   = 10.0             // requests per second if the provider's spec states no rate
+	slack       = time.Second / 20 // how much earlier than even spacing a request may be sent
+	breakerTime = 5 * time.Minute  // between two probes of whether our credentials work again
 )
 
-// interval is the time between two requests of an application.
+// interval returns the time between two requests of an application.
 func interval(p *provider.Provider) time.Duration {
 	rate := p.Rate
 	if rate <= 0 {
@@ -25,7 +25,8 @@ func interval(p *provider.Provider) time.Duration {
 	return time.Duration(float64(time.Second) / rate)
 }
 
-// early is slack where the rate is high enough that it stays within a tenth of it.
+// early returns slack if the request rate is high enough, and 0 otherwise, so that slack adds at most a tenth to the
+// rate.
 func early(p *provider.Provider) time.Duration {
 	if interval(p) <= time.Second/10 {
 		return slack
@@ -33,13 +34,16 @@ func early(p *provider.Provider) time.Duration {
 	return 0
 }
 
-// turn takes the application's next turn for one request, in tx, or answers how long there is none. Turns come evenly, so that
-// no second sees more than 1.1 times the rate. The row's lock makes the processes take them one after another;
-// Redis has no part in it.
-// probe tells that the platform has refused our application and nobody knows yet whether it still does.
-func (r *Refresher) turn(ctx context.Context, tx *postgres.Tx, p *provider.Provider, now time.Time) (wait time.Duration, probe bool, err error) {
+// turn reserves the application's next request slot in tx, or returns how long to wait for one. Slots are evenly
+// spaced, so that no second sees more than 1.1 times the rate. The row lock serializes the processes; Redis is not
+// involved. probe reports that the platform has refused our application and that this request tests whether it still
+// does.
+func (r *Refresher) turn(ctx context.Context, tx *postgres.Tx, p *provider.Provider,
+	now time.Time,
+) (wait time.Duration, probe bool, err error) {
 	var held, next time.Time
-	switch err = tx.QueryRow(ctx, `SELECT held_until, cause = 'misconfigured' FROM social_hold WHERE platform = $1 AND client_id = $2`,
+	switch err = tx.QueryRow(ctx,
+		`SELECT held_until, cause = 'misconfigured' FROM social_hold WHERE platform = $1 AND client_id = $2`,
 		[]any{p.Platform, p.ClientID()}, &held, &probe); {
 	case postgres.None(err):
 	case err != nil:
@@ -49,34 +53,41 @@ func (r *Refresher) turn(ctx context.Context, tx *postgres.Tx, p *provider.Provi
 	}
 	n, err := tx.Exec(ctx, `
 		INSERT INTO social_budget (family, client_id, next_at) VALUES ($1, $2, $3::timestamptz + $4::interval)
-		ON CONFLICT (family, client_id) DO UPDATE SET next_at = greatest(social_budget.next_at, $3::timestamptz) + $4::interval
-		WHERE social_budget.next_at <= $3::timestamptz + $5::interval`, p.Family, p.ClientID(), now, interval(p), early(p))
+		ON CONFLICT (family, client_id) DO UPDATE SET next_at = greatest(social_budget.next_at, $3::timestamptz) +
+		$4::interval
+		WHERE social_budget.next_at <= $3::timestamptz + $5::interval`, p.Family, p.ClientID(), now, interval(p),
+		early(p))
 	if err != nil {
-		return 0, probe, fmt.Errorf("take turn: %w", err)
+		return 0, probe, fmt.Errorf("take request slot: %w", err)
 	}
 	if n == 1 {
 		return 0, probe, nil
 	}
-	if err = tx.QueryRow(ctx, `SELECT next_at FROM social_budget WHERE family = $1 AND client_id = $2`, []any{p.Family, p.ClientID()}, &next); err != nil {
-		return 0, probe, fmt.Errorf("read turn: %w", err)
+	if err = tx.QueryRow(ctx, `SELECT next_at FROM social_budget WHERE family = $1 AND client_id = $2`,
+		[]any{p.Family, p.ClientID()}, &next); err != nil {
+		return 0, probe, fmt.Errorf("read next request slot: %w", err)
 	}
 	return max(next.Sub(now), interval(p)), probe, nil
 }
 
-// hold keeps everybody from asking the platform for a while. The first to find our own credentials refused says so to the
-// operator, once; until a request has succeeded the platform is then asked by one at a time.
+// hold stops all requests to the platform for the duration d. The first hold for refused application credentials is
+// logged for the operator, once; from then on, until a request succeeds, requests are sent one at a time.
 func (r *Refresher) hold(ctx context.Context, p *provider.Provider, cause, code string, d time.Duration) error {
 	var fresh bool
 	err := r.App.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var now, since time.Time
-		if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, []any{r.clock()}, &now); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, []any{r.clock()},
+			&now); err != nil {
 			return err
 		}
 		err := tx.QueryRow(ctx, `
-			INSERT INTO social_hold (platform, client_id, held_until, cause, code, since) VALUES ($1, $2, $3::timestamptz + $4::interval, $5, $6, $3)
-			ON CONFLICT (platform, client_id) DO UPDATE SET held_until = greatest(social_hold.held_until, excluded.held_until), code = excluded.code,
+			INSERT INTO social_hold (platform, client_id, held_until, cause, code, since)
+			VALUES ($1, $2, $3::timestamptz + $4::interval, $5, $6, $3)
+			ON CONFLICT (platform, client_id) DO UPDATE SET held_until = greatest(social_hold.held_until,
+			excluded.held_until), code = excluded.code,
 				cause = CASE WHEN social_hold.cause = 'misconfigured' THEN social_hold.cause ELSE excluded.cause END,
-				since = CASE WHEN social_hold.cause = 'misconfigured' OR social_hold.cause = excluded.cause THEN social_hold.since ELSE excluded.since END
+				since = CASE WHEN social_hold.cause = 'misconfigured'
+				OR social_hold.cause = excluded.cause THEN social_hold.since ELSE excluded.since END
 			RETURNING since`, []any{p.Platform, p.ClientID(), now, d, cause, code}, &since)
 		fresh = since.Equal(now)
 		return err
@@ -86,7 +97,9 @@ func (r *Refresher) hold(ctx context.Context, p *provider.Provider, cause, code 
 	}
 	if fresh && cause == causeMisconfigured {
 		r.Metrics.broke(p.Platform)
-		r.Log.ErrorContext(ctx, "a platform refuses our application: nobody is disconnected, and no token is renewed until it is mended", "platform", p.Platform, "code", code)
+		r.Log.ErrorContext(ctx,
+			"platform refuses our application: token renewal is paused until it is fixed; no login is disconnected",
+			"platform", p.Platform, "code", code)
 	}
 	return nil
 }
@@ -97,15 +110,15 @@ const (
 	causeMisconfigured = "misconfigured"
 )
 
-// mended ends a hold that a successful request has disproved.
+// mended removes a hold after a successful request.
 func (r *Refresher) mended(ctx context.Context, p *provider.Provider) {
 	err := r.App.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`DELETE FROM social_hold WHERE platform = $1 AND client_id = $2`, p.Platform, p.ClientID())
 		return nil
 	})
 	if err != nil {
-		r.Log.WarnContext(ctx, "hold not ended", "platform", p.Platform, "error", err)
+		r.Log.WarnContext(ctx, "delete platform hold failed", "platform", p.Platform, "error", err)
 		return
 	}
-	r.Log.InfoContext(ctx, "a platform takes our application again", "platform", p.Platform)
+	r.Log.InfoContext(ctx, "platform accepts our application again", "platform", p.Platform)
 }

@@ -13,21 +13,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// claimSQL takes the grants of one platform and client id that are due, those due longest first, and moves refresh_at itself to the
-// end of the claim: what is claimed leaves the head of the index, so that nobody reads past it. Rows that others hold are left to them.
+// claimSQL claims due grants of one platform and client id, the longest overdue first. It moves refresh_at itself to
+// the end of the claim, so that claimed rows leave the head of the index and later scans do not read past them. It
+// skips rows that are locked.
 const claimSQL = `
 WITH due AS MATERIALIZED (
 	SELECT org_id, id FROM social_grant
-	WHERE platform = $1 AND client_id = $2 AND status IN ('active', 'expiring') AND refresh_at <= coalesce($3::timestamptz, clock_timestamp())
+	WHERE platform = $1 AND client_id = $2 AND status IN ('active', 'expiring')
+	AND refresh_at <= coalesce($3::timestamptz, clock_timestamp())
 	ORDER BY refresh_at LIMIT $4 FOR UPDATE SKIP LOCKED
 )
-UPDATE social_grant g SET refresh_at = coalesce($3::timestamptz, clock_timestamp()) + $5::interval, version = g.version + 1,
-	status = CASE WHEN g.access_expires_at <= coalesce($3::timestamptz, clock_timestamp()) THEN 'expiring' ELSE g.status END
+UPDATE social_grant g SET refresh_at = coalesce($3::timestamptz, clock_timestamp()) + $5::interval, version =
+g.version + 1,
+	status = CASE WHEN g.access_expires_at <= coalesce($3::timestamptz, clock_timestamp()) THEN 'expiring'
+	ELSE g.status END
 FROM due WHERE g.org_id = due.org_id AND g.id = due.id
 RETURNING g.org_id, g.id, g.version`
 
-// ClaimDue claims at most n due grants of a platform and client id for the given time, in tx, which runs as System.
-func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, client string, n int, lease time.Duration) ([]Claim, error) {
+// ClaimDue claims at most n due grants of a platform and client id for the duration of lease. tx runs as System.
+func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, client string, n int,
+	lease time.Duration,
+) ([]Claim, error) {
 	rows, err := tx.Query(ctx, claimSQL, platform, client, r.clock(), n, lease)
 	if err != nil {
 		return nil, fmt.Errorf("claim grants: %w", err)
@@ -43,19 +49,22 @@ func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, cli
 }
 
 const (
-	horizon    = 20 * time.Second // how far ahead turns are given out: two sweeps
-	claimBatch = 500              // grants in one transaction
+	horizon    = 20 * time.Second // how far ahead request slots are assigned: two sweeps
+	claimBatch = 500              // grants per transaction
 )
 
-// Sweep claims what is due, as much as the budgets let begin within the next 20 s, and lets ask add the job of each claim in the
-// transaction that makes it. It answers how many it claimed. Sweeps may overlap: turns of one application are given out by
-// one of them at a time.
-func (r *Refresher) Sweep(ctx context.Context, ask func(ctx context.Context, tx *postgres.Tx, c Claim) error) (claimed int, err error) {
+// Sweep claims due grants, as many as the request budgets let start within the next 20 s. It calls ask for each claim,
+// in the claiming transaction, to enqueue the claim's job. It returns the number of claims. Sweeps may overlap: only
+// one at a time assigns the request slots of an application.
+func (r *Refresher) Sweep(ctx context.Context,
+	ask func(ctx context.Context, tx *postgres.Tx, c Claim) error,
+) (claimed int, err error) {
 	pairs, err := r.pairs(ctx)
 	if err != nil {
 		return 0, err
 	}
-	rand.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }) //nolint:gosec // spreading load, not guarding a secret
+	swap := func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }
+	rand.Shuffle(len(pairs), swap) //nolint:gosec // spreads load, guards no secret
 	for _, pair := range pairs {
 		p, err := r.Service.Providers.Of(pair.platform, pair.client)
 		for err == nil {
@@ -75,15 +84,20 @@ func (r *Refresher) Sweep(ctx context.Context, ask func(ctx context.Context, tx 
 	return claimed, nil
 }
 
-// give claims the grants for which there are turns.
-func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provider, ask func(context.Context, *postgres.Tx, Claim) error) (int, error) {
+// give claims as many due grants as there are request slots.
+func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provider,
+	ask func(context.Context, *postgres.Tx, Claim) error,
+) (int, error) {
 	var now, next time.Time
 	var held, probe bool
 	err := tx.QueryRow(ctx, `
-		INSERT INTO social_budget (family, client_id, claim_at) VALUES ($1, $2, coalesce($3::timestamptz, clock_timestamp()))
-		ON CONFLICT (family, client_id) DO UPDATE SET claim_at = greatest(social_budget.claim_at, coalesce($3::timestamptz, clock_timestamp()))
+		INSERT INTO social_budget (family, client_id, claim_at)
+		VALUES ($1, $2, coalesce($3::timestamptz, clock_timestamp()))
+		ON CONFLICT (family, client_id) DO UPDATE SET claim_at = greatest(social_budget.claim_at,
+		coalesce($3::timestamptz, clock_timestamp()))
 		RETURNING coalesce($3::timestamptz, clock_timestamp()), claim_at,
-			EXISTS (SELECT FROM social_hold WHERE platform = $4 AND client_id = $2 AND held_until > coalesce($3::timestamptz, clock_timestamp())),
+			EXISTS (SELECT FROM social_hold WHERE platform = $4 AND client_id = $2
+			AND held_until > coalesce($3::timestamptz, clock_timestamp())),
 			EXISTS (SELECT FROM social_hold WHERE platform = $4 AND client_id = $2 AND cause = 'misconfigured')`,
 		[]any{p.Family, p.ClientID(), r.clock(), p.Platform}, &now, &next, &held, &probe)
 	if err != nil {
@@ -106,7 +120,8 @@ func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provi
 			return 0, err
 		}
 	}
-	tx.Queue(`UPDATE social_budget SET claim_at = $3 WHERE family = $1 AND client_id = $2`, p.Family, p.ClientID(), next.Add(time.Duration(len(claims))*interval(p)))
+	tx.Queue(`UPDATE social_budget SET claim_at = $3 WHERE family = $1 AND client_id = $2`, p.Family, p.ClientID(),
+		next.Add(time.Duration(len(claims))*interval(p)))
 	return len(claims), nil
 }
 
@@ -115,9 +130,9 @@ type pair struct {
 	due              time.Time
 }
 
-// pairs answers the platforms and client ids of which something is due, by one probe of the index each.
+// pairs returns the platforms and client ids with due grants, with one index probe for each pair.
 func (r *Refresher) pairs(ctx context.Context) (out []pair, err error) {
-	err = r.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, pairsSQL, r.clock())
 		if err != nil {
 			return err
@@ -129,19 +144,21 @@ func (r *Refresher) pairs(ctx context.Context) (out []pair, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for due grants: %w", err)
+		return nil, fmt.Errorf("read platforms with due grants: %w", err)
 	}
 	return out, nil
 }
 
 const pairsSQL = `
 WITH RECURSIVE pair AS (
-	(SELECT platform, client_id, refresh_at FROM social_grant WHERE status IN ('active', 'expiring') AND refresh_at IS NOT NULL
+	(SELECT platform, client_id, refresh_at FROM social_grant WHERE status IN ('active', 'expiring')
+	AND refresh_at IS NOT NULL
 		ORDER BY platform, client_id, refresh_at LIMIT 1)
 	UNION ALL
 	SELECT next.* FROM pair, LATERAL (
 		SELECT g.platform, g.client_id, g.refresh_at FROM social_grant g
-		WHERE g.status IN ('active', 'expiring') AND g.refresh_at IS NOT NULL AND (g.platform, g.client_id) > (pair.platform, pair.client_id)
+		WHERE g.status IN ('active', 'expiring') AND g.refresh_at IS NOT NULL
+		AND (g.platform, g.client_id) > (pair.platform, pair.client_id)
 		ORDER BY g.platform, g.client_id, g.refresh_at LIMIT 1) AS next
 )
 SELECT platform, client_id, refresh_at FROM pair WHERE refresh_at <= coalesce($1::timestamptz, clock_timestamp())`

@@ -16,20 +16,26 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// ErrWrongAccount is answered where an account was to be connected anew and the login is another's.
-var ErrWrongAccount = fault.New(fault.WrongAccount, "The login is for another account than the one to connect again. Nothing was changed; log in there as the right person.")
+// ErrWrongAccount means that an account was to be reconnected but the login belongs to another account.
+var ErrWrongAccount = fault.New(fault.WrongAccount,
+	"The login is for another account than the one to connect again. Nothing was changed; log in there as the "+
+		"right person.")
 
-// ErrNothing is answered where a login reaches no account of its platform.
-var ErrNothing = fault.New(fault.ProviderRefused, "The login reaches nothing that could be connected: it has no page, channel or ad account, or did not let us see one.")
+// ErrNothing means that a login reaches no account of its platform.
+var ErrNothing = fault.New(fault.ProviderRefused,
+	"The login reaches nothing that could be connected: it has no page, channel or ad account, or did not let us "+
+		"see one.")
 
-// Connect makes the chosen of a pending login's accounts connected ones, all or none, in tx, and answers them in the order
-// chosen. The pending login is used up. What is not chosen stays as it is; only accounts of the same login that were
-// broken and that it reaches again are mended with it. Where accounts have tokens of their own, a job is asked for that
-// renews those of the accounts that hang on the same login.
+// Connect connects the chosen accounts of a pending login in tx, all or none, and returns them in the order chosen. It
+// consumes the pending login. Accounts that were not chosen stay as they are, except that broken accounts of the same
+// login are repaired if the login reaches them again. If accounts have their own tokens, Connect enqueues a job that
+// renews the tokens of the accounts of this login.
 //
-// Beyond the plan's cap the commit is refused with plan_limit_reached; an account that is connected already, broken or
-// not, takes no room anew.
-func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor, chosen []string) ([]Versioned, error) {
+// Beyond the plan's limit the commit fails with plan_limit_reached. An account that is already connected, even if
+// broken, does not count again.
+func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor,
+	chosen []string,
+) ([]Versioned, error) {
 	lock(tx)
 	p, err := s.loadPending(ctx, tx, pending, actor, "FOR UPDATE")
 	if err != nil {
@@ -50,7 +56,7 @@ func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.writes) == 0 { // younger logins have them all
+	if len(plan.writes) == 0 { // newer logins hold all chosen accounts
 		return s.finish(ctx, tx, p, plan, true)
 	}
 	grant, err := s.saveGrant(tx, p, known, m)
@@ -62,7 +68,7 @@ func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 			return nil, err
 		}
 	}
-	if known != nil { // those that are not chosen and hang on the login
+	if known != nil { // for the login's accounts that were not chosen
 		if err := s.askOwnTokens(ctx, tx, p.Platform, grant); err != nil {
 			return nil, err
 		}
@@ -73,10 +79,11 @@ func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 	return s.finish(ctx, tx, p, plan, false)
 }
 
-// check holds the choice to what is offered.
+// check validates the chosen accounts against the offers.
 func (p *Pending) check(chosen []string) error {
 	if !p.Asked {
-		return fault.New(fault.Conflict, "The accounts of this login are not known yet. Read the pending connection first.")
+		return fault.New(fault.Conflict,
+			"The accounts of this login are not known yet. Read the pending connection first.")
 	}
 	if len(chosen) == 0 {
 		return fault.Invalid("account_ids", "required", "Choose at least one account.")
@@ -106,15 +113,15 @@ func (p *Pending) offer(external string) *Offer {
 	return &p.Offers[i]
 }
 
-// accountRow is an account that the login reaches and that the org has had before.
+// accountRow is an account that the login reaches and that the org has connected before.
 type accountRow struct {
 	ID           id.ID
 	External     string
 	Grant        id.ID
 	Status       string
 	Disconnected bool
-	GrantedAt    time.Time // of the login that it hangs on
-	Alive        bool      // that login
+	GrantedAt    time.Time // of the account's grant
+	Alive        bool      // whether the account's grant is alive
 }
 
 // change is one account to write.
@@ -122,18 +129,20 @@ type change struct {
 	id       id.ID
 	offer    *Offer
 	had      *accountRow // nil for a new one
-	announce bool        // it was not connected and well before
+	announce bool        // it was not connected and healthy before
 }
 
-// plan is what connecting comes to.
+// plan lists the changes that connecting makes.
 type plan struct {
 	chosen []id.ID // in the order chosen
 	writes []change
-	left   []id.ID // grants that accounts are taken from
+	left   []id.ID // grants that lose accounts
 }
 
-// plan reads which of the offered accounts are here, and decides what to write.
-func (s *Service) plan(ctx context.Context, tx *postgres.Tx, p *Pending, known *grantRow, chosen []string) (*plan, error) {
+// plan reads which of the offered accounts the org has, and decides what to write.
+func (s *Service) plan(ctx context.Context, tx *postgres.Tx, p *Pending, known *grantRow, chosen []string) (*plan,
+	error,
+) {
 	here, err := accountsOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -155,21 +164,26 @@ func (s *Service) plan(ctx context.Context, tx *postgres.Tx, p *Pending, known *
 		out.writes = append(out.writes, change{id: had.ID, offer: p.offer(external), had: had, announce: !well})
 		out.left = append(out.left, had.Grant)
 	}
-	for _, o := range p.Offers { // broken with their login, and whole with it again
+	for _, o := range p.Offers { // accounts that broke with the login and that it repairs
 		had, ok := here[o.ExternalID]
-		if ok && known != nil && had.Grant == known.ID && !had.Disconnected && had.Status == Reauth && !slices.Contains(chosen, o.ExternalID) {
+		if ok && known != nil && had.Grant == known.ID && !had.Disconnected && had.Status == Reauth &&
+			!slices.Contains(chosen, o.ExternalID) {
 			out.writes = append(out.writes, change{id: had.ID, offer: p.offer(o.ExternalID), had: had, announce: true})
 		}
 	}
-	slices.SortFunc(out.writes, func(a, b change) int { return strings.Compare(a.offer.ExternalID, b.offer.ExternalID) })
+	slices.SortFunc(out.writes, func(a, b change) int {
+		return strings.Compare(a.offer.ExternalID, b.offer.ExternalID)
+	})
 	return out, nil
 }
 
 func accountsOf(ctx context.Context, tx *postgres.Tx, p *Pending) (map[string]*accountRow, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT a.id, a.external_account_id, a.grant_id, a.status, a.disconnected_at IS NOT NULL, g.granted_at, g.status IN ('active', 'expiring')
+		SELECT a.id, a.external_account_id, a.grant_id, a.status, a.disconnected_at IS NOT NULL, g.granted_at,
+		g.status IN ('active', 'expiring')
 		FROM social_account a JOIN social_grant g ON g.org_id = a.org_id AND g.id = a.grant_id
-		WHERE a.org_id = $1 AND a.platform = $2 AND a.external_account_id = ANY ($3)`, tx.Org(), p.Platform, externals(p.Offers))
+		WHERE a.org_id = $1 AND a.platform = $2 AND a.external_account_id = ANY ($3)`, tx.Org(), p.Platform,
+		externals(p.Offers))
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
@@ -184,8 +198,10 @@ func accountsOf(ctx context.Context, tx *postgres.Tx, p *Pending) (map[string]*a
 	return here, nil
 }
 
-// saveAccount writes one account's row and what there is to say about it.
-func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, m material, grant id.ID, c change) error {
+// saveAccount writes one account's row and its audit entry.
+func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, m material, grant id.ID,
+	c change,
+) error {
 	var own []byte
 	if token := m.Own[c.offer.ExternalID]; token != "" {
 		var err error
@@ -197,13 +213,17 @@ func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, 
 	by := p.actor.Type + ":" + p.actor.ID.String()
 	if c.had == nil {
 		tx.Queue(`
-			INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, avatar_url, sealed_token, connected_by, connected_at, created_at, updated_at)
+			INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name,
+			avatar_url, sealed_token, connected_by, connected_at, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`,
-			tx.Org(), c.id, p.Platform, string(p.Kind), c.offer.ExternalID, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
+			tx.Org(), c.id, p.Platform, string(p.Kind), c.offer.ExternalID, grant, c.offer.DisplayName,
+			c.offer.AvatarURL, own, by, now)
 	} else {
 		tx.Queue(`
-			UPDATE social_account SET grant_id = $3, display_name = $4, avatar_url = $5, sealed_token = $6, status = 'active', reason = '', connected_by = $7,
-				connected_at = CASE WHEN disconnected_at IS NULL THEN connected_at ELSE $8 END, disconnected_at = NULL, updated_at = $8, edit = edit + 1
+			UPDATE social_account SET grant_id = $3, display_name = $4, avatar_url = $5, sealed_token = $6, status
+			= 'active', reason = '', connected_by = $7,
+				connected_at = CASE WHEN disconnected_at IS NULL THEN connected_at
+				ELSE $8 END, disconnected_at = NULL, updated_at = $8, edit = edit + 1
 			WHERE org_id = $1 AND id = $2`,
 			tx.Org(), c.id, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
 	}
@@ -211,13 +231,19 @@ func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, 
 	if c.had != nil {
 		action = "social_account.renewed"
 	}
-	s.Audit(ctx, tx, Act{Action: action, Target: "social_account", ID: c.id.String(), Detail: map[string]any{"platform": p.Platform}})
+	s.Audit(ctx, tx,
+		Act{
+			Action: action, Target: "social_account", ID: c.id.String(),
+			Detail: map[string]any{"platform": p.Platform},
+		})
 	return nil
 }
 
-// finish uses the pending login up, announces, and answers the chosen accounts. Tokens that no grant has taken are left
-// for the job.
-func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *plan, unused bool) ([]Versioned, error) {
+// finish removes the pending login, announces the connected accounts, and returns the chosen ones. If unused is set, no
+// grant took the login's tokens, and finish discards the login so that the job revokes them.
+func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *plan, unused bool) ([]Versioned,
+	error,
+) {
 	if unused {
 		if err := s.Discard(ctx, tx, p.ID); err != nil {
 			return nil, err
@@ -247,7 +273,7 @@ func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *
 	return all[:len(out.chosen)], nil
 }
 
-// without is the grants but the one, each once.
+// without returns grants without one, and without duplicates.
 func without(grants []id.ID, one id.ID) []id.ID {
 	var rest []id.ID
 	for _, g := range grants {

@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// held is a row that a notice is about.
+// held identifies a row that a notice applies to.
 type held struct {
 	ID      id.ID
 	Version int64
@@ -29,13 +29,15 @@ func meant(ctx context.Context, tx *postgres.Tx, sql string, n *Notice) ([]held,
 	return all, nil
 }
 
-// erase removes from tx's org what it holds of the person: the tokens of their logins and of the accounts that hang on
-// them, the names, pictures and ids of those accounts, and the person's own id. The rows stay, without them, so that
-// what refers to an account by our id still finds that it is disconnected. Events that were written before are erased
-// with their 30 days.
+// erase removes the person's data from tx's org: the tokens of the person's logins and of their accounts, the names,
+// pictures and external ids of those accounts, and the person's external id. The rows remain without these data, so
+// that references to an account by its id still show it as disconnected. Events written earlier are erased after their
+// 30 days.
 func (s *Service) erase(ctx context.Context, tx *postgres.Tx, n *Notice) error {
 	lock(tx)
-	grants, err := meant(ctx, tx, `SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4 ORDER BY id FOR UPDATE`, n)
+	grants, err := meant(ctx, tx,
+		`SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3
+			AND granted_at <= $4 ORDER BY id FOR UPDATE`, n)
 	if err != nil {
 		return err
 	}
@@ -44,12 +46,16 @@ func (s *Service) erase(ctx context.Context, tx *postgres.Tx, n *Notice) error {
 			return err
 		}
 	}
-	tx.Queue(`DELETE FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4`, tx.Org(), n.client, n.subject, n.issued)
+	tx.Queue(
+		`DELETE FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4`,
+		tx.Org(), n.client, n.subject, n.issued)
 	return nil
 }
 
 func (s *Service) eraseGrant(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
-	rows, err := tx.Query(ctx, `SELECT id FROM social_account WHERE org_id = $1 AND grant_id = $2 AND disconnected_at IS NULL ORDER BY id FOR UPDATE`, tx.Org(), grant)
+	rows, err := tx.Query(ctx,
+		`SELECT id FROM social_account WHERE org_id = $1 AND grant_id = $2 AND disconnected_at IS NULL
+			ORDER BY id FOR UPDATE`, tx.Org(), grant)
 	if err != nil {
 		return fmt.Errorf("read accounts: %w", err)
 	}
@@ -58,13 +64,17 @@ func (s *Service) eraseGrant(ctx context.Context, tx *postgres.Tx, grant id.ID) 
 		return fmt.Errorf("read accounts: %w", err)
 	}
 	tx.Queue(`
-		UPDATE social_account SET sealed_token = NULL, status = 'revoked', reason = 'data_deletion', disconnected_at = coalesce(disconnected_at, now()),
-			external_account_id = 'deleted-' || id, display_name = '', avatar_url = '', updated_at = now(), edit = edit + 1
+		UPDATE social_account SET sealed_token = NULL, status = 'revoked', reason = 'data_deletion',
+		disconnected_at = coalesce(disconnected_at, now()),
+			external_account_id = 'deleted-' || id, display_name = '', avatar_url = '', updated_at = now(), edit =
+			edit + 1
 		WHERE org_id = $1 AND grant_id = $2`, tx.Org(), grant)
 	var platform string
 	err = tx.QueryRow(ctx, `
-		UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version = version + 1, attempt_state = NULL, attempt_at = NULL,
-			attempt_token_hash = NULL, status = 'revoked', reason = 'data_deletion', subject_id = 'deleted-' || id, updated_at = now()
+		UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version = version
+		+ 1, attempt_state = NULL, attempt_at = NULL,
+			attempt_token_hash = NULL, status = 'revoked', reason = 'data_deletion', subject_id = 'deleted-' ||
+			id, updated_at = now()
 		WHERE org_id = $1 AND id = $2 RETURNING platform`, []any{tx.Org(), grant}, &platform)
 	if err != nil {
 		return fmt.Errorf("erase grant: %w", err)

@@ -11,15 +11,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// The part of a token's lifetime after which it is renewed: drawn anew each time, so that a crowd that came at once
-// does not come back at once.
+// The range of a token's lifetime within which it is renewed. The point is drawn randomly for each token, so that
+// logins that were made at the same time are not renewed at the same time.
 const (
 	dueFrom = 0.5
 	dueTo   = 0.85
 )
 
-// DueAt is when a token is to be looked at again: drawn at 50 to 85 % of the lifetime that was stated, and not before it
-// may be renewed. One that cannot be renewed is looked at when it ends, and one without an end never: nil.
+// DueAt returns when a token is due for renewal: at a random point between 50 and 85 % of its stated lifetime, and not
+// before it may be renewed. For a token that cannot be renewed it returns the expiry, and nil if the token never
+// expires.
 func DueAt(p *provider.Provider, t provider.Token) *time.Time {
 	if t.ExpiresAt == nil {
 		return nil
@@ -35,7 +36,7 @@ func DueAt(p *provider.Provider, t provider.Token) *time.Time {
 	return &at
 }
 
-// grantRow is what connecting reads of a login that is known.
+// grantRow holds the columns of an existing grant that connecting reads.
 type grantRow struct {
 	ID        id.ID
 	status    string
@@ -47,17 +48,20 @@ type grantRow struct {
 
 func (g *grantRow) alive() bool { return g.status == Active || g.status == Expiring }
 
-// loginOf finds the grant of p's person that p renews, locked; nil where there is none. A grant on which an account hangs
-// that p does not reach is another login, such as one for another channel: with p's tokens that account would be lost.
+// loginOf returns the grant, locked, that p renews for p's person; nil if there is none. A grant with a connected
+// account that p does not reach is a different login, for example for another channel: replacing its tokens with p's
+// would lose that account.
 func loginOf(ctx context.Context, tx *postgres.Tx, p *Pending) (*grantRow, error) {
 	g := &grantRow{}
 	err := tx.QueryRow(ctx, `
 		SELECT id, status, granted_at, sealed_access, sealed_refresh, refresh_expires_at FROM social_grant
 		WHERE org_id = $1 AND platform = $2 AND client_id = $3 AND subject_id = $4 AND NOT EXISTS (
-			SELECT FROM social_account a WHERE a.org_id = social_grant.org_id AND a.grant_id = social_grant.id AND a.disconnected_at IS NULL
+			SELECT FROM social_account a WHERE a.org_id = social_grant.org_id AND a.grant_id = social_grant.id
+			AND a.disconnected_at IS NULL
 				AND NOT a.external_account_id = ANY ($5))
 		ORDER BY status IN ('active', 'expiring') DESC, granted_at DESC LIMIT 1 FOR UPDATE`,
-		[]any{tx.Org(), p.Platform, p.client, p.subject, externals(p.Offers)}, &g.ID, &g.status, &g.grantedAt, &g.access, &g.refresh, &g.refreshBy)
+		[]any{tx.Org(), p.Platform, p.client, p.subject, externals(p.Offers)}, &g.ID, &g.status, &g.grantedAt,
+		&g.access, &g.refresh, &g.refreshBy)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // a newcomer is no error
 	}
@@ -67,8 +71,8 @@ func loginOf(ctx context.Context, tx *postgres.Tx, p *Pending) (*grantRow, error
 	return g, nil
 }
 
-// saveGrant writes p's tokens to the grant that known is, or to a new one, and answers its id. Tokens of a younger login
-// that are alive are kept. A refresh that is on its way meets another version and changes nothing.
+// saveGrant writes p's tokens to the grant known, or to a new one if known is nil, and returns the grant's id. It keeps
+// the tokens of a newer login that is alive. A concurrent refresh finds another version and changes nothing.
 func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m material) (id.ID, error) {
 	at, err := s.Providers.Get(p.Platform)
 	if err != nil {
@@ -82,17 +86,19 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 			return grant, err
 		}
 		tx.Queue(`
-			INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, sealed_access, sealed_refresh, scopes, granted_at, issued_at,
+			INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, sealed_access,
+			sealed_refresh, scopes, granted_at, issued_at,
 				access_expires_at, refresh_expires_at, refresh_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-			tx.Org(), grant, p.Platform, string(p.Kind), p.client, p.subject, access, refresh, p.scopes, p.grantedAt, token.IssuedAt,
+			tx.Org(), grant, p.Platform, string(p.Kind), p.client, p.subject, access, refresh, p.scopes, p.grantedAt,
+			token.IssuedAt,
 			token.ExpiresAt, token.RefreshExpiresAt, DueAt(at, token))
 		return grant, nil
 	}
 	if known.alive() && known.grantedAt.After(p.grantedAt) {
 		return known.ID, nil
 	}
-	if token.Refresh == "" && known.refresh != nil { // some grant one only the first time
+	if token.Refresh == "" && known.refresh != nil { // some providers issue one only the first time
 		_, old, err := s.openTokens(tx.Org(), known.ID, nil, known.refresh)
 		if err != nil {
 			return known.ID, err
@@ -104,16 +110,19 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 		return known.ID, err
 	}
 	tx.Queue(`
-		UPDATE social_grant SET sealed_access = $3, sealed_refresh = $4, scopes = $5, granted_at = $6, issued_at = $7, access_expires_at = $8,
-			refresh_expires_at = $9, refresh_at = $10, version = version + 1, attempt_state = NULL, attempt_at = NULL, attempt_token_hash = NULL,
+		UPDATE social_grant SET sealed_access = $3, sealed_refresh = $4, scopes = $5, granted_at = $6, issued_at =
+		$7, access_expires_at = $8,
+			refresh_expires_at = $9, refresh_at = $10, version = version + 1, attempt_state = NULL, attempt_at =
+			NULL, attempt_token_hash = NULL,
 			status = 'active', reason = '', fail_count = 0, updated_at = now()
 		WHERE org_id = $1 AND id = $2`,
-		tx.Org(), known.ID, access, refresh, p.scopes, p.grantedAt, token.IssuedAt, token.ExpiresAt, token.RefreshExpiresAt, DueAt(at, token))
+		tx.Org(), known.ID, access, refresh, p.scopes, p.grantedAt, token.IssuedAt, token.ExpiresAt,
+		token.RefreshExpiresAt, DueAt(at, token))
 	return known.ID, nil
 }
 
-// endUnused erases those of the grants on which no connected account hangs any more, in tx, which holds the lock, and
-// asks for the revocation of their tokens where the provider has one.
+// endUnused erases, in tx, the given grants that have no connected account left, and enqueues the revocation of their
+// tokens if the provider supports it. tx must hold the org lock.
 func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID) error {
 	for _, grant := range grants {
 		var (
@@ -127,12 +136,15 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 			expires  *time.Time
 		)
 		err := tx.QueryRow(ctx, `
-			SELECT platform, kind, client_id, subject_id, sealed_access, sealed_refresh, scopes, issued_at, access_expires_at, refresh_expires_at
+			SELECT platform, kind, client_id, subject_id, sealed_access, sealed_refresh, scopes, issued_at,
+			access_expires_at, refresh_expires_at
 			FROM social_grant g
 			WHERE org_id = $1 AND id = $2 AND status <> 'revoked'
-				AND NOT EXISTS (SELECT FROM social_account a WHERE a.org_id = g.org_id AND a.grant_id = g.id AND a.disconnected_at IS NULL)
+				AND NOT EXISTS (SELECT FROM social_account a WHERE a.org_id = g.org_id AND a.grant_id = g.id
+				AND a.disconnected_at IS NULL)
 			FOR UPDATE`,
-			[]any{tx.Org(), grant}, &platform, &kind, &client, &subject, &g.access, &g.refresh, &scopes, &issued, &expires, &g.refreshBy)
+			[]any{tx.Org(), grant}, &platform, &kind, &client, &subject, &g.access, &g.refresh, &scopes, &issued,
+			&expires, &g.refreshBy)
 		if postgres.None(err) {
 			continue
 		}
@@ -140,19 +152,26 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 			return fmt.Errorf("read grant: %w", err)
 		}
 		tx.Queue(`
-			UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version = version + 1, attempt_state = NULL, attempt_at = NULL,
+			UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version =
+			version + 1, attempt_state = NULL, attempt_at = NULL,
 				attempt_token_hash = NULL, status = 'revoked', reason = 'disconnected', updated_at = now()
 			WHERE org_id = $1 AND id = $2`, tx.Org(), grant)
 		at, err := s.Providers.Of(platform, client)
 		if err != nil || !at.Revocable() || g.access == nil && g.refresh == nil {
-			continue // nobody to tell, or nothing to tell
+			continue // no way to revoke, or no token left
 		}
 		access, refresh, err := s.openTokens(tx.Org(), grant, g.access, g.refresh)
 		if err != nil {
 			return err
 		}
-		left := &Pending{ID: id.New(), Platform: platform, Kind: provider.Kind(kind), client: client, subject: subject, scopes: scopes}
-		token := provider.Token{Access: access, Refresh: refresh, IssuedAt: issued, ExpiresAt: expires, RefreshExpiresAt: g.refreshBy, Scopes: scopes}
+		left := &Pending{
+			ID: id.New(), Platform: platform, Kind: provider.Kind(kind), client: client,
+			subject: subject, scopes: scopes,
+		}
+		token := provider.Token{
+			Access: access, Refresh: refresh, IssuedAt: issued, ExpiresAt: expires, RefreshExpiresAt: g.refreshBy,
+			Scopes: scopes, Subject: subject,
+		}
 		if err := s.leave(ctx, tx, left, token); err != nil {
 			return err
 		}
@@ -160,14 +179,15 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 	return nil
 }
 
-// leave writes tokens that nobody will use again, for the job that revokes them.
+// leave stores tokens that are no longer used, for the job that revokes them.
 func (s *Service) leave(ctx context.Context, tx *postgres.Tx, p *Pending, token provider.Token) error {
 	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(token, nil))
 	if err != nil {
 		return err
 	}
 	tx.Queue(`
-		INSERT INTO social_pending (org_id, id, platform, kind, client_id, subject_id, actor_type, actor_id, sealed, scopes, granted_at, expires_at, discarded_at)
+		INSERT INTO social_pending (org_id, id, platform, kind, client_id, subject_id, actor_type, actor_id,
+		sealed, scopes, granted_at, expires_at, discarded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'system', '00000000-0000-0000-0000-000000000000', $7, $8, now(), now(), now())`,
 		tx.Org(), p.ID, p.Platform, string(p.Kind), p.client, p.subject, sealed, notNil(p.scopes))
 	return s.Revoke(ctx, tx, p.ID, time.Time{})

@@ -15,24 +15,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// What a provider may tell us about a person.
+// The acts that a provider may request for a person.
 const (
-	Deauthorize = "deauthorize" // they removed our application there: their tokens are void
-	Erase       = "erase"       // their data are to be erased
+	Deauthorize = "deauthorize" // the person removed our application: the tokens are void
+	Erase       = "erase"       // the person's data must be erased
 )
 
-// Notice is what a provider told. It is kept before it is acknowledged, and a job acts on it.
+// Notice is a provider's notification about a person. It is stored before it is acknowledged, and a job processes it.
 type Notice struct {
 	ID     id.ID
-	Code   string     // shows how far an erasure is
-	DoneAt *wire.Time // of an erasure; nil: it goes on
+	Code   string     // for the status page of an erasure
+	DoneAt *wire.Time // end of an erasure; nil while it is in progress
 
 	act, client, subject string
 	issued               time.Time
 }
 
-// TakeNotice verifies a signed request that was posted for platform and writes it down, in tx, which runs as System; the
-// caller adds the job that acts on it. A signature that does not fit is fault.InvalidSignature.
+// TakeNotice verifies a signed request that was posted for platform and stores it in tx, which runs as System; the
+// caller enqueues the job that processes it. If the signature does not match, the error is fault.InvalidSignature.
 func (s *Service) TakeNotice(_ context.Context, tx *postgres.Tx, platform, act, signed string) (*Notice, error) {
 	p, err := s.Providers.Get(platform)
 	if err != nil {
@@ -48,21 +48,24 @@ func (s *Service) TakeNotice(_ context.Context, tx *postgres.Tx, platform, act, 
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	n := &Notice{ID: id.New(), Code: hex.EncodeToString(raw[:])}
-	tx.Queue(`INSERT INTO social_notice (id, act, platform, client_id, subject_id, code, issued_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+	tx.Queue(`INSERT INTO social_notice (id, act, platform, client_id, subject_id, code, issued_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		n.ID, act, platform, p.ClientID(), said.Subject, n.Code, said.IssuedAt)
 	return n, nil
 }
 
-// ErasureURL is where people see how far the erasure of their data is.
+// ErasureURL returns the URL that shows a person the progress of an erasure.
 func (s *Service) ErasureURL(platform, code string) string {
 	return s.PublicURL + "/oauth/" + platform + "/data-deletion/" + code
 }
 
-// Erasure answers the erasure that a code of platform belongs to; 404 where there is none.
+// Erasure returns the erasure with a code of platform; 404 if there is none.
 func (s *Service) Erasure(ctx context.Context, system *postgres.DB, platform, code string) (*Notice, error) {
 	n := &Notice{Code: code}
-	err := system.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT id, done_at FROM social_notice WHERE code = $1 AND platform = $2 AND act = 'erase'`, []any{code, platform}, &n.ID, &n.DoneAt)
+	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx,
+			`SELECT id, done_at FROM social_notice WHERE code = $1 AND platform = $2 AND act = 'erase'`,
+			[]any{code, platform}, &n.ID, &n.DoneAt)
 	})
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such erasure.")
@@ -73,16 +76,19 @@ func (s *Service) Erasure(ctx context.Context, system *postgres.DB, platform, co
 	return n, nil
 }
 
-// noticeSkew is how far a provider's clock may be behind ours: a login that began so shortly after a notice is meant by it.
+// noticeSkew is how far a provider's clock may be behind ours: a notice also applies to a login that was made up to
+// this long after it.
 const noticeSkew = 5 * time.Second
 
-// ActOn does what a notice asks for in every org, one transaction each, and may be repeated: what is done is found done.
-// A login that the person made after the notice is left alone.
+// ActOn carries out a notice in every org, in one transaction for each. It is safe to retry: completed steps are
+// detected. It leaves logins alone that the person made after the notice.
 func (s *Service) ActOn(ctx context.Context, app, system *postgres.DB, notice id.ID) error {
 	n := &Notice{ID: notice}
 	var orgs []id.ID
 	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT act, client_id, subject_id, issued_at FROM social_notice WHERE id = $1 AND done_at IS NULL`, []any{notice}, &n.act, &n.client, &n.subject, &n.issued)
+		err := tx.QueryRow(ctx,
+			`SELECT act, client_id, subject_id, issued_at FROM social_notice WHERE id = $1 AND done_at IS NULL`,
+			[]any{notice}, &n.act, &n.client, &n.subject, &n.issued)
 		if err != nil {
 			return err
 		}
@@ -116,10 +122,12 @@ func (s *Service) ActOn(ctx context.Context, app, system *postgres.DB, notice id
 	})
 }
 
-// deauthorize lets the person's living logins of tx's org die, as a refresh does whose token is refused.
+// deauthorize marks the person's active logins of tx's org as dead, like a refresh with a refused token.
 func (s *Service) deauthorize(ctx context.Context, tx *postgres.Tx, n *Notice) error {
 	lock(tx)
-	grants, err := meant(ctx, tx, `SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4
+	grants, err := meant(ctx, tx,
+		`SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3
+			AND granted_at <= $4
 		AND status IN ('active', 'expiring') ORDER BY id FOR UPDATE`, n)
 	if err != nil {
 		return err
@@ -129,7 +137,9 @@ func (s *Service) deauthorize(ctx context.Context, tx *postgres.Tx, n *Notice) e
 			return err
 		}
 	}
-	pending, err := meant(ctx, tx, `SELECT id, 0::bigint FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3 AND granted_at <= $4
+	pending, err := meant(ctx, tx,
+		`SELECT id, 0::bigint FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3
+			AND granted_at <= $4
 		AND discarded_at IS NULL ORDER BY id FOR UPDATE`, n)
 	if err != nil {
 		return err

@@ -19,21 +19,21 @@ import (
 
 // Offer is an account that a login reaches.
 type Offer struct {
-	ExternalID  string `json:"external_account_id" doc:"What select is given"`
+	ExternalID  string `json:"external_account_id" doc:"External id of the account, as select expects it"`
 	DisplayName string `json:"display_name"`
 	AvatarURL   string `json:"avatar_url"`
-	Connected   bool   `json:"connected" doc:"It is connected already; selecting it renews it"`
+	Connected   bool   `json:"connected" doc:"Whether it is connected already; selecting it renews it"`
 }
 
-// Pending is a login whose tokens are kept and whose accounts are still to be chosen.
+// Pending is a login with stored tokens and accounts that are still to be chosen.
 type Pending struct {
 	ID        id.ID
 	Platform  string
 	Kind      provider.Kind
-	Account   *id.ID // the one to connect anew
-	External  string // its external id, "" for none
+	Account   *id.ID // the account to reconnect
+	External  string // the external id of Account, "" for none
 	Offers    []Offer
-	Asked     bool // the provider has said what there is to choose
+	Asked     bool // the provider has listed the accounts
 	ExpiresAt wire.Time
 
 	actor     Actor
@@ -44,7 +44,7 @@ type Pending struct {
 	sealed    []byte
 }
 
-// Exchange spends the code of a callback. Its error is the provider's: see Failure.
+// Exchange exchanges the code of a callback for a token. Its error is the provider's: see Failure.
 func (s *Service) Exchange(ctx context.Context, t *Taken, code provider.Secret) (provider.Token, error) {
 	p, err := s.Providers.Get(t.Platform)
 	if err != nil {
@@ -53,23 +53,31 @@ func (s *Service) Exchange(ctx context.Context, t *Taken, code provider.Secret) 
 	return p.Exchange(ctx, code, t.verifier, s.CallbackURL(t.Platform))
 }
 
-// Keep writes a new login's tokens, in tx, before anything else is asked of the provider, and asks for their end.
+// Keep stores a new login's tokens in tx and enqueues their revocation for when the pending login expires. It must be
+// called before any further request to the provider.
 func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token provider.Token) (*Pending, error) {
 	client, err := s.clientID(t.Platform)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pending{
-		ID: id.New(), Platform: t.Platform, Kind: t.Kind, Account: t.Account, actor: t.Actor, client: client, scopes: notNil(token.Scopes),
+		ID: id.New(), Platform: t.Platform, Kind: t.Kind, Account: t.Account, actor: t.Actor, client: client,
+		scopes:  notNil(token.Scopes),
+		subject: token.Subject,
 	}
 	if p.sealed, err = s.sealMaterial(tx.Org(), p.ID, materialOf(token, nil)); err != nil {
 		return nil, err
 	}
 	err = tx.QueryRow(ctx, `
-		INSERT INTO social_pending (org_id, id, platform, kind, client_id, actor_type, actor_id, account_id, sealed, scopes, granted_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), now() + $11::interval)
-		RETURNING granted_at, expires_at, coalesce((SELECT external_account_id FROM social_account a WHERE a.org_id = $1 AND a.id = $8), '')`,
-		[]any{tx.Org(), p.ID, p.Platform, string(p.Kind), p.client, p.actor.Type, p.actor.ID, p.Account, p.sealed, p.scopes, PendingLife},
+		INSERT INTO social_pending (org_id, id, platform, kind, client_id, actor_type, actor_id, account_id, sealed,
+			scopes, subject_id, granted_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), now() + $12::interval)
+		RETURNING granted_at, expires_at, coalesce((SELECT external_account_id FROM social_account a
+		WHERE a.org_id = $1 AND a.id = $8), '')`,
+		[]any{
+			tx.Org(), p.ID, p.Platform, string(p.Kind), p.client, p.actor.Type, p.actor.ID, p.Account, p.sealed,
+			p.scopes, p.subject, PendingLife,
+		},
 		&p.grantedAt, &p.ExpiresAt, &p.External)
 	if err != nil {
 		return nil, fmt.Errorf("write pending login: %w", err)
@@ -77,14 +85,14 @@ func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token pro
 	return p, s.Revoke(ctx, tx, p.ID, p.ExpiresAt.Time)
 }
 
-// Reached is what a provider says of a login.
+// Reached is a provider's description of a login and of the accounts that it reaches.
 type Reached struct {
 	Login    provider.Login
 	Accounts []provider.Account
 }
 
-// Ask asks the provider who has logged in and what there is to choose. Its error is the provider's: see Failure. The
-// tokens stay kept whatever it is.
+// Ask asks the provider who has logged in and which accounts can be chosen. Its error is the provider's: see Failure.
+// The tokens stay stored in any case.
 func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, error) {
 	at, err := s.Providers.Of(p.Platform, p.client)
 	if err != nil {
@@ -101,7 +109,7 @@ func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, err
 	return &Reached{who, accounts}, nil
 }
 
-// Offer writes, in tx, what there is to choose. p shows it from then on.
+// Offer stores, in tx, the accounts that can be chosen, and sets them in p.
 func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Reached) error {
 	m, err := s.openMaterial(tx.Org(), p.ID, p.sealed)
 	if err != nil {
@@ -114,14 +122,17 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	offers := []Offer{}
 	for _, a := range r.Accounts {
 		if !slices.ContainsFunc(offers, func(o Offer) bool { return o.ExternalID == a.ExternalID }) {
-			offers = append(offers, Offer{ExternalID: a.ExternalID, DisplayName: clip(a.DisplayName, 200), AvatarURL: webURL(a.AvatarURL)})
+			offers = append(offers,
+				Offer{ExternalID: a.ExternalID, DisplayName: clip(a.DisplayName, 200), AvatarURL: webURL(a.AvatarURL)})
 		}
 	}
 	raw, err := json.Marshal(offers)
 	if err != nil {
 		return fmt.Errorf("encode offers: %w", err)
 	}
-	n, err := tx.Exec(ctx, `UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5 WHERE org_id = $1 AND id = $2 AND discarded_at IS NULL`,
+	n, err := tx.Exec(ctx,
+		`UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5 WHERE org_id = $1 AND id = $2
+			AND discarded_at IS NULL`,
 		tx.Org(), p.ID, r.Login.Subject, sealed, string(raw))
 	if err != nil {
 		return fmt.Errorf("write offers: %w", err)
@@ -133,9 +144,11 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	return s.mark(ctx, tx, p)
 }
 
-// mark notes which of the offers are connected.
+// mark sets which of the offers are connected already.
 func (s *Service) mark(ctx context.Context, tx *postgres.Tx, p *Pending) error {
-	rows, err := tx.Query(ctx, `SELECT external_account_id FROM social_account WHERE org_id = $1 AND platform = $2 AND disconnected_at IS NULL AND external_account_id = ANY ($3)`,
+	rows, err := tx.Query(ctx,
+		`SELECT external_account_id FROM social_account WHERE org_id = $1 AND platform = $2
+			AND disconnected_at IS NULL AND external_account_id = ANY ($3)`,
 		tx.Org(), p.Platform, externals(p.Offers))
 	if err != nil {
 		return fmt.Errorf("read connected accounts: %w", err)
@@ -155,7 +168,7 @@ func (s *Service) mark(ctx context.Context, tx *postgres.Tx, p *Pending) error {
 
 var errNoPending = fault.New(fault.NotFound, "There is no such pending connection.")
 
-// Pending answers a login that actor has still to choose from; 404 for another's, and for one that is over.
+// Pending returns a login from which actor has still to choose; 404 if it belongs to another actor or has ended.
 func (s *Service) Pending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor) (*Pending, error) {
 	p, err := s.loadPending(ctx, tx, pending, actor, "")
 	if err != nil {
@@ -164,7 +177,9 @@ func (s *Service) Pending(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 	return p, s.mark(ctx, tx, p)
 }
 
-func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor, locking string) (*Pending, error) {
+func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor,
+	locking string,
+) (*Pending, error) {
 	p := &Pending{ID: pending, actor: actor}
 	var (
 		kind   string
@@ -172,11 +187,14 @@ func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.I
 	)
 	err := tx.QueryRow(ctx, `
 		SELECT platform, kind, client_id, subject_id, account_id, sealed, accounts, scopes, granted_at, expires_at,
-			coalesce((SELECT external_account_id FROM social_account a WHERE a.org_id = p.org_id AND a.id = p.account_id), '')
+			coalesce((SELECT external_account_id FROM social_account a WHERE a.org_id = p.org_id
+			AND a.id = p.account_id), '')
 		FROM social_pending p
-		WHERE org_id = $1 AND id = $2 AND actor_type = $3 AND actor_id = $4 AND discarded_at IS NULL AND sealed IS NOT NULL AND expires_at > now() `+locking,
+		WHERE org_id = $1 AND id = $2 AND actor_type = $3 AND actor_id = $4 AND discarded_at IS NULL
+		AND sealed IS NOT NULL AND expires_at > now() `+locking,
 		[]any{tx.Org(), pending, actor.Type, actor.ID},
-		&p.Platform, &kind, &p.client, &p.subject, &p.Account, &p.sealed, &offers, &p.scopes, &p.grantedAt, &p.ExpiresAt, &p.External)
+		&p.Platform, &kind, &p.client, &p.subject, &p.Account, &p.sealed, &offers, &p.scopes, &p.grantedAt,
+		&p.ExpiresAt, &p.External)
 	switch {
 	case postgres.None(err):
 		return nil, errNoPending
@@ -192,15 +210,17 @@ func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.I
 	return p, nil
 }
 
-// Wrong tells whether p was to connect an account anew and its login does not reach that account.
+// Wrong reports whether p was to reconnect an account that its login does not reach.
 func (p *Pending) Wrong() bool {
-	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o Offer) bool { return o.ExternalID == p.External })
+	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o Offer) bool {
+		return o.ExternalID == p.External
+	})
 }
 
-// Empty tells whether p's login reaches nothing that could be connected.
+// Empty reports whether p's login reaches no account that could be connected.
 func (p *Pending) Empty() bool { return p.Asked && len(p.Offers) == 0 }
 
-// Only answers the one account that can be meant: the one to connect anew, or the only one there is.
+// Only returns the one account that can be chosen: the one to reconnect, or the only offer.
 func (p *Pending) Only() (external string, ok bool) {
 	switch {
 	case !p.Asked || p.Wrong():
@@ -214,9 +234,11 @@ func (p *Pending) Only() (external string, ok bool) {
 	}
 }
 
-// Discard ends a pending login in tx: nothing can be chosen from it, and its tokens are revoked.
+// Discard ends a pending login in tx: no account can be chosen from it any more, and its tokens are revoked.
 func (s *Service) Discard(ctx context.Context, tx *postgres.Tx, pending id.ID) error {
-	n, err := tx.Exec(ctx, `UPDATE social_pending SET discarded_at = now(), accounts = NULL WHERE org_id = $1 AND id = $2 AND discarded_at IS NULL`, tx.Org(), pending)
+	n, err := tx.Exec(ctx,
+		`UPDATE social_pending SET discarded_at = now(), accounts = NULL WHERE org_id = $1 AND id = $2
+			AND discarded_at IS NULL`, tx.Org(), pending)
 	if err != nil {
 		return fmt.Errorf("discard pending login: %w", err)
 	}
@@ -234,8 +256,8 @@ func (s *Service) clientID(platform string) (string, error) {
 	return p.ClientID(), nil
 }
 
-// Failure is a provider's error as the caller's fault. What a person can do about it is in the detail, what the
-// provider said is in the log alone.
+// Failure translates a provider's error into a fault for the caller. The detail states what a person can do about it;
+// the provider's own message appears only in the log.
 func Failure(err error) error {
 	if err == nil {
 		return nil
@@ -245,11 +267,14 @@ func Failure(err error) error {
 	}
 	switch provider.ClassOf(err) {
 	case provider.Dead, provider.Stale:
-		return fault.New(fault.ProviderRefused, "The provider refused this login. Begin the connection again.").Because(err)
+		return fault.New(fault.ProviderRefused, "The provider refused this login. Begin the connection again.").
+			Because(err)
 	case provider.Misconfigured:
-		return fault.New(fault.ProviderUnavailable, "The provider does not accept this service's application. Its operator has to look.").Because(err)
+		return fault.New(fault.ProviderUnavailable,
+			"The provider does not accept this service's application. The operator has to check it.").Because(err)
 	default:
-		f := fault.New(fault.ProviderUnavailable, "The provider cannot answer at the moment. Try again shortly.").Because(err)
+		f := fault.New(fault.ProviderUnavailable, "The provider is unavailable at the moment. Try again shortly.").
+			Because(err)
 		f.RetryAfter = 10 * time.Second
 		return f
 	}
@@ -268,7 +293,7 @@ func externals(offers []Offer) []string {
 	return all
 }
 
-// clip cuts a name that a stranger chose.
+// clip truncates a name from an untrusted source.
 func clip(s string, most int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 	if r := []rune(s); len(r) > most {
@@ -277,7 +302,8 @@ func clip(s string, most int) string {
 	return s
 }
 
-// webURL lets an address of an image through, and nothing that a page could run.
+// webURL returns s if it is the web address of an image, and otherwise "", so that a page never gets a URL it could
+// run.
 func webURL(s string) string {
 	if s = clip(s, 2000); strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -292,7 +318,7 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// Connected is how many of the chosen are connected already.
+// Connected returns how many of the chosen accounts are connected already.
 func (p *Pending) Connected(chosen []string) (n int) {
 	for _, external := range chosen {
 		if o := p.offer(external); o != nil && o.Connected {
@@ -302,7 +328,7 @@ func (p *Pending) Connected(chosen []string) (n int) {
 	return n
 }
 
-// Returned reads what a browser brought back from the platform; provider.ErrDenied where the person did not agree.
+// Returned reads the query of the platform's callback. The error is provider.ErrDenied if the person did not consent.
 func (s *Service) Returned(t *Taken, query url.Values) (provider.Secret, error) {
 	p, err := s.Providers.Get(t.Platform)
 	if err != nil {

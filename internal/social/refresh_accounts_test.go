@@ -3,6 +3,7 @@ package social_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// TestAdAccountsFollowTheirLogin lets a login reach fewer accounts, then more, and its names change; other logins' accounts, also
-// of the same org and with the same ids, stay as they are.
+// TestAdAccountsFollowTheirLogin lets a login reach fewer accounts, then more, with changed names; accounts of other
+// logins, also of the same org and with the same ids, stay unchanged.
 func TestAdAccountsFollowTheirLogin(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
@@ -36,7 +37,8 @@ func TestAdAccountsFollowTheirLogin(t *testing.T) {
 	s.set1("DELETE FROM social_account WHERE grant_id = $1", g.grant)
 	for i, a := range accounts {
 		for _, of := range []at{g, {other.org, other.grant}} {
-			s.set1(`INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, connected_at) VALUES ($1, $2, 'meta_ads', 'ads', $3, $4, $5, now())`,
+			s.set1(`INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id,
+				display_name, connected_at) VALUES ($1, $2, 'meta_ads', 'ads', $3, $4, $5, now())`,
 				of.org, id.New(), a.ExternalID, of.grant, fmt.Sprintf("old name %d", i))
 		}
 	}
@@ -52,12 +54,14 @@ func TestAdAccountsFollowTheirLogin(t *testing.T) {
 	s.knobs("facebook", oauth.Knobs{Accounts: 1})
 	sync(social.Synced{Gone: 2})
 	sync(social.Synced{})
-	if n := s.rows("SELECT type FROM event WHERE org_id = $1 AND type = 'social_account.reauth_required'", g.org); len(n) != 2 {
+	if n := s.rows("SELECT type FROM event WHERE org_id = $1 AND type = 'social_account.reauth_required'",
+		g.org); len(n) != 2 {
 		t.Errorf("%d events of two accounts that are gone", len(n))
 	}
 	s.knobs("facebook", oauth.Knobs{})
 	sync(social.Synced{Back: 2})
-	if got := s.rows("SELECT display_name || ' ' || status || reason FROM social_account WHERE grant_id = $1", g.grant); len(got) != 3 {
+	if got := s.rows("SELECT display_name || ' ' || status || reason FROM social_account WHERE grant_id = $1",
+		g.grant); len(got) != 3 {
 		t.Errorf("%v: none was to be added or taken away", got)
 	}
 	if err := s.box.Strike(t.Context(), oauth.Fault{Op: "api", Status: 500, Times: 1}); err != nil {
@@ -76,18 +80,22 @@ func TestAdAccountsFollowTheirLogin(t *testing.T) {
 	}
 }
 
-// TestAnEndThatNothingMovesIsToldThreeTimes lets half a year go by before the end of a login that cannot be renewed beyond it.
+// TestAnEndThatNothingMovesIsToldThreeTimes covers half a year until the end of a login that cannot be renewed beyond
+// it.
 func TestAnEndThatNothingMovesIsToldThreeTimes(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
-		"a refresh token's end":   "UPDATE social_grant SET refresh_expires_at = $1::timestamptz + interval '40 days', access_expires_at = $1::timestamptz + interval '60 days', refresh_at = $1::timestamptz + interval '90 days'",
-		"without a refresh token": "UPDATE social_grant SET sealed_refresh = NULL, access_expires_at = $1::timestamptz + interval '40 days', refresh_at = access_expires_at",
+		"a refresh token's end": "UPDATE social_grant SET refresh_expires_at = $1::timestamptz + interval '40 " +
+			"days', access_expires_at = $1::timestamptz + interval '60 days', refresh_at = $1::timestamptz + " +
+			"interval '90 days'",
+		"without a refresh token": "UPDATE social_grant SET sealed_refresh = NULL, access_expires_at = " +
+			"$1::timestamptz + interval '40 days', refresh_at = access_expires_at",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShore(t, newClock())
 			g := s.grants("linkedin", "linkedin", 1, time.Hour)[0]
-			s.grants("facebook", "facebook", 1, 20*24*time.Hour) // renews itself: no end to tell of
+			s.grants("facebook", "facebook", 1, 20*24*time.Hour) // renewable: no end to warn of
 			began := s.clock.Now()
 			s.set1(sql+" WHERE id = $2", began, g.grant)
 			r := s.refresher()
@@ -135,4 +143,133 @@ func (s *shore) rows(sql string, args ...any) (out []string) {
 		s.t.Fatal(err)
 	}
 	return out
+}
+
+// TestALoginThatNothingRenewsEndsWhenItsTokenIsRefused: no refresh would detect it. Temporary errors and our own errors
+// end no login.
+func TestALoginThatNothingRenewsEndsWhenItsTokenIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []string{"x_ads", "tiktok_ads"} {
+		t.Run(platform, func(t *testing.T) {
+			t.Parallel()
+			s := newShore(t, nil)
+			g, other := s.endless(platform, "Ada Lovelace"), s.endless(platform, "Grace Hopper")
+			r := s.refresher()
+			if claims := s.sweep(r); len(claims) != 0 {
+				t.Errorf("%d claims of logins that nothing renews", len(claims))
+			}
+			if _, err := r.SyncAccounts(t.Context(), g.org, g.grant); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range []oauth.Fault{
+				{Op: "api", Status: 503, Times: 1},
+				{Op: "api", Status: 429, RetryAfter: 5, Times: 1},
+				{Op: "api", Status: 403, Body: `{"code":40101,"errors":[{"code":"?"}]}`, Times: 1},
+			} {
+				if err := s.box.Strike(t.Context(), f); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := r.SyncAccounts(t.Context(), g.org, g.grant); err == nil {
+					t.Errorf("%+v was no error", f)
+				}
+			}
+			if row := s.stands(at{g.org, g.grant}); row.Status != "active" {
+				t.Fatalf("after faults of others: %+v", row)
+			}
+			if err := s.box.Kill(t.Context(), g.login, "revoked"); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second call finds nothing to sync
+				if _, err := r.SyncAccounts(t.Context(), g.org, g.grant); err == nil {
+					t.Error("a revoked token lists accounts")
+				}
+			}
+			if row := s.stands(at{g.org, g.grant}); row.Status != "reauth_required" || row.Reason == "" {
+				t.Errorf("%+v", row)
+			}
+			n := s.rows("SELECT 'one' FROM event WHERE org_id = $1 AND type = 'social_account.reauth_required'", g.org)
+			if len(n) != 1 {
+				t.Errorf("%d events", len(n))
+			}
+			if len(s.told) != 1 || s.told[0] != g.grant {
+				t.Errorf("written to about %v", s.told)
+			}
+			if row := s.stands(at{other.org, other.grant}); row.Status != "active" {
+				t.Errorf("another login: %+v", row)
+			}
+		})
+	}
+}
+
+// TestATokenThatWasReplacedMeanwhileEndsNothing: the refused token was the previous one.
+func TestATokenThatWasReplacedMeanwhileEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := newShore(t, nil)
+	g := s.endless("x_ads", "Ada Lovelace")
+	if err := s.box.Kill(t.Context(), g.login, "revoked"); err != nil {
+		t.Fatal(err)
+	}
+	moves := func() { s.set1("UPDATE social_grant SET version = version + 1 WHERE id = $1", g.grant) }
+	r := s.refresherOf(s.between(moves))
+	if _, err := r.SyncAccounts(t.Context(), g.org, g.grant); provider.ClassOf(err) != provider.Dead {
+		t.Error(err)
+	}
+	if row := s.stands(at{g.org, g.grant}); row.Status != "active" {
+		t.Errorf("%+v", row)
+	}
+}
+
+// endless is a login with a token that does not expire, and one account.
+type endless struct {
+	org, grant id.ID
+	login      string // its id in the sandbox
+}
+
+func (s *shore) endless(platform, person string) endless {
+	s.t.Helper()
+	p, err := s.set.Get(platform)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	held, err := s.box.Issue(s.t.Context(), platform, person)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	one := endless{id.New(), id.New(), held.ID}
+	access := held.Access
+	if held.Secret != "" {
+		access = provider.Signed(held.Access, held.Secret).Reveal()
+	}
+	s.set1("INSERT INTO org (id, name) VALUES ($1, 'Org')", one.org)
+	s.set1(`INSERT INTO social_grant
+			(org_id, id, platform, kind, client_id, subject_id, sealed_access, granted_at, issued_at, scopes)
+		VALUES ($1, $2, $3, 'ads', $4, $5, $6, now(), now(), '{}')`,
+		one.org, one.grant, platform, p.ClientID(), held.Subject, s.seal(access, at{one.org, one.grant}, "access"))
+	_, accounts, err := p.Login(s.t.Context(), provider.Token{Access: provider.Secret(access), Subject: held.Subject})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.set1(`INSERT INTO social_account
+			(org_id, id, platform, kind, external_account_id, grant_id, display_name, connected_at)
+		VALUES ($1, $2, $3, 'ads', $4, $5, 'Account', now())`,
+		one.org, id.New(), platform, accounts[0].ExternalID, one.grant)
+	return one
+}
+
+// between returns the providers with a hook before each request.
+func (s *shore) between(happens func()) *provider.Set {
+	apps := map[string]provider.App{}
+	for _, family := range provider.Families() {
+		client, password := oauth.Client(family)
+		apps[family] = provider.App{ClientID: client, ClientSecret: provider.Secret(password), Base: s.places.Providers}
+	}
+	return provider.New(provider.Options{Apps: apps, HTTP: &http.Client{Transport: meanwhile(happens)}})
+}
+
+// meanwhile is a transport that calls a function before each request.
+type meanwhile func()
+
+func (m meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
+	m()
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -16,7 +16,10 @@ func TestALoginIsRenewedWithTheApplicationThatItWasMadeWith(t *testing.T) {
 	client, password := oauth.Client("linkedin")
 	profile := provider.App{ClientID: client, ClientSecret: provider.Secret(password), Base: s.places.Providers}
 	own := provider.App{ClientID: "a new one", ClientSecret: "of the pages", Base: s.places.Providers}
-	r := s.refresherOf(provider.New(provider.Options{Apps: map[string]provider.App{"linkedin": profile, "linkedin_page": own}}))
+	r := s.refresherOf(provider.New(provider.Options{Apps: map[string]provider.App{
+		"linkedin":      profile,
+		"linkedin_page": own,
+	}}))
 	if out := s.one(r); out != social.Renewed {
 		t.Fatalf("%s", out)
 	}

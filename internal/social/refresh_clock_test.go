@@ -17,14 +17,14 @@ var herd = flag.Int("herd", 300, "how many grants TestAHerdStaysWithinTheBudget 
 
 func newClock() *clock { return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)} }
 
-// waiting is a job of a claim: when it runs next.
+// waiting is a claim's job and the time of its next run.
 type waiting struct {
 	claim social.Claim
 	at    time.Time
 }
 
-// work lets the clock run until end in steps, with a sweep every ten seconds, and runs the jobs of claims as a worker does. It
-// answers when each request for tokens left.
+// work advances the clock in steps until end, sweeps every ten seconds, and runs the jobs of claims as a worker does.
+// It returns the times of the token requests.
 func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration) (requests []time.Time) {
 	s.t.Helper()
 	var jobs []waiting
@@ -61,7 +61,7 @@ func (s *shore) work(r *social.Refresher, until time.Time, step time.Duration) (
 	return requests
 }
 
-// counted makes the refresher count requests.
+// counted makes the refresher count its requests.
 func (s *shore) counted(r *social.Refresher) *social.Refresher {
 	r.AtStep(func(step string) {
 		if step == "before call" {
@@ -71,7 +71,7 @@ func (s *shore) counted(r *social.Refresher) *social.Refresher {
 	return r
 }
 
-// peak is the most requests of any second, wherever it begins.
+// peak returns the largest number of requests within any one second.
 func peak(times []time.Time) (most int) {
 	from := 0
 	for i, at := range times {
@@ -83,8 +83,9 @@ func peak(times []time.Time) (most int) {
 	return most
 }
 
-// TestAHerdStaysWithinTheBudget lets grants fall due at the rate of 100,000 in an hour, against a budget of 30 per second, and
-// then as many again at one moment: the provider never sees more than a tenth above the budget, and of the first none ends.
+// TestAHerdStaysWithinTheBudget makes grants fall due at the rate of 100,000 per hour, with a budget of 30 requests per
+// second, and then as many again at once: the provider never sees more than a tenth above the budget, and no grant of
+// the first group expires.
 func TestAHerdStaysWithinTheBudget(t *testing.T) {
 	t.Parallel()
 	const budget = 30
@@ -97,14 +98,18 @@ func TestAHerdStaysWithinTheBudget(t *testing.T) {
 	s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * $2::interval", s.clock.Now(), span)
 	r, began := s.counted(s.refresher()), s.clock.Now()
 	requests := s.work(r, began.Add(span+time.Minute), 50*time.Millisecond)
-	var ended, alive, renewed, again int // again: after half a lifetime the first are due once more
-	if err := s.sql.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE status <> 'active'), count(*) FILTER (WHERE access_expires_at > $1),
-			count(*) FILTER (WHERE issued_at >= $2), count(*) FILTER (WHERE issued_at >= $2::timestamptz + interval '1 hour') FROM social_grant`,
-		s.clock.Now(), began).Scan(&ended, &alive, &renewed, &again); err != nil || ended != 0 || alive != len(all) || renewed != len(all) {
+	var ended, alive, renewed, again int // again: after half a lifetime the first are due a second time
+	if err := s.sql.QueryRow(t.Context(),
+		`SELECT count(*) FILTER (WHERE status <> 'active'), count(*) FILTER (WHERE access_expires_at > $1),
+			count(*) FILTER (WHERE issued_at >= $2), count(*) FILTER (WHERE issued_at >= $2::timestamptz +
+			interval '1 hour') FROM social_grant`,
+		s.clock.Now(), began).Scan(&ended, &alive, &renewed, &again); err != nil || ended != 0 || alive != len(all) ||
+		renewed != len(all) {
 		t.Errorf("of %d grants %d ended, %d alive, %d renewed, %v", len(all), ended, alive, renewed, err)
 	}
 	if p := peak(requests); len(requests) < len(all) || len(requests) > len(all)+again || p > budget*11/10 {
-		t.Errorf("%d requests for %d grants and %d that were due again, %d within a second", len(requests), len(all), again, p)
+		t.Errorf("%d requests for %d grants and %d that were due again, %d within a second", len(requests), len(all),
+			again, p)
 	}
 	t.Logf("%d grants in %s: at most %d requests within a second", len(all), span, peak(requests))
 	s.set1("UPDATE social_grant SET refresh_at = $1", s.clock.Now())
@@ -114,16 +119,20 @@ func TestAHerdStaysWithinTheBudget(t *testing.T) {
 	}
 }
 
-// TestAnOutageOfHalfAnHourDisconnectsNobody lets a provider answer 503, cut lines and name no host in turn, while tokens fall due
-// and some of them end.
+// TestAnOutageOfHalfAnHourDisconnectsNobody makes a provider return 503, cut connections and fail DNS in turn, while
+// tokens fall due and some expire.
 func TestAnOutageOfHalfAnHourDisconnectsNobody(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]oauth.Fault{"503": {Status: 503}, "502": {Status: 502, Body: "<html>"}, "line cut": {}} {
+	for name, fault := range map[string]oauth.Fault{
+		"503": {Status: 503}, "502": {Status: 502, Body: "<html>"},
+		"line cut": {},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShore(t, newClock())
 			all := s.grants("herd", "x", 8, 20*time.Minute)
-			s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * interval '10 minutes'", s.clock.Now())
+			s.set1("UPDATE social_grant SET refresh_at = $1::timestamptz + random() * interval '10 minutes'",
+				s.clock.Now())
 			r := s.counted(s.refresher())
 			if err := s.box.Strike(t.Context(), fault); err != nil {
 				t.Fatal(err)
@@ -150,7 +159,7 @@ func TestAnOutageOfHalfAnHourDisconnectsNobody(t *testing.T) {
 	}
 }
 
-// TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce lets the provider refuse our own secret for an hour.
+// TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce makes the provider refuse our own secret for an hour.
 func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, newClock())
@@ -164,7 +173,8 @@ func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
 		}
 	}
 	if said != 1 || len(asked) == 0 || len(asked) > 20+12 || len(s.told) != 0 {
-		t.Errorf("the operator was told %d times, the provider asked %d times, %d people told", said, len(asked), len(s.told))
+		t.Errorf("the operator was told %d times, the provider asked %d times, %d people told", said, len(asked),
+			len(s.told))
 	}
 	s.work(s.counted(s.refresher()), s.clock.Now().Add(15*time.Minute), 5*time.Second)
 	for _, g := range all {
@@ -174,7 +184,7 @@ func TestWrongCredentialsDisconnectNobodyAndTellTheOperatorOnce(t *testing.T) {
 	}
 }
 
-// TestAThrottlingProviderIsLeftAloneForAsLongAsItSays asks for ten minutes of peace.
+// TestAThrottlingProviderIsLeftAloneForAsLongAsItSays throttles for ten minutes.
 func TestAThrottlingProviderIsLeftAloneForAsLongAsItSays(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, newClock())

@@ -1,6 +1,6 @@
 package social
 
-// The statements of a sweep, for their plans.
+// The SQL statements of a sweep, for tests of their plans.
 const (
 	ClaimSQL = claimSQL
 	PairsSQL = pairsSQL

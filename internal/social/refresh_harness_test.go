@@ -24,31 +24,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// shore is a database, the sandbox's providers behind a real listener, and what a refresher needs.
+// shore is a database, the sandbox's providers behind a real listener, and the dependencies of a refresher.
 type shore struct {
 	t      testing.TB
 	db     *testkit.Database
 	sql    *pgx.Conn
 	box    *oauth.Sandbox
-	clock  *clock // nil: real time
+	clock  *clock // nil: the real clock
 	places places
-	secret *secret.Box
+	secret *secret.Sealer
 	log    *logged
 	set    *provider.Set
 
-	requestsMade int // by refreshers that are counted
+	requestsMade int // by refreshers that counted has wrapped
 
 	mu   sync.Mutex
-	told []id.ID // grants whose people are written to
+	told []id.ID // grants with a notification
 }
 
-// places are where things are, for other processes too.
+// places holds the addresses and paths that other processes need.
 type places struct {
 	Database, Keyset, Spool, Providers string
 	Lease                              time.Duration
 }
 
-// clock stands still until it is moved.
+// clock only moves when it is advanced.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -58,7 +58,7 @@ func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now
 
 func (c *clock) move(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
 
-// logged counts what was said at level ERROR.
+// logged counts the messages at level ERROR.
 type logged struct {
 	slog.Handler
 	mu     sync.Mutex
@@ -74,13 +74,13 @@ func (l *logged) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// Enabled is slog.Handler's.
+// Enabled implements slog.Handler.
 func (*logged) Enabled(context.Context, slog.Level) bool { return true }
 
-// WithAttrs is slog.Handler's.
+// WithAttrs implements slog.Handler.
 func (l *logged) WithAttrs([]slog.Attr) slog.Handler { return l }
 
-// newShore makes one; with a clock all times are its.
+// newShore returns a shore; if c is not nil, c is the clock of all its parts.
 func newShore(t testing.TB, c *clock) *shore {
 	t.Helper()
 	s := &shore{t: t, db: testkit.DB(t), clock: c, log: &logged{Handler: slog.DiscardHandler}}
@@ -93,7 +93,10 @@ func newShore(t testing.TB, c *clock) *shore {
 	server := httptest.NewServer(s.box.Handler())
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); s.box.Close() })
 	dir := t.TempDir()
-	s.places = places{Database: s.db.URL, Keyset: filepath.Join(dir, "keyset.json"), Spool: filepath.Join(dir, "spool"), Providers: server.URL + oauth.Path, Lease: 2 * time.Second}
+	s.places = places{
+		Database: s.db.URL, Keyset: filepath.Join(dir, "keyset.json"),
+		Spool: filepath.Join(dir, "spool"), Providers: server.URL + oauth.Path, Lease: 2 * time.Second,
+	}
 	var err error
 	if s.secret, err = secret.Create(s.places.Keyset); err != nil {
 		t.Fatal(err)
@@ -109,7 +112,7 @@ func (s *shore) now() time.Time {
 	return s.clock.Now()
 }
 
-// providers are the sandbox's, and "herd", which is X with a budget of 30 requests per second.
+// providers returns the sandbox's providers, and "herd", which is X with a budget of 30 requests per second.
 func providers(base string, now func() time.Time, wrong string) *provider.Set {
 	apps := map[string]provider.App{}
 	for _, family := range provider.Families() {
@@ -144,21 +147,24 @@ func (s *shore) refresher() *social.Refresher { return s.refresherOf(s.set) }
 
 func (s *shore) refresherOf(set *provider.Set) *social.Refresher {
 	s.t.Helper()
-	spool, err := social.OpenSpool(s.places.Spool, s.secret)
+	spool, err := social.OpenTokenJournal(s.places.Spool, s.secret)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	o := social.RefreshOptions{Service: s.service(set), App: s.db.App, System: s.db.System, Spool: spool, Log: slog.New(s.log), Lease: s.places.Lease}
+	o := social.RefreshOptions{
+		Service: s.service(set), App: s.db.App, System: s.db.System, Spool: spool,
+		Log: slog.New(s.log), Lease: s.places.Lease,
+	}
 	if s.clock != nil {
 		o.Now = s.clock.Now
 	}
 	return social.NewRefresher(o)
 }
 
-// at names a grant.
+// at identifies a grant.
 type at struct{ org, grant id.ID }
 
-// grants makes logins at a family, each of an org of its own, with one account, whose access tokens have left to live.
+// grants makes n logins of a family, each in its own org, with one account and an access token that expires after left.
 func (s *shore) grants(platform, family string, n int, left time.Duration) []at {
 	s.t.Helper()
 	all := make([]at, n)
@@ -181,9 +187,11 @@ func (s *shore) grants(platform, family string, n int, left time.Duration) []at 
 		life := p.Lifetime
 		orgs = append(orgs, []any{one.org, fmt.Sprintf("Org %d", i)})
 		grants = append(grants, []any{
-			one.org, one.grant, platform, string(p.Kind), p.ClientID(), g.Subject, s.seal(g.Access, one, "access"), refresh, now, now.Add(left - life), now.Add(left), now, p.Scopes,
+			one.org, one.grant, platform, string(p.Kind), p.ClientID(), g.Subject, s.seal(g.Access, one, "access"),
+			refresh, now, now.Add(left - life), now.Add(left), now, p.Scopes,
 		})
-		accounts = append(accounts, []any{one.org, id.New(), platform, string(p.Kind), g.Subject, one.grant, fmt.Sprintf("Account %d", i), now})
+		accounts = append(accounts,
+			[]any{one.org, id.New(), platform, string(p.Kind), g.Subject, one.grant, fmt.Sprintf("Account %d", i), now})
 		all[i] = one
 	}
 	for _, c := range []struct {
@@ -193,12 +201,22 @@ func (s *shore) grants(platform, family string, n int, left time.Duration) []at 
 	}{
 		{"org", []string{"id", "name"}, orgs},
 		{"social_grant", []string{
-			"org_id", "id", "platform", "kind", "client_id", "subject_id", "sealed_access", "sealed_refresh", "granted_at", "issued_at", "access_expires_at", "refresh_at", "scopes",
+			"org_id", "id", "platform", "kind", "client_id", "subject_id", "sealed_access", "sealed_refresh",
+			"granted_at", "issued_at", "access_expires_at", "refresh_at", "scopes",
 		}, grants},
-		{"social_account", []string{"org_id", "id", "platform", "kind", "external_account_id", "grant_id", "display_name", "connected_at"}, accounts},
+		{
+			"social_account",
+			[]string{
+				"org_id", "id", "platform", "kind", "external_account_id", "grant_id", "display_name",
+				"connected_at",
+			},
+			accounts,
+		},
 	} {
-		for rows := range slices.Chunk(c.rows, 1000) { // what is counted takes a lock per org until its transaction ends
-			if _, err := s.sql.CopyFrom(s.t.Context(), pgx.Identifier{c.table}, c.columns, pgx.CopyFromRows(rows)); err != nil {
+		// Counting takes a lock per org until the transaction ends.
+		for rows := range slices.Chunk(c.rows, 1000) {
+			if _, err := s.sql.CopyFrom(s.t.Context(), pgx.Identifier{c.table}, c.columns,
+				pgx.CopyFromRows(rows)); err != nil {
 				s.t.Fatalf("%s: %v", c.table, err)
 			}
 		}
@@ -215,8 +233,8 @@ func (s *shore) seal(token string, one at, field string) []byte {
 	return sealed
 }
 
-// standing is a grant's row as the tests look at it.
-type standing struct {
+// grantState holds the columns of a grant's row that the tests check.
+type grantState struct {
 	Status, Reason   string
 	Attempt          *string
 	Version          int64
@@ -226,17 +244,20 @@ type standing struct {
 	IssuedAt         time.Time
 }
 
-func (s *shore) stands(one at) (g standing) {
+func (s *shore) stands(one at) (g grantState) {
 	s.t.Helper()
-	err := s.sql.QueryRow(s.t.Context(), `SELECT status, reason, attempt_state, version, fail_count, sealed_access, sealed_refresh, refresh_at, access_expires_at, issued_at
-		FROM social_grant WHERE id = $1`, one.grant).Scan(&g.Status, &g.Reason, &g.Attempt, &g.Version, &g.Failures, &g.Access, &g.Refresh, &g.RefreshAt, &g.Until, &g.IssuedAt)
+	err := s.sql.QueryRow(s.t.Context(),
+		`SELECT status, reason, attempt_state, version, fail_count, sealed_access, sealed_refresh, refresh_at,
+			access_expires_at, issued_at
+		FROM social_grant WHERE id = $1`, one.grant).Scan(&g.Status, &g.Reason, &g.Attempt, &g.Version, &g.Failures,
+		&g.Access, &g.Refresh, &g.RefreshAt, &g.Until, &g.IssuedAt)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return g
 }
 
-// holder is the provider's view of the login whose refresh token we hold, and whether that is its newest.
+// holder returns the provider's view of the login of our refresh token, and whether that token is its newest.
 func (s *shore) holder(one at) (g oauth.Grant, newest bool) {
 	s.t.Helper()
 	token, err := s.secret.Open(s.stands(one).Refresh, "grant|"+one.org.String()+"|"+one.grant.String()+"|refresh")
@@ -249,7 +270,7 @@ func (s *shore) holder(one at) (g oauth.Grant, newest bool) {
 	return g, g.Refresh == string(token)
 }
 
-// alive tells whether the grant is well, here and at the provider.
+// alive reports whether the grant is alive, here and at the provider.
 func (s *shore) alive(one at) bool {
 	s.t.Helper()
 	g := s.stands(one)
@@ -271,7 +292,7 @@ func (s *shore) knobs(family string, k oauth.Knobs) {
 	}
 }
 
-// sweep claims what is due.
+// sweep claims the due grants.
 func (s *shore) sweep(r *social.Refresher) (claims []social.Claim) {
 	s.t.Helper()
 	_, err := r.Sweep(s.t.Context(), func(_ context.Context, _ *postgres.Tx, c social.Claim) error {
@@ -284,7 +305,7 @@ func (s *shore) sweep(r *social.Refresher) (claims []social.Claim) {
 	return claims
 }
 
-// one claims the single grant that is due and makes its attempt.
+// one claims the only due grant and makes its attempt.
 func (s *shore) one(r *social.Refresher) social.Outcome {
 	s.t.Helper()
 	claims := s.sweep(r)
@@ -294,7 +315,7 @@ func (s *shore) one(r *social.Refresher) social.Outcome {
 	return s.attempt(r, claims[0])
 }
 
-// attempt waits for its turn, of which there are some in a second.
+// attempt makes an attempt, and waits for its request slot.
 func (s *shore) attempt(r *social.Refresher, c social.Claim) social.Outcome {
 	s.t.Helper()
 	for {
@@ -311,7 +332,7 @@ func (s *shore) attempt(r *social.Refresher, c social.Claim) social.Outcome {
 	}
 }
 
-// requests is how many renewals X was asked for.
+// requests returns the number of renewal requests to X.
 func (s *shore) requests() int {
 	s.t.Helper()
 	counts, err := s.box.Counts(s.t.Context())

@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// RefreshMetrics of a Refresher. A nil one counts nothing. Org is never a label.
+// RefreshMetrics reports the metrics of a Refresher. A nil *RefreshMetrics does nothing. The org is never a label.
 type RefreshMetrics struct {
 	outcomes *prometheus.CounterVec // by platform and outcome
 	lifes    *prometheus.CounterVec // by platform
@@ -24,7 +24,7 @@ type RefreshMetrics struct {
 	stale    prometheus.Gauge
 }
 
-// NewRefreshMetrics registers them, with a line for every platform that is built.
+// NewRefreshMetrics registers the metrics and initializes the series of every platform of the catalogue.
 func NewRefreshMetrics(reg prometheus.Registerer) *RefreshMetrics {
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "funnelwork_social_" + name, Help: help}, labels)
@@ -33,13 +33,23 @@ func NewRefreshMetrics(reg prometheus.Registerer) *RefreshMetrics {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_social_" + name, Help: help}, labels)
 	}
 	m := &RefreshMetrics{
-		outcomes: counters("refreshes_total", "Attempts to renew tokens: renewed, recovered, moved, postponed, dead, transient, unknown, throttled, misconfigured.", "platform", "outcome"),
-		lifes:    counters("assumed_lifetimes_total", "Answers that stated no lifetime of their token.", "platform"),
-		breaks:   counters("breaks_total", "How often a platform began to refuse our application.", "platform"),
-		held:     gauges("held", "1 while a platform is not asked for tokens: throttled, misconfigured. Every worker counts all.", "platform", "cause"),
-		grants:   gauges("grants", "Logins by status. Every worker counts all.", "platform", "status"),
-		lag:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "funnelwork_social_refresh_lag_seconds", Help: "How long the grant that was due first is overdue."}),
-		stale:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "funnelwork_social_stale_grants", Help: "Grants shown as active whose access token ended more than five minutes ago."}),
+		outcomes: counters("refreshes_total",
+			"Attempts to renew tokens: renewed, recovered, moved, postponed, dead, transient, unknown, throttled, "+
+				"misconfigured.", "platform", "outcome"),
+		lifes:  counters("assumed_lifetimes_total", "Answers that stated no lifetime of their token.", "platform"),
+		breaks: counters("breaks_total", "How often a platform began to refuse our application.", "platform"),
+		held: gauges("held",
+			"1 while a platform is not asked for tokens: throttled, misconfigured. Every worker counts all.",
+			"platform", "cause"),
+		grants: gauges("grants", "Logins by status. Every worker counts all.", "platform", "status"),
+		lag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "funnelwork_social_refresh_lag_seconds",
+			Help: "How long the longest overdue grant is overdue.",
+		}),
+		stale: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "funnelwork_social_stale_grants",
+			Help: "Grants shown as active with an access token that expired more than five minutes ago.",
+		}),
 	}
 	reg.MustRegister(m.outcomes, m.lifes, m.breaks, m.held, m.grants, m.lag, m.stale)
 	for _, p := range provider.Catalogue() {
@@ -53,7 +63,7 @@ func NewRefreshMetrics(reg prometheus.Registerer) *RefreshMetrics {
 	return m
 }
 
-// none sets the counts to zero.
+// none resets the gauges to zero.
 func (m *RefreshMetrics) none() {
 	m.held.Reset()
 	m.grants.Reset()
@@ -81,17 +91,17 @@ func (m *RefreshMetrics) broke(platform string) {
 	}
 }
 
-// watchEvery spaces the counts of grants.
+// watchEvery is the interval at which grants are counted.
 const watchEvery = 30 * time.Second
 
-// Watch counts grants and holds until ctx ends; db is the System role's.
+// Watch counts grants and holds periodically until ctx ends. db is the System role's pool.
 func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) error {
 	for {
 		counting, cancel := context.WithTimeout(ctx, watchEvery/2)
 		err := m.look(counting, db)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "grants not counted", "error", err)
+			log.WarnContext(ctx, "count grants failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -101,7 +111,7 @@ func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.L
 	}
 }
 
-// look reads all counts and then shows them.
+// look reads all counts and then sets the gauges.
 func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
 	type count struct {
 		Platform, What string
@@ -109,11 +119,13 @@ func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
 	}
 	var grants, holds []count
 	var lag float64
-	err := db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		for sql, into := range map[string]*[]count{
-			`SELECT platform, status, count(*), count(*) FILTER (WHERE status = 'active' AND access_expires_at < now() - interval '5 minutes')
+			`SELECT platform, status, count(*), count(*) FILTER (WHERE status = 'active'
+				AND access_expires_at < now() - interval '5 minutes')
 			FROM social_grant WHERE status <> 'revoked' GROUP BY 1, 2`: &grants,
-			`SELECT platform, cause, 1::bigint, 0::bigint FROM social_hold WHERE cause = 'misconfigured' OR held_until > now()`: &holds,
+			`SELECT platform, cause, 1::bigint, 0::bigint FROM social_hold WHERE cause = 'misconfigured'
+				OR held_until > now()`: &holds,
 		} {
 			rows, err := tx.Query(ctx, sql)
 			if err != nil {
@@ -123,7 +135,9 @@ func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
 				return err
 			}
 		}
-		return tx.QueryRow(ctx, `SELECT coalesce(extract(epoch FROM now() - min(refresh_at)), 0)::float8 FROM (`+pairsSQL+`) AS due`, []any{nil}, &lag)
+		return tx.QueryRow(ctx,
+			`SELECT coalesce(extract(epoch FROM now() - min(refresh_at)), 0)::float8 FROM (`+pairsSQL+`) AS due`,
+			[]any{nil}, &lag)
 	})
 	if err != nil {
 		return err

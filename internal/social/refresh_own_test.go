@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// pages makes accounts of all that a login reaches, with tokens of their own from before.
+// pages creates accounts for everything that a login reaches, with old tokens of the accounts.
 func (s *shore) pages(g at, platform string) (accounts []id.ID) {
 	s.t.Helper()
 	p, err := s.set.Get(platform)
@@ -32,22 +32,26 @@ func (s *shore) pages(g at, platform string) (accounts []id.ID) {
 	s.set1("DELETE FROM social_account WHERE grant_id = $1", g.grant)
 	for _, a := range reached {
 		account := id.New()
-		sealed, err := s.secret.Seal([]byte(a.Token.Reveal()), "social_account|"+g.org.String()+"|"+account.String()+"|token")
+		sealed, err := s.secret.Seal([]byte(a.Token.Reveal()),
+			"social_account|"+g.org.String()+"|"+account.String()+"|token")
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.set1(`INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name, avatar_url, sealed_token, connected_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`, g.org, account, platform, string(p.Kind), a.ExternalID, g.grant, a.DisplayName, a.AvatarURL, sealed)
+		s.set1(`INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id,
+			display_name, avatar_url, sealed_token, connected_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`, g.org, account, platform, string(p.Kind),
+			a.ExternalID, g.grant, a.DisplayName, a.AvatarURL, sealed)
 		accounts = append(accounts, account)
 	}
 	return accounts
 }
 
-// own is the token that an account has of its own.
+// own returns an account's own token.
 func (s *shore) own(org, account id.ID) string {
 	s.t.Helper()
 	var sealed []byte
-	if err := s.sql.QueryRow(s.t.Context(), "SELECT sealed_token FROM social_account WHERE id = $1", account).Scan(&sealed); err != nil {
+	if err := s.sql.QueryRow(s.t.Context(), "SELECT sealed_token FROM social_account WHERE id = $1", account).
+		Scan(&sealed); err != nil {
 		s.t.Fatal(err)
 	}
 	token, err := s.secret.Open(sealed, "social_account|"+org.String()+"|"+account.String()+"|token")
@@ -102,7 +106,7 @@ func TestALoginWhoseAccountsHaveNoTokensAsksForNoLook(t *testing.T) {
 	}
 }
 
-// between does something before each list of pages goes out.
+// between calls a function before each list of pages is returned.
 type between struct{ do func() }
 
 func (b between) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -115,8 +119,9 @@ func (b between) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestPagesKeepTheirTokensWhereTheLoginHasMovedOnMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
-		"renewed": "UPDATE social_grant SET issued_at = issued_at + interval '1 hour', version = version + 1 WHERE id = $1",
-		"dead":    "UPDATE social_grant SET status = 'reauth_required', version = version + 1 WHERE id = $1",
+		"renewed": "UPDATE social_grant SET issued_at = issued_at + interval '1 hour', version = version + 1 WHERE " +
+			"id = $1",
+		"dead": "UPDATE social_grant SET status = 'reauth_required', version = version + 1 WHERE id = $1",
 	} {
 		s := newShore(t, nil)
 		g := s.grants("facebook", "facebook", 1, 10*24*time.Hour)[0]
@@ -131,7 +136,8 @@ func TestPagesKeepTheirTokensWhereTheLoginHasMovedOnMeanwhile(t *testing.T) {
 		if err != nil || got.Tokens != 0 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		if n := len(s.rows("SELECT id::text FROM social_account WHERE grant_id = $1 AND sealed_token = 'of before'", g.grant)); n != len(pages) {
+		if n := len(s.rows("SELECT id::text FROM social_account WHERE grant_id = $1 AND sealed_token = 'of before'",
+			g.grant)); n != len(pages) {
 			t.Errorf("%s: %d of %d pages kept their tokens", name, n, len(pages))
 		}
 	}

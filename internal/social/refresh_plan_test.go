@@ -20,13 +20,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// TestAClaimReadsOnlyWhatItTakes explains the claim as the system role runs it: by the index of due grants, without a sort,
-// and with no more rows read than are claimed, however many others are due.
+// TestAClaimReadsOnlyWhatItTakes explains the claim as the System role: it uses the index of due grants, without a
+// sort, and reads no more rows than it claims, however many other grants are due.
 func TestAClaimReadsOnlyWhatItTakes(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
-	s.set1(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, granted_at, issued_at, access_expires_at, refresh_at)
-		SELECT gen_random_uuid(), gen_random_uuid(), CASE WHEN g % 4 = 0 THEN 'x' ELSE 'tiktok' END, 'social', 'client', g::text, now(), now(), now() + interval '1 hour',
+	s.set1(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, granted_at, issued_at,
+		access_expires_at, refresh_at)
+		SELECT gen_random_uuid(), gen_random_uuid(), CASE WHEN g % 4 = 0 THEN 'x'
+		ELSE 'tiktok' END, 'social', 'client', g::text, now(), now(), now() + interval '1 hour',
 			now() + (g - 10000) * interval '1 second' FROM generate_series(1, 20000) g`)
 	s.set1("ANALYZE social_grant")
 	for name, c := range map[string]struct {
@@ -38,12 +40,14 @@ func TestAClaimReadsOnlyWhatItTakes(t *testing.T) {
 	} {
 		var plan string
 		err := s.db.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
-			return tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) "+c.sql, c.args, &plan)
+			return tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) "+c.sql, c.args,
+				&plan)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(plan, `"social_grant_due"`) || strings.Contains(plan, `"Seq Scan"`) || strings.Contains(plan, `"Sort"`) {
+		if !strings.Contains(plan, `"social_grant_due"`) || strings.Contains(plan, `"Seq Scan"`) ||
+			strings.Contains(plan, `"Sort"`) {
 			t.Errorf("%s does not go by the index of due grants:\n%s", name, plan)
 		}
 		if n := mostRows(t, plan); n > 50 {
@@ -52,7 +56,7 @@ func TestAClaimReadsOnlyWhatItTakes(t *testing.T) {
 	}
 }
 
-// mostRows is the most rows that one node gave, filtered ones included.
+// mostRows returns the largest row count of a plan node, including filtered rows.
 func mostRows(t *testing.T, plan string) int {
 	t.Helper()
 	var top []map[string]any
@@ -78,8 +82,8 @@ func mostRows(t *testing.T, plan string) int {
 	return most
 }
 
-// TestTheKeyIsRotatedWhileTokensAreRenewed rotates the key that seals, seals everything anew and drops the old key, while
-// four workers, each with a keyset of its own in memory, renew the tokens of 40 grants again and again.
+// TestTheKeyIsRotatedWhileTokensAreRenewed rotates the primary key, reseals everything and drops the old key, while
+// four workers, each with its own keyset in memory, renew the tokens of 40 grants repeatedly.
 func TestTheKeyIsRotatedWhileTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
@@ -111,10 +115,14 @@ func TestTheKeyIsRotatedWhileTokensAreRenewed(t *testing.T) {
 		})
 	}
 	again := func() {
-		s.set1("UPDATE social_grant SET refresh_at = now() WHERE attempt_state IS NULL AND refresh_at > now() + interval '5 minutes'")
+		s.set1("UPDATE social_grant SET refresh_at = now() WHERE attempt_state IS NULL AND refresh_at > now() + " +
+			"interval '5 minutes'")
 	}
 	again()
-	key, promoted, err := keyring.Rotation{System: s.db.System, Keyset: keyring.File(s.places.Keyset), Patience: time.Minute}.Rotate(t.Context())
+	key, promoted, err := keyring.Rotation{
+		System: s.db.System, Keyset: keyring.File(s.places.Keyset),
+		Patience: time.Minute,
+	}.Rotate(t.Context())
 	if err != nil || !promoted {
 		t.Fatal(promoted, err)
 	}
@@ -138,7 +146,9 @@ func TestTheKeyIsRotatedWhileTokensAreRenewed(t *testing.T) {
 		t.Error(err)
 	}
 	var left int
-	if err := s.sql.QueryRow(t.Context(), "SELECT count(*) FROM social_grant WHERE key_id <> $1 OR status <> 'active' OR fail_count > 0", int64(key)).Scan(&left); err != nil || left != 0 {
+	if err := s.sql.QueryRow(t.Context(),
+		"SELECT count(*) FROM social_grant WHERE key_id <> $1 OR status <> 'active' OR fail_count > 0", int64(key)).
+		Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d grants are not sealed with the new key or not well, %v", left, err)
 	}
 	uses, err := resealer.Uses(t.Context())
@@ -158,10 +168,13 @@ func TestTheKeyIsRotatedWhileTokensAreRenewed(t *testing.T) {
 	}
 }
 
-// renewDue renews what is due now. Errors are those of a worker.
+// renewDue renews the due grants and returns errors as a worker would.
 func renewDue(ctx context.Context, r *social.Refresher) error {
 	var claims []social.Claim
-	_, err := r.Sweep(ctx, func(_ context.Context, _ *postgres.Tx, c social.Claim) error { claims = append(claims, c); return nil })
+	_, err := r.Sweep(ctx, func(_ context.Context, _ *postgres.Tx, c social.Claim) error {
+		claims = append(claims, c)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -173,7 +186,8 @@ func renewDue(ctx context.Context, r *social.Refresher) error {
 				<-time.After(wait.For)
 				continue
 			}
-			// Recovered is what the next worker makes of an answer that was stored just before, and whose file is still there.
+			// Recovered is the outcome for a response that another worker has just stored, but has not yet deleted from
+			// the journal.
 			if err != nil || out != social.Renewed && out != social.Moved && out != social.Recovered {
 				return fmt.Errorf("%s: %w", out, err)
 			}

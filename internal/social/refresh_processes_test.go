@@ -30,19 +30,19 @@ import (
 
 var kills = flag.Int("kills", 24, "how many processes TestAKilledRefreshLosesNoLoginSilently kills")
 
-// childOrders are what a process of this test binary is to do.
+// childOrders are the instructions for a child process of this test binary.
 type childOrders struct {
 	Places places
 	Do     string // "tokens", "attempt"
 	Grants [][2]string
 	Claim  social.Claim
-	At     string // the step at which it ends itself
+	At     string // the step at which it exits
 	By     syscall.Signal
 }
 
 const childVariable = "FUNNELWORK_TEST_REFRESH_CHILD"
 
-// TestRefreshChild is another process, started by the tests below.
+// TestRefreshChild is the child process that the tests below start.
 func TestRefreshChild(t *testing.T) {
 	orders := os.Getenv(childVariable)
 	if orders == "" {
@@ -57,20 +57,25 @@ func TestRefreshChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shore{t: t, places: o.Places, secret: box, log: &logged{Handler: slog.DiscardHandler}, set: providers(o.Places.Providers, time.Now, "")}
-	spool, err := social.OpenSpool(o.Places.Spool, box)
+	s := &shore{
+		t: t, places: o.Places, secret: box, log: &logged{Handler: slog.DiscardHandler},
+		set: providers(o.Places.Providers, time.Now, ""),
+	}
+	spool, err := social.OpenTokenJournal(o.Places.Spool, box)
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := func(role string) *postgres.DB {
-		db, err := postgres.Open(t.Context(), postgres.Options{URL: o.Places.Database, Role: role, MaxConns: 6, Name: "child"})
+		db, err := postgres.Open(t.Context(),
+			postgres.Options{URL: o.Places.Database, Role: role, MaxConns: 6, Name: "child"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return db
 	}
 	r := social.NewRefresher(social.RefreshOptions{
-		Service: s.service(s.set), App: open(postgres.App), System: open(postgres.System), Spool: spool, Log: slog.New(s.log), Lease: o.Places.Lease,
+		Service: s.service(s.set), App: open(postgres.App), System: open(postgres.System), Spool: spool,
+		Log: slog.New(s.log), Lease: o.Places.Lease,
 	})
 	say("ready")
 	in := bufio.NewReader(os.Stdin)
@@ -92,8 +97,8 @@ func TestRefreshChild(t *testing.T) {
 	}
 }
 
-// askForTokens lets 50 goroutines ask for the tokens of all grants, each in an order of its own, and counts those who
-// got none.
+// askForTokens lets 50 goroutines request the tokens of all grants, each in a different order, and returns the number
+// of failures.
 func askForTokens(r *social.Refresher, grants [][2]string) int64 {
 	var failed atomic.Int64
 	var wait sync.WaitGroup
@@ -136,7 +141,8 @@ func (s *shore) start(o childOrders) *child {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := &child{cmd: exec.CommandContext(context.WithoutCancel(s.t.Context()), os.Args[0], "-test.run=^TestRefreshChild$", "-test.count=1")}
+	c := &child{cmd: exec.CommandContext(context.WithoutCancel(s.t.Context()), os.Args[0],
+		"-test.run=^TestRefreshChild$", "-test.count=1")}
 	c.cmd.Env = append(os.Environ(), childVariable+"="+string(orders))
 	c.cmd.Stderr = os.Stderr
 	c.in, err = c.cmd.StdinPipe()
@@ -163,7 +169,7 @@ func (c *child) begin(t testing.TB) {
 	}
 }
 
-// await reads until a line that begins so, and answers it; "" at the end.
+// await reads until a line with the prefix and returns it; "" at the end.
 func (c *child) await(t testing.TB, prefix string) string {
 	t.Helper()
 	for {
@@ -177,8 +183,8 @@ func (c *child) await(t testing.TB, prefix string) string {
 	}
 }
 
-// TestManyProcessesAskOnceForEachToken: of 200 goroutines in four processes that want the tokens of 100 grants at once, one
-// asks the provider for each, and all get them; a second request would end the login.
+// TestManyProcessesAskOnceForEachToken: 200 goroutines in four processes request the tokens of 100 grants at once. For
+// each grant one of them calls the provider, and all get the token; a second request would end the login.
 func TestManyProcessesAskOnceForEachToken(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
@@ -212,8 +218,8 @@ func TestManyProcessesAskOnceForEachToken(t *testing.T) {
 	}
 }
 
-// TestAStoppedWriterChangesNothing stops a process between the provider's answer and its commit, lets another take the
-// grant over when the lease has ended, and continues the first.
+// TestAStoppedWriterChangesNothing stops a process between the provider's response and its commit, lets another take
+// over the grant after the lease has ended, and resumes the first.
 func TestAStoppedWriterChangesNothing(t *testing.T) {
 	t.Parallel()
 	for rotation, want := range map[string]social.Outcome{oauth.Grace: social.Renewed, oauth.Strict: social.Refused} {
@@ -238,10 +244,12 @@ func TestAStoppedWriterChangesNothing(t *testing.T) {
 				t.Errorf("the stopped process says %q", said)
 			}
 			after := s.stands(g)
-			if after.Version != before.Version || !same(after.Refresh, before.Refresh) || !same(after.Access, before.Access) || after.Status != before.Status {
+			if after.Version != before.Version || !same(after.Refresh, before.Refresh) ||
+				!same(after.Access, before.Access) || after.Status != before.Status {
 				t.Errorf("%+v became %+v", before, after)
 			}
-			if held, newest := s.holder(g); after.Status == "active" && (!held.Alive || !newest) || after.Status != "active" && after.Reason != social.RotationOutcomeLost {
+			if held, newest := s.holder(g); after.Status == "active" && (!held.Alive || !newest) ||
+				after.Status != "active" && after.Reason != social.RotationOutcomeLost {
 				t.Errorf("%+v while the provider has %+v", after, held)
 			}
 		})
@@ -249,7 +257,7 @@ func TestAStoppedWriterChangesNothing(t *testing.T) {
 }
 
 // TestAKilledRefreshLosesNoLoginSilently kills real processes around the request: whatever the step and the provider's
-// way with spent tokens, the login lives on, or says that it is lost.
+// handling of spent tokens, the login either survives or is reported as lost.
 func TestAKilledRefreshLosesNoLoginSilently(t *testing.T) {
 	t.Parallel()
 	steps := []string{"before call", "after answer", "after spool", "after commit"}
@@ -277,10 +285,11 @@ func TestAKilledRefreshLosesNoLoginSilently(t *testing.T) {
 		victim := s.start(childOrders{Do: "attempt", Claim: s.sweep(r)[0], At: c.step, By: syscall.SIGKILL})
 		victim.begin(t)
 		_ = victim.cmd.Wait()
-		if status, ok := victim.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		if status, ok := victim.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() ||
+			status.Signal() != syscall.SIGKILL {
 			t.Fatalf("%v: the process was not killed: %v", c, victim.cmd.ProcessState)
 		}
-		// A worker starts again, then whoever claims the grant after the lease.
+		// First a worker restarts, then the grant is claimed again after the lease.
 		n, err := r.Replay(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -293,14 +302,16 @@ func TestAKilledRefreshLosesNoLoginSilently(t *testing.T) {
 		switch row := s.stands(g); {
 		case s.alive(g):
 			table[c].alive++
-		case row.Status == "reauth_required" && row.Reason == social.RotationOutcomeLost && slices.Contains(s.told, g.grant):
+		case row.Status == "reauth_required" && row.Reason == social.RotationOutcomeLost &&
+			slices.Contains(s.told, g.grant):
 			table[c].lost++
 		default:
 			t.Errorf("%v: lost in silence: %+v", c, row)
 		}
 	}
 	for c, n := range table {
-		t.Logf("%-7s killed %-13s alive %d (%d from the spool), said to be lost %d", c.rotation, c.step, n.alive, n.recovered, n.lost)
+		t.Logf("%-7s killed %-13s alive %d (%d from the spool), said to be lost %d", c.rotation, c.step, n.alive,
+			n.recovered, n.lost)
 		if lossless := c.rotation == oauth.Grace || c.step != "after answer"; lossless && n.lost > 0 {
 			t.Errorf("%v: %d logins were lost", c, n.lost)
 		}

@@ -5,11 +5,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/keyring"
 )
 
-// Sealed lists where tokens lie. A grant's version does not move when its tokens are sealed anew: they are the same.
+// Sealed lists the columns that hold tokens. Resealing does not increment a grant's version, since the tokens stay the
+// same.
 func Sealed() []keyring.Column {
 	of := func(about func(org, row id.ID) string) func([]string) string {
 		return func(key []string) string {
-			org, _ := id.Parse(key[0]) // a uuid column's text
+			org, _ := id.Parse(key[0]) // text of a uuid column
 			row, _ := id.Parse(key[1])
 			return about(org, row)
 		}
@@ -22,6 +23,6 @@ func Sealed() []keyring.Column {
 		{Table: "social_grant", Name: "sealed_refresh", Key: keyring.OrgAndID(), About: of(grant(fieldRefresh))},
 		{Table: "social_account", Name: "sealed_token", Key: keyring.OrgAndID(), About: of(accountAbout)},
 		{Table: "social_pending", Name: "sealed", Key: keyring.OrgAndID(), About: of(pendingAbout)},
-		{Table: "oauth_state", Name: "verifier"}, // kept for minutes
+		{Table: "oauth_state", Name: "verifier"}, // expires within minutes
 	}
 }

@@ -25,16 +25,17 @@ func TestADueGrantIsClaimedOnceAndRenewed(t *testing.T) {
 	if !s.alive(g) || same(before.Refresh, after.Refresh) || after.Version != before.Version+3 {
 		t.Errorf("%+v", after)
 	}
-	if life := after.Until.Sub(after.IssuedAt); after.RefreshAt.Before(after.IssuedAt.Add(life/2)) || after.RefreshAt.After(after.IssuedAt.Add(life*85/100)) {
+	if life := after.Until.Sub(after.IssuedAt); after.RefreshAt.Before(after.IssuedAt.Add(life/2)) ||
+		after.RefreshAt.After(after.IssuedAt.Add(life*85/100)) {
 		t.Errorf("issued %s, ends %s, due %s", after.IssuedAt, after.Until, after.RefreshAt)
 	}
-	// A claim is good for one attempt.
+	// A claim is valid for one attempt.
 	if out, err := r.Refresh(t.Context(), claims[0]); out != social.Moved || err != nil || s.requests() != 1 {
 		t.Errorf("%s, %v, %d requests", out, err, s.requests())
 	}
 }
 
-// TestALifetimeIsTakenFromTheAnswer changes what the provider says between two answers.
+// TestALifetimeIsTakenFromTheAnswer changes the provider's stated lifetime between two responses.
 func TestALifetimeIsTakenFromTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
@@ -45,7 +46,8 @@ func TestALifetimeIsTakenFromTheAnswer(t *testing.T) {
 		if out := s.one(r); out != social.Renewed {
 			t.Fatal(out)
 		}
-		if got := s.stands(g); got.Until.Sub(got.IssuedAt) < life-time.Second || got.Until.Sub(got.IssuedAt) > life || got.RefreshAt.After(got.IssuedAt.Add(life)) {
+		if got := s.stands(g); got.Until.Sub(got.IssuedAt) < life-time.Second || got.Until.Sub(got.IssuedAt) > life ||
+			got.RefreshAt.After(got.IssuedAt.Add(life)) {
 			t.Errorf("%s: %+v", life, got)
 		}
 	}
@@ -70,7 +72,7 @@ func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerMeansForTheGrant holds each class of errors to what it does.
+// TestWhatAnAnswerMeansForTheGrant checks the effect of each error class.
 func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -78,15 +80,25 @@ func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 		fault    oauth.Fault
 		out      social.Outcome
 		status   string
-		attempt  bool // is still open: the token may be spent
+		attempt  bool // stays open: the token may be spent
 		failures int
 	}{
-		{"refused for good", oauth.Fault{Status: 400, Body: `{"error":"invalid_grant"}`}, social.Refused, "reauth_required", false, 0},
+		{
+			"refused for good",
+			oauth.Fault{Status: 400, Body: `{"error":"invalid_grant"}`},
+			social.Refused,
+			"reauth_required", false, 0,
+		},
 		{"server error", oauth.Fault{Status: 503}, social.Later, "active", false, 1},
 		{"gateway", oauth.Fault{Status: 502}, social.Lost, "active", true, 1},
 		{"line cut", oauth.Fault{}, social.Lost, "active", true, 1},
 		{"throttled", oauth.Fault{Status: 429, RetryAfter: 120}, social.Throttled, "active", false, 0},
-		{"our secret", oauth.Fault{Status: 401, Body: `{"error":"invalid_client"}`}, social.Misconfigured, "active", false, 0},
+		{
+			"our secret",
+			oauth.Fault{Status: 401, Body: `{"error":"invalid_client"}`},
+			social.Misconfigured, "active",
+			false, 0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +111,8 @@ func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 			}
 			out := s.one(r)
 			after := s.stands(g)
-			if out != c.out || after.Status != c.status || (after.Attempt != nil) != c.attempt || after.Failures != c.failures {
+			if out != c.out || after.Status != c.status || (after.Attempt != nil) != c.attempt ||
+				after.Failures != c.failures {
 				t.Errorf("%s: %+v", out, after)
 			}
 			if c.status == "active" && (!same(before.Refresh, after.Refresh) || !after.RefreshAt.After(time.Now())) {
@@ -116,7 +129,9 @@ func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 					t.Errorf("then %s: %+v", out, s.stands(g))
 				}
 				var holds int
-				if err := s.sql.QueryRow(t.Context(), "SELECT count(*) FROM social_hold WHERE cause = 'misconfigured'").Scan(&holds); err != nil || holds != 0 {
+				if err := s.sql.QueryRow(t.Context(),
+					"SELECT count(*) FROM social_hold WHERE cause = 'misconfigured'").Scan(&holds); err != nil ||
+					holds != 0 {
 					t.Errorf("%d holds, %v", holds, err)
 				}
 			}
@@ -124,7 +139,7 @@ func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 	}
 }
 
-// TestALostAnswerOfAProviderThatRotatesIsLoud lets the provider rotate and the answer be lost, without a spool to help.
+// TestALostAnswerOfAProviderThatRotatesIsLoud loses the response of a provider that rotates tokens, without a journal.
 func TestALostAnswerOfAProviderThatRotatesIsLoud(t *testing.T) {
 	t.Parallel()
 	for rotation, want := range map[string]social.Outcome{oauth.Strict: social.Refused, oauth.Grace: social.Renewed} {
@@ -139,7 +154,7 @@ func TestALostAnswerOfAProviderThatRotatesIsLoud(t *testing.T) {
 			if out := s.one(r); out != social.Lost {
 				t.Fatal(out)
 			}
-			// A server error on the way does not make the first answer known.
+			// A server error in between does not make the first outcome known.
 			if err := s.box.Strike(t.Context(), oauth.Fault{Status: 503, Times: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +165,9 @@ func TestALostAnswerOfAProviderThatRotatesIsLoud(t *testing.T) {
 			s.set1("UPDATE social_grant SET refresh_at = now()")
 			out := s.one(r)
 			after := s.stands(g)
-			if out != want || want == social.Refused && (after.Reason != social.RotationOutcomeLost || len(s.told) != 1) || want == social.Renewed && !s.alive(g) {
+			if out != want ||
+				want == social.Refused && (after.Reason != social.RotationOutcomeLost || len(s.told) != 1) ||
+				want == social.Renewed && !s.alive(g) {
 				t.Errorf("%s: %+v", out, after)
 			}
 		})
@@ -161,12 +178,14 @@ func TestARefusalOfYesterdaysTokenIsARaceAndNoDeath(t *testing.T) {
 	t.Parallel()
 	s := newShore(t, nil)
 	g, r := s.grants("x", "x", 1, time.Hour)[0], s.refresher()
-	if err := s.box.Strike(t.Context(), oauth.Fault{Status: 400, Body: `{"error":"invalid_grant"}`, Times: 1}); err != nil {
+	if err := s.box.Strike(t.Context(),
+		oauth.Fault{Status: 400, Body: `{"error":"invalid_grant"}`, Times: 1}); err != nil {
 		t.Fatal(err)
 	}
 	r.AtStep(func(step string) {
-		if step == "after answer" { // somebody connects the login again
-			s.set1("UPDATE social_grant SET version = version + 1, attempt_state = NULL, attempt_at = NULL, attempt_token_hash = NULL, refresh_at = now() + interval '1 hour'")
+		if step == "after answer" { // a person reconnects the login
+			s.set1("UPDATE social_grant SET version = version + 1, attempt_state = NULL, attempt_at = NULL, " +
+				"attempt_token_hash = NULL, refresh_at = now() + interval '1 hour'")
 		}
 	})
 	if out := s.one(r); out != social.Moved || s.stands(g).Status != "active" || len(s.told) != 0 {
@@ -183,7 +202,8 @@ func TestAGrantWithoutARefreshTokenEndsAtItsTime(t *testing.T) {
 		t.Errorf("%s: %+v", out, s.stands(g))
 	}
 	s.set1("UPDATE social_grant SET access_expires_at = now(), refresh_at = now()")
-	if out := s.one(r); out != social.Refused || s.stands(g).Status != "reauth_required" || s.stands(g).Reason != "expired" || len(s.told) != 1 {
+	if out := s.one(r); out != social.Refused || s.stands(g).Status != "reauth_required" ||
+		s.stands(g).Reason != "expired" || len(s.told) != 1 {
 		t.Errorf("%s: %+v, told of %d", out, s.stands(g), len(s.told))
 	}
 }
@@ -196,12 +216,14 @@ func TestATokenIsAnsweredLivingOrRenewedOrNotAtAll(t *testing.T) {
 	if err != nil || first.Refresh != "" || s.requests() != 0 {
 		t.Fatalf("%v, %d requests", err, s.requests())
 	}
-	s.set1("UPDATE social_grant SET access_expires_at = now() + interval '10 seconds', refresh_at = now() + interval '1 hour'")
+	s.set1("UPDATE social_grant SET access_expires_at = now() + interval '10 seconds', refresh_at = now() + " +
+		"interval '1 hour'")
 	second, err := r.Token(t.Context(), g.org, g.grant)
-	if held, _ := s.holder(g); err != nil || second.Access == first.Access || second.Access.Reveal() != held.Access || s.requests() != 1 {
+	if held, _ := s.holder(g); err != nil || second.Access == first.Access || second.Access.Reveal() != held.Access ||
+		s.requests() != 1 {
 		t.Fatalf("%v, %d requests", err, s.requests())
 	}
-	// A failure is waited out, whoever asks.
+	// The backoff after a failure applies to every caller.
 	s.set1("UPDATE social_grant SET access_expires_at = now()")
 	if err := s.box.Strike(t.Context(), oauth.Fault{Status: 503, Times: 1}); err != nil {
 		t.Fatal(err)

@@ -12,25 +12,28 @@ import (
 )
 
 var (
-	// ErrReauth is a grant without a token that a person has not renewed.
-	ErrReauth = errors.New("the login needs a person")
-	// ErrTokenLater is a grant whose token has ended and is not renewed yet: nobody has to act, ask again later.
-	ErrTokenLater = errors.New("the token is being renewed; later")
+	// ErrReauth means that a grant has no usable token and a person has to log in again.
+	ErrReauth = errors.New("the login needs reauthorization")
+	// ErrTokenLater means that a grant's token has expired and is not renewed yet. No person has to act; the caller can
+	// retry.
+	ErrTokenLater = errors.New("the token is being renewed; retry later")
 )
 
 const (
-	margin  = time.Minute            // a token that ends sooner is renewed before it is used
-	lookOut = 100 * time.Millisecond // between two looks at what another is doing
+	margin  = time.Minute            // a token that expires sooner is renewed before use
+	lookOut = 100 * time.Millisecond // between two checks of another attempt's progress
 )
 
-// Token answers a living access token of the grant. One that has ended, or is about to, is renewed first, through the same claim as
-// by the job: of many callers one asks the provider and the others wait for what it stores, at most for a lease. ErrReauth and
-// ErrTokenLater are the two ways to get none. The answer bears no refresh token.
+// Token returns a valid access token of the grant, without its refresh token. A token that has expired, or is about to,
+// is renewed first. Concurrent callers and the job share one attempt: one of them calls the provider, and the others
+// wait for the stored result, for one lease at most. Token returns ErrReauth or ErrTokenLater if there is no valid
+// token.
 func (r *Refresher) Token(ctx context.Context, org, grant id.ID) (provider.Token, error) {
 	return r.token(ctx, org, grant, 0)
 }
 
-// TokenAfter is Token for one whose token of the given version a provider has refused: that one is not answered again.
+// TokenAfter is like Token, but never returns the token of the version refused or an older one, which a provider
+// refused.
 func (r *Refresher) TokenAfter(ctx context.Context, org, grant id.ID, refused int64) (provider.Token, error) {
 	return r.token(ctx, org, grant, refused)
 }
@@ -63,8 +66,8 @@ func (r *Refresher) token(ctx context.Context, org, grant id.ID, refused int64) 
 	}
 }
 
-// living tells whether the token can be used as it is.
-func living(g *standing) bool {
+// living reports whether the token can be used as it is.
+func living(g *grantState) bool {
 	if g.expires == nil {
 		return true
 	}
@@ -72,27 +75,28 @@ func living(g *standing) bool {
 	return g.expires.After(g.now.Add(room))
 }
 
-// busy answers errMoved while another attempt has the grant, ErrTokenLater while a failure is waited out, else nil.
-func busy(g *standing, refused int64) error {
+// busy returns errMoved while another attempt holds the grant, ErrTokenLater during the backoff after a failure, and
+// otherwise nil.
+func busy(g *grantState, refused int64) error {
 	switch ahead := g.due != nil && g.due.After(g.now); {
 	case ahead && g.failures > 0:
 		return fmt.Errorf("%w: in %s", ErrTokenLater, g.due.Sub(g.now).Round(time.Second))
 	case ahead && g.attempt != "":
 		return errMoved
 	case living(g) && g.version > refused:
-		return errMoved // renewed meanwhile
+		return errMoved // renewed in the meantime
 	default:
 		return nil
 	}
 }
 
-// renew makes an attempt unless somebody else does.
+// renew makes an attempt unless another one is in progress.
 func (r *Refresher) renew(ctx context.Context, org, grant id.ID, refused int64) error {
 	done, err := r.replay(ctx, org, grant)
 	if done || err != nil {
 		return err
 	}
-	a, _, err := r.begin(ctx, org, grant, func(g *standing) error { return busy(g, refused) })
+	a, _, err := r.begin(ctx, org, grant, func(g *grantState) error { return busy(g, refused) })
 	var wait WaitError
 	switch {
 	case errors.As(err, &wait) && wait.For > 2*time.Second:
@@ -110,10 +114,10 @@ func (r *Refresher) renew(ctx context.Context, org, grant id.ID, refused int64) 
 	return err
 }
 
-// look reads a grant without keeping anybody from it. ErrReauth where it is not alive.
-func (r *Refresher) look(ctx context.Context, org, grant id.ID) (*standing, error) {
-	g := &standing{}
-	err := r.App.View(ctx, org, func(tx *postgres.Tx) error {
+// look reads a grant without locking it. It returns ErrReauth if the grant is neither active nor expiring.
+func (r *Refresher) look(ctx context.Context, org, grant id.ID) (*grantState, error) {
+	g := &grantState{}
+	err := r.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, standsSQL, []any{org, grant, r.clock()}, g.columns()...)
 	})
 	switch {

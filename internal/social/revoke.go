@@ -11,11 +11,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// Ending is a pending login that nobody can choose from any more.
+// Ending is a pending login that has ended: no account can be chosen from it.
 type Ending struct{ Pending }
 
-// End takes a pending login out of reach if its time has come, in tx, and answers it. Nil where there is nothing to end,
-// because it was chosen from; a wait where its time is still to come.
+// End ends a pending login in tx if it has expired or was discarded, and returns it. It returns nil if the login was
+// already used, and the remaining time if the login has not expired yet.
 func (s *Service) End(ctx context.Context, tx *postgres.Tx, pending id.ID) (*Ending, time.Duration, error) {
 	e := &Ending{Pending{ID: pending}}
 	kind := ""
@@ -32,7 +32,9 @@ func (s *Service) End(ctx context.Context, tx *postgres.Tx, pending id.ID) (*End
 		return nil, 0, fmt.Errorf("end pending login: %w", err)
 	}
 	var left time.Duration
-	err = tx.QueryRow(ctx, `SELECT greatest(expires_at - now(), interval '1 second') FROM social_pending WHERE org_id = $1 AND id = $2`, []any{tx.Org(), pending}, &left)
+	err = tx.QueryRow(ctx,
+		`SELECT greatest(expires_at - now(), interval '1 second') FROM social_pending WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), pending}, &left)
 	if postgres.None(err) {
 		return nil, 0, nil
 	}
@@ -42,17 +44,20 @@ func (s *Service) End(ctx context.Context, tx *postgres.Tx, pending id.ID) (*End
 	return nil, left, nil
 }
 
-// Outcomes of the end of a login, for the log.
+// Outcomes of the revocation of a login, for the log.
 const (
 	Ended  = "revoked"
-	Shared = "shared" // another grant of the same person at the same application lives by it
+	Shared = "shared" // another grant of the same person and application needs it
 	NoWay  = "not_revocable"
-	NoApp  = "not_configured" // this process has not the application that the login was made with
+	NoApp  = "not_configured" // the login's application is not configured here
 )
 
-// RevokeEnding tells the provider, unless another grant, in whichever org, or another pending login is the same person's at the
-// same application: what is revoked at one place may end at all. system is the System role's. An error is worth another try.
-func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.ID, e *Ending) (outcome string, err error) {
+// RevokeEnding revokes the login's tokens at the provider, unless another grant of any org, or another pending login,
+// is for the same person and application, since a revocation may invalidate those too. system is the System role's
+// pool. An error can be retried.
+func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.ID, e *Ending) (outcome string,
+	err error,
+) {
 	p, err := s.Providers.Of(e.Platform, e.client)
 	switch {
 	case errors.Is(err, provider.ErrUnconfigured):
@@ -65,7 +70,7 @@ func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.
 		return "", err
 	}
 	token := m.token(e.scopes)
-	if e.subject == "" { // the provider was never asked who it is
+	if e.subject == "" { // the person was never looked up
 		who, _, err := p.Login(ctx, token)
 		switch provider.ClassOf(err) {
 		case "":
@@ -90,20 +95,25 @@ func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.
 }
 
 func (s *Service) shared(ctx context.Context, system *postgres.DB, e *Ending) (shared bool, err error) {
-	err = system.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT EXISTS (SELECT FROM social_grant WHERE client_id = $1 AND subject_id = $2 AND status <> 'revoked')
-				OR EXISTS (SELECT FROM social_pending WHERE client_id = $1 AND subject_id = $2 AND id <> $3 AND discarded_at IS NULL AND expires_at > now())`,
+				OR EXISTS (SELECT FROM social_pending WHERE client_id = $1 AND subject_id = $2 AND id <> $3
+				AND discarded_at IS NULL AND expires_at > now())`,
 			[]any{e.client, e.subject, e.ID}, &shared)
 	})
 	if err != nil {
-		return false, fmt.Errorf("look for siblings: %w", err)
+		return false, fmt.Errorf("read sibling logins: %w", err)
 	}
 	return shared, nil
 }
 
-// Forget drops what is left of an ended login, in tx, and leaves a trace of what became of it.
+// Forget deletes an ended login in tx and writes an audit entry with the outcome.
 func (s *Service) Forget(ctx context.Context, tx *postgres.Tx, e *Ending, outcome string) {
 	tx.Queue(`DELETE FROM social_pending WHERE org_id = $1 AND id = $2`, tx.Org(), e.ID)
-	s.Audit(ctx, tx, Act{Action: "social_grant.ended", Target: "social_grant", ID: e.ID.String(), Detail: map[string]any{"platform": e.Platform, "outcome": outcome}})
+	s.Audit(ctx, tx,
+		Act{
+			Action: "social_grant.ended", Target: "social_grant", ID: e.ID.String(),
+			Detail: map[string]any{"platform": e.Platform, "outcome": outcome},
+		})
 }

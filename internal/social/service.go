@@ -11,49 +11,49 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// How long things live.
+// Lifetimes.
 const (
 	StateLife   = 10 * time.Minute // from connect to callback
 	PendingLife = 30 * time.Minute // from callback to select
-	mailEvery   = 24 * time.Hour   // at most one mail about a grant
+	mailEvery   = 24 * time.Hour   // between two mails about a grant
 )
 
-// Options of a Service.
+// Options configures a Service.
 type Options struct {
 	Providers *provider.Set
-	Box       *secret.Box
-	PublicURL string // base of the callbacks, without a slash at the end
+	Box       *secret.Sealer
+	PublicURL string // base URL of the callbacks, without a trailing slash
 
-	// What a noun may not know itself is given to it. All of these write in the transaction that they get.
+	// The following callbacks connect this package to others. Each writes in the transaction that it is given.
 	//
-	// Audit leaves an entry in the org's log.
+	// Audit writes an entry to the org's audit log.
 	Audit func(ctx context.Context, tx *postgres.Tx, act Act)
-	// Revoke asks for the end, at that time, of a pending login and its tokens.
+	// Revoke enqueues the end, at the given time, of a pending login and its tokens.
 	Revoke func(ctx context.Context, tx *postgres.Tx, pending id.ID, at time.Time) error
-	// Tell asks for mails to those who look after the org: the grant needs a person to log in again.
+	// Tell enqueues mails to the people who manage the org: the grant needs a new login.
 	Tell func(ctx context.Context, tx *postgres.Tx, grant id.ID) error
-	// OwnTokens asks for a look at the accounts of a grant that has a new token and whose accounts have tokens of their own:
-	// Refresher.SyncAccounts. Nil: nobody asks.
+	// OwnTokens enqueues Refresher.SyncAccounts for a grant that has a new token and has accounts with their own
+	// tokens. It may be nil.
 	OwnTokens func(ctx context.Context, tx *postgres.Tx, grant id.ID) error
 }
 
-// Act is an entry for the org's log.
+// Act is an entry for the org's audit log.
 type Act struct {
 	Action, Target, ID string
 	Detail             map[string]any
 }
 
-// Service works on grants and accounts. It is safe for concurrent use and owns no goroutine.
+// Service manages grants and accounts. It is safe for concurrent use and starts no goroutine.
 type Service struct{ Options }
 
-// New makes a Service and asks nobody.
+// New returns a Service; it makes no request.
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	return &Service{o}
 }
 
-// askOwnTokens asks, together with a login's new tokens, for those that its accounts have of their own: a process that
-// ends in between leaves both or neither.
+// askOwnTokens enqueues, in the transaction that stores a login's new tokens, the renewal of its accounts' own tokens,
+// so that a crash leaves both or neither.
 func (s *Service) askOwnTokens(ctx context.Context, tx *postgres.Tx, platform string, grant id.ID) error {
 	p, err := s.Providers.Get(platform)
 	if err != nil || !p.OwnTokens || s.OwnTokens == nil {
@@ -62,12 +62,13 @@ func (s *Service) askOwnTokens(ctx context.Context, tx *postgres.Tx, platform st
 	return s.OwnTokens(ctx, tx, grant)
 }
 
-// CallbackURL is where a platform sends a browser back to.
+// CallbackURL returns the URL to which a platform redirects the browser.
 func (s *Service) CallbackURL(platform string) string {
 	return s.PublicURL + "/oauth/" + platform + "/callback"
 }
 
-// lock makes tx the only one that changes which login an account of its org hangs on. Say it before any row is locked.
+// lock takes the org lock for tx, which serializes changes to which grant an account belongs to. It must be called
+// before any row is locked.
 func lock(tx *postgres.Tx) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('social ' || $1::text, 0))`, tx.Org().String())
 }

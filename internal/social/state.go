@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -16,25 +17,26 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Actor is who began a connection: a user or an API key. Staff is the agency for which a user acts, zero for none.
+// Actor is the user or API key that began a connection. Staff is the agency for which a user acts, zero for none.
 type Actor struct {
 	Type  string
 	ID    id.ID
 	Staff id.ID
 }
 
-// Start is what a connection begins with.
+// Start holds the parameters of a new connection.
 type Start struct {
 	Platform string
 	Kind     provider.Kind
 	Actor    Actor
-	Account  *id.ID // to connect anew; nil: whichever the person logs in with
-	// RedirectURL is where the browser ends; the caller has held it to the allowed origins. "": a page of ours.
+	Account  *id.ID // the account to reconnect; nil: any
+	// RedirectURL is the final destination of the browser, which the caller has checked against the allowed origins. ""
+	// means our own page.
 	RedirectURL string
-	Browser     bool // the console began it: only the browser that gets Cookie may come back
+	Browser     bool // begun by the console: only the browser with Cookie may return
 }
 
-// Begun is a connection that waits for its callback.
+// Begun is a connection that is waiting for its callback.
 type Begun struct {
 	AuthorizeURL string
 	State        string
@@ -42,55 +44,87 @@ type Begun struct {
 	Cookie       string // "" unless Browser
 }
 
-// statePrefix marks a state: 16 bytes of the org and 32 random ones in base64url follow. The org in front lets the row
-// be found under the org's policy; the hash covers the whole text.
+// statePrefix begins a state; 16 bytes of the org id and 32 random bytes follow in base64url. With the org id the row
+// can be found under the org's policy. The stored hash covers the whole text.
 const statePrefix = "fo_"
 
-// ErrState is one answer for a state that was used, is over, never was, or belongs to another platform or browser.
-var ErrState = fault.New(fault.InvalidState, "This connection was already finished, has expired or was begun elsewhere. Begin it again.")
+// ErrState is the common error for a state that was used, has expired, never existed, or belongs to another platform or
+// browser.
+var ErrState = fault.New(fault.InvalidState,
+	"This connection was already finished, has expired or was begun elsewhere. Begin it again.")
 
-// Begin writes a state in tx and answers where the person's browser goes. ErrUnknownPlatform, ErrUnsupported and
-// ErrUnconfigured are provider's; an account that is not there, or not of the platform, is a 422 about account_id.
-func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, in Start) (Begun, error) {
+// Prepared is a connection that is not stored yet. The flow's secret is sealed in it.
+type Prepared struct {
+	start        Start
+	state        string
+	hash, sealed []byte
+	authorizeURL string
+}
+
+// AsksFirst reports whether Prepare makes a request to the platform. It returns the same errors as Prepare.
+func (s *Service) AsksFirst(in Start) (bool, error) {
+	p, err := s.platform(in.Platform, in.Kind)
+	return err == nil && p.AsksFirst(), err
+}
+
+// Prepare creates the state of a connection and, with OAuth 1.0a, obtains a request token from the platform. It must
+// not be called within a transaction. ErrUnknownPlatform, ErrUnconfigured and the errors of the request are those of
+// package provider: see Failure. If the connection is never begun, the request token expires.
+func (s *Service) Prepare(ctx context.Context, org id.ID, in Start) (*Prepared, error) {
 	p, err := s.platform(in.Platform, in.Kind)
 	if err != nil {
-		return Begun{}, err
+		return nil, err
 	}
-	if err := known(ctx, tx, in); err != nil {
-		return Begun{}, err
-	}
-	state, hash := newState(tx.Org())
-	out := Begun{State: state}
-	verifier := provider.NewVerifier()
-	sealed, err := s.Box.Seal([]byte(verifier.Reveal()), verifierAbout(tx.Org(), hash))
+	out := &Prepared{start: in}
+	out.state, out.hash = newState(org)
+	verifier, err := p.Begin(ctx, out.state, s.CallbackURL(in.Platform))
 	if err != nil {
-		return Begun{}, fmt.Errorf("seal verifier: %w", err)
+		return nil, err
 	}
+	if out.sealed, err = s.Box.Seal([]byte(verifier.Reveal()), verifierAbout(org, out.hash)); err != nil {
+		return nil, fmt.Errorf("seal verifier: %w", err)
+	}
+	out.authorizeURL = p.AuthorizeURL(out.state, verifier, s.CallbackURL(in.Platform))
+	return out, nil
+}
+
+// Begin stores the state of a prepared connection in tx, which must be of the same org, and returns the URL for the
+// person's browser. If the account to reconnect does not exist on the platform, the error is a 422 about account_id.
+func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, ready *Prepared) (Begun, error) {
+	in := ready.start
+	if err := Check(ctx, tx, in); err != nil {
+		return Begun{}, err
+	}
+	out := Begun{State: ready.state, AuthorizeURL: ready.authorizeURL}
 	var browser []byte
 	if in.Browser {
 		out.Cookie = random()
 		browser = digest(out.Cookie)
 	}
-	err = tx.QueryRow(ctx, `
-		INSERT INTO oauth_state (org_id, hash, platform, kind, actor_type, actor_id, staff_of, account_id, verifier, redirect_url, browser, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, NULLIF($7, '00000000-0000-0000-0000-000000000000'::uuid), $8, $9, $10, $11, now() + $12::interval)
+	err := tx.QueryRow(ctx, `
+		INSERT INTO oauth_state (org_id, hash, platform, kind, actor_type, actor_id, staff_of, account_id,
+		verifier, redirect_url, browser, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, NULLIF($7, '00000000-0000-0000-0000-000000000000'::uuid), $8, $9, $10,
+		$11, now() + $12::interval)
 		RETURNING expires_at`,
-		[]any{tx.Org(), hash, in.Platform, string(in.Kind), in.Actor.Type, in.Actor.ID, in.Actor.Staff, in.Account, sealed, in.RedirectURL, browser, StateLife},
-		&out.ExpiresAt)
+		[]any{
+			tx.Org(), ready.hash, in.Platform, string(in.Kind), in.Actor.Type, in.Actor.ID, in.Actor.Staff, in.Account,
+			ready.sealed, in.RedirectURL, browser, StateLife,
+		}, &out.ExpiresAt)
 	if err != nil {
 		return Begun{}, fmt.Errorf("write state: %w", err)
 	}
-	out.AuthorizeURL = p.AuthorizeURL(state, verifier, s.CallbackURL(in.Platform))
 	return out, nil
 }
 
-// known refuses to connect anew what is not there.
-func known(ctx context.Context, tx *postgres.Tx, in Start) error {
+// Check returns a 422 about account_id if the account to reconnect does not exist.
+func Check(ctx context.Context, tx *postgres.Tx, in Start) error {
 	if in.Account == nil {
 		return nil
 	}
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM social_account WHERE org_id = $1 AND id = $2 AND platform = $3`, []any{tx.Org(), *in.Account, in.Platform}, &one)
+	err := tx.QueryRow(ctx, `SELECT 1 FROM social_account WHERE org_id = $1 AND id = $2 AND platform = $3`,
+		[]any{tx.Org(), *in.Account, in.Platform}, &one)
 	if postgres.None(err) {
 		return fault.Invalid("account_id", "unknown_account", "There is no such account of this platform.")
 	}
@@ -100,7 +134,7 @@ func known(ctx context.Context, tx *postgres.Tx, in Start) error {
 	return nil
 }
 
-// Taken is a state that was used up: what the callback goes on with.
+// Taken is a consumed state, with which the callback continues.
 type Taken struct {
 	Org         id.ID
 	Platform    string
@@ -112,7 +146,7 @@ type Taken struct {
 	verifier    provider.Secret
 }
 
-// StateOrg reads the org out of a state that newState may have made.
+// StateOrg parses the org from a state; ok is false if the text does not have the form of a state.
 func StateOrg(state string) (org id.ID, ok bool) {
 	rest, ok := strings.CutPrefix(state, statePrefix)
 	if !ok || len(rest) != 64 {
@@ -125,9 +159,13 @@ func StateOrg(state string) (org id.ID, ok bool) {
 	return id.ID(raw[:16]), true
 }
 
-// Take uses a state up, in tx of its org. cookie is that of CookieName, "" where the browser sent none. A state of another
-// platform or browser stays for those it belongs to; the answer is ErrState all the same.
-func (s *Service) Take(ctx context.Context, tx *postgres.Tx, platform, state, cookie string) (*Taken, error) {
+// Take consumes a state in tx, which must be of the state's org. cookie is the value of the cookie CookieName, or "" if
+// the browser sent none. query is the query of the callback; with OAuth 1.0a it must name the state's request token.
+// For a state of another platform, browser or request token Take returns ErrState, and the caller must roll back tx, so
+// that the state remains valid for its owner.
+func (s *Service) Take(
+	ctx context.Context, tx *postgres.Tx, platform, state, cookie string, query url.Values,
+) (*Taken, error) {
 	hash := digest(state)
 	t := &Taken{Org: tx.Org(), Platform: platform}
 	var (
@@ -139,7 +177,8 @@ func (s *Service) Take(ctx context.Context, tx *postgres.Tx, platform, state, co
 		DELETE FROM oauth_state
 		WHERE org_id = $1 AND hash = $2 AND platform = $3 AND expires_at > now() AND (browser IS NULL OR browser = $4)
 		RETURNING kind, actor_type, actor_id, staff_of, account_id, verifier, redirect_url, browser IS NOT NULL`,
-		[]any{tx.Org(), hash, platform, digest(cookie)}, &kind, &t.Actor.Type, &t.Actor.ID, &staff, &t.Account, &sealed, &t.RedirectURL, &t.Browser)
+		[]any{tx.Org(), hash, platform, digest(cookie)}, &kind, &t.Actor.Type, &t.Actor.ID, &staff, &t.Account,
+		&sealed, &t.RedirectURL, &t.Browser)
 	if postgres.None(err) {
 		return nil, ErrState
 	}
@@ -157,11 +196,14 @@ func (s *Service) Take(ctx context.Context, tx *postgres.Tx, platform, state, co
 		}
 		t.verifier = provider.Secret(plain)
 	}
+	if p, err := s.Providers.Get(platform); err == nil && !p.Matches(t.verifier, query) {
+		return nil, ErrState
+	}
 	return t, nil
 }
 
-// CookieName is the cookie that binds a state to a browser: each connection has one of its own, so that two tabs do not
-// meet. secure says that the page is on https, without which browsers refuse the prefix.
+// CookieName returns the name of the cookie that binds a state to a browser. Each connection has its own cookie, so
+// that two tabs do not interfere. secure must be set if the page is on https; without https browsers refuse the prefix.
 func CookieName(state string, secure bool) string {
 	name := fmt.Sprintf("funnelwork-connect-%x", digest(state)[:8])
 	if secure {
@@ -170,7 +212,7 @@ func CookieName(state string, secure bool) string {
 	return name
 }
 
-// platform answers a platform's provider, if it is one of kind.
+// platform returns the provider of a platform if the platform is of the given kind.
 func (s *Service) platform(name string, kind provider.Kind) (*provider.Provider, error) {
 	p, err := s.Providers.Get(name)
 	if err == nil && p.Kind != kind {
@@ -179,9 +221,9 @@ func (s *Service) platform(name string, kind provider.Kind) (*provider.Provider,
 	return p, err
 }
 
-// Missing tells whether err says that a platform cannot be connected, whoever asks.
+// Missing reports whether err means that a platform cannot be connected by any caller.
 func Missing(err error) bool {
-	return errors.Is(err, provider.ErrUnknownPlatform) || errors.Is(err, provider.ErrUnsupported) || errors.Is(err, provider.ErrUnconfigured)
+	return errors.Is(err, provider.ErrUnknownPlatform) || errors.Is(err, provider.ErrUnconfigured)
 }
 
 func newState(org id.ID) (state string, hash []byte) {
@@ -192,14 +234,14 @@ func newState(org id.ID) (state string, hash []byte) {
 	return state, digest(state)
 }
 
-// random is 256 bits as text.
+// random returns 256 random bits as text.
 func random() string {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
-// digest is SHA-256: what is stored of a state and of a cookie.
+// digest returns the SHA-256 hash of text. Only the hashes of states and cookies are stored.
 func digest(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:]

@@ -9,13 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// Fields of a grant that are sealed.
+// Sealed fields of a grant.
 const (
 	fieldAccess  = "access"
 	fieldRefresh = "refresh"
 )
 
-// What a sealing is bound to: the sort of row, its org, itself, and the field. Moved anywhere else it does not open.
+// Each ciphertext is bound to its table, org, row and field. Moved anywhere else, it does not open.
 func grantAbout(org, grant id.ID, field string) string {
 	return "grant|" + org.String() + "|" + grant.String() + "|" + field
 }
@@ -32,7 +32,7 @@ func verifierAbout(org id.ID, hash []byte) string {
 	return fmt.Sprintf("oauth_state|%s|%x|verifier", org, hash)
 }
 
-// sealTokens seals both tokens of a grant; refresh is nil where there is none.
+// sealTokens seals both tokens of a grant; refresh is nil if there is no refresh token.
 func (s *Service) sealTokens(org, grant id.ID, t provider.Token) (access, refresh []byte, err error) {
 	if access, err = s.Box.Seal([]byte(t.Access.Reveal()), grantAbout(org, grant, fieldAccess)); err != nil {
 		return nil, nil, fmt.Errorf("seal access token: %w", err)
@@ -45,7 +45,7 @@ func (s *Service) sealTokens(org, grant id.ID, t provider.Token) (access, refres
 	return access, refresh, nil
 }
 
-// openTokens is the reverse. What is nil is "".
+// openTokens opens both tokens of a grant; a nil ciphertext yields "".
 func (s *Service) openTokens(org, grant id.ID, access, refresh []byte) (a, r provider.Secret, err error) {
 	for _, one := range []struct {
 		sealed []byte
@@ -64,8 +64,8 @@ func (s *Service) openTokens(org, grant id.ID, access, refresh []byte) (a, r pro
 	return a, r, nil
 }
 
-// material is what a pending login holds, as it is sealed: the login's tokens, and those of its accounts by their
-// external ids. It exists in the clear only between Box and provider.
+// material is the content of a pending login that is sealed: the tokens of the login, and those of its accounts by
+// external id. It is in plain text only between Box and the provider.
 type material struct {
 	Access           string            `json:"access"`
 	Refresh          string            `json:"refresh,omitempty"`
@@ -73,13 +73,14 @@ type material struct {
 	ExpiresAt        *time.Time        `json:"expires_at,omitempty"`
 	RefreshExpiresAt *time.Time        `json:"refresh_expires_at,omitempty"`
 	Assumed          bool              `json:"assumed,omitempty"`
+	Subject          string            `json:"subject,omitempty"` // if the provider stated it with the token
 	Own              map[string]string `json:"own,omitempty"`
 }
 
 func materialOf(t provider.Token, accounts []provider.Account) material {
 	m := material{
 		Access: t.Access.Reveal(), Refresh: t.Refresh.Reveal(), IssuedAt: t.IssuedAt, ExpiresAt: t.ExpiresAt,
-		RefreshExpiresAt: t.RefreshExpiresAt, Assumed: t.LifetimeAssumed,
+		RefreshExpiresAt: t.RefreshExpiresAt, Assumed: t.LifetimeAssumed, Subject: t.Subject,
 	}
 	for _, a := range accounts {
 		if a.Token != "" {
@@ -94,8 +95,9 @@ func materialOf(t provider.Token, accounts []provider.Account) material {
 
 func (m material) token(scopes []string) provider.Token {
 	return provider.Token{
-		Access: provider.Secret(m.Access), Refresh: provider.Secret(m.Refresh), IssuedAt: m.IssuedAt, ExpiresAt: m.ExpiresAt,
-		RefreshExpiresAt: m.RefreshExpiresAt, Scopes: scopes, LifetimeAssumed: m.Assumed,
+		Access: provider.Secret(m.Access), Refresh: provider.Secret(m.Refresh), IssuedAt: m.IssuedAt,
+		ExpiresAt:        m.ExpiresAt,
+		RefreshExpiresAt: m.RefreshExpiresAt, Scopes: scopes, LifetimeAssumed: m.Assumed, Subject: m.Subject,
 	}
 }
 

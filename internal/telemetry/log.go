@@ -1,4 +1,4 @@
-// Package telemetry makes the process's logger, which knows from the context what a line is about.
+// Package telemetry provides the process's logger, which adds attributes from the context to each line.
 package telemetry
 
 import (
@@ -6,35 +6,45 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 )
 
-// The names under which a context's subjects stand in every line.
+// The attribute names of a context's subjects.
 const (
 	Request = "request_id"
 	Org     = "org_id"
 	Job     = "job_id"
 )
 
-// NewLogger writes JSON, one object a line, or text where people read along. Lines logged with a context bear
-// the attributes that With gave it.
+// NewLogger returns a logger that writes one JSON object per line, or plain text for reading in a terminal. Each line
+// gets the attributes that With added to its context. A time.Duration is written in milliseconds, and its name ends in
+// _ms.
 func NewLogger(w io.Writer, text bool, level slog.Leveler) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: milliseconds}
 	if text {
 		return slog.New(handler{slog.NewTextHandler(w, o)})
 	}
 	return slog.New(handler{slog.NewJSONHandler(w, o)})
 }
 
+// milliseconds replaces a duration: {"took": 1.5s} becomes {"took_ms": 1500}. The number has at most three decimals.
+func milliseconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(strings.TrimSuffix(a.Key, "_ms")+"_ms", float64(a.Value.Duration().Microseconds())/1000)
+}
+
 type key struct{}
 
-// With adds an attribute to every line that is logged with the context. A name given before is replaced.
+// With adds an attribute to every line that is logged with the context. It replaces an attribute of the same name.
 func With(ctx context.Context, name, value string) context.Context {
 	old, _ := ctx.Value(key{}).([]slog.Attr)
 	attrs := slices.DeleteFunc(slices.Clone(old), func(a slog.Attr) bool { return a.Key == name })
 	return context.WithValue(ctx, key{}, append(attrs, slog.String(name, value)))
 }
 
-// Value is what With gave the context under name, or "".
+// Value returns the attribute that With gave the context under name, or "".
 func Value(ctx context.Context, name string) string {
 	attrs, _ := ctx.Value(key{}).([]slog.Attr)
 	for _, a := range attrs {

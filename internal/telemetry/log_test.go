@@ -4,12 +4,37 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
+
+func TestEveryDurationIsInMilliseconds(t *testing.T) {
+	t.Parallel()
+	for _, text := range []bool{false, true} {
+		var out bytes.Buffer
+		log := telemetry.NewLogger(&out, text, slog.LevelInfo)
+		log.InfoContext(t.Context(), "ran", "took", 1500*time.Microsecond, "wait_ms", time.Second,
+			slog.Group("limits", "run", time.Minute))
+		got := out.String()
+		if text {
+			_, got, _ = strings.Cut(got, "msg=")
+		} else {
+			_, got, _ = strings.Cut(got, `"msg":`)
+		}
+		want := map[bool]string{
+			false: `"ran","took_ms":1.5,"wait_ms":1000,"limits":{"run_ms":60000}}` + "\n",
+			true:  "ran took_ms=1.5 wait_ms=1000 limits.run_ms=60000\n",
+		}[text]
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
 
 func TestALineSaysWhatItsContextIsAbout(t *testing.T) {
 	t.Parallel()

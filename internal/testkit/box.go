@@ -6,8 +6,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Box is a box of a keyset of its own.
-func Box(t testing.TB) *secret.Box {
+// Box returns a sealer with a new keyset.
+func Box(t testing.TB) *secret.Sealer {
 	t.Helper()
 	keyset, err := secret.Generate()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// NameServer is a DNS server of the test's own, by UDP and TCP on one loopback port. It knows the records that it was
-// given and follows no CNAME; every other name does not exist.
+// NameServer is a private DNS server of one test, by UDP and TCP on one loopback port. It has only the given records
+// and does not follow CNAMEs; every other name does not exist.
 type NameServer struct {
 	Addr string // host:port
 
@@ -27,28 +27,31 @@ type NameServer struct {
 	lame  bool
 }
 
-// Trouble is how a name's questions are answered in place of its records.
+// Trouble is a failure with which queries for a name are answered instead of its records.
 type Trouble int
 
-// The troubles.
+// The failures.
 const (
-	Silent   Trouble = iota + 1 // not at all
+	Silent   Trouble = iota + 1 // no response
 	ServFail                    // SERVFAIL
 	Refused                     // REFUSED
-	Garbage                     // what is no message, then an answer to another question, then nothing
-	Cut                         // by UDP truncated, so that it is asked again by TCP
+	Garbage                     // an invalid message, then a response to another query, then nothing
+	Cut                         // truncated by UDP, so that the client retries by TCP
 )
 
-// DNS starts one.
+// DNS starts a NameServer.
 func DNS(t testing.TB) *NameServer {
 	t.Helper()
-	n := &NameServer{t: t, zone: map[string][]dnsmessage.ResourceBody{}, names: map[string]int{}, how: map[string]Trouble{}, asked: map[string]int{}}
+	n := &NameServer{
+		t: t, zone: map[string][]dnsmessage.ResourceBody{}, names: map[string]int{},
+		how: map[string]Trouble{}, asked: map[string]int{},
+	}
 	var (
 		stream net.Listener
 		packet net.PacketConn
 		err    error
 	)
-	for range 50 { // a port that is free for both
+	for range 50 { // find a port that is free for both
 		if stream, err = net.Listen("tcp", "127.0.0.1:0"); err != nil { //nolint:noctx // answers at once
 			continue
 		}
@@ -68,8 +71,8 @@ func DNS(t testing.TB) *NameServer {
 	return n
 }
 
-// Set gives a name its records of one type: TXT, CNAME, A, AAAA or NS. None takes them away. The strings of one TXT
-// record are separated by a vertical bar.
+// Set sets the records of a name for one type: TXT, CNAME, A, AAAA or NS. No values remove them. A vertical bar
+// separates the strings of one TXT record.
 func (n *NameServer) Set(name, kind string, values ...string) {
 	n.t.Helper()
 	n.mu.Lock()
@@ -97,21 +100,21 @@ func (n *NameServer) Set(name, kind string, values ...string) {
 	}
 }
 
-// Trouble lets questions about a name go wrong, until it is 0.
+// Trouble makes queries for a name fail as how; 0 ends it.
 func (n *NameServer) Trouble(name string, how Trouble) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.how[dnsName(name)] = how
 }
 
-// Disown makes it answer without authority from now on.
+// Disown makes responses non-authoritative from now on.
 func (n *NameServer) Disown() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lame = true
 }
 
-// Asked is how often a name was asked about.
+// Asked returns the number of queries for a name.
 func (n *NameServer) Asked(name string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -192,7 +195,11 @@ func (n *NameServer) answer(in []byte, datagram bool) [][]byte {
 			bodies = n.zone[dnsKey(name, "CNAME")]
 		}
 		for _, b := range bodies {
-			msg.Answers = append(msg.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET, TTL: 60}, Body: b})
+			msg.Answers = append(msg.Answers,
+				dnsmessage.Resource{Header: dnsmessage.ResourceHeader{
+					Name: q.Name, Class: dnsmessage.ClassINET,
+					TTL: 60,
+				}, Body: b})
 		}
 		if n.names[name] == 0 {
 			msg.RCode = dnsmessage.RCodeNameError

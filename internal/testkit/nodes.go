@@ -17,18 +17,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nodeSecret is the password of every node: what is tested is tested with one.
+// nodeSecret is the password of every node: all tests run with a password.
 const nodeSecret = "node-password"
 
 // node is a redis-server of a cluster or a failover group, on a loopback port.
 type node struct {
 	addr string
 	cli  *redis.Client
-	kill func() // at once, as kill -9 does
+	kill func() // kills with SIGKILL
 }
 
-// startNode starts redis-server with a configuration of the given lines. Where none is installed the test is
-// skipped, or fails when CI=true.
+// startNode starts redis-server with the given configuration lines. Without an installed redis-server the test is
+// skipped, or fails if CI=true.
 func startNode(t testing.TB, sentinel bool, lines ...string) *node {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -37,7 +37,10 @@ func startNode(t testing.TB, sentinel bool, lines ...string) *node {
 	}
 	port, dir := nodePort(t), t.TempDir()
 	conf := filepath.Join(dir, "node.conf")
-	lines = append([]string{"port " + strconv.Itoa(port), "bind 127.0.0.1", "dir " + dir, `save ""`, "requirepass " + nodeSecret}, lines...)
+	lines = append([]string{
+		"port " + strconv.Itoa(port), "bind 127.0.0.1", "dir " + dir, `save ""`,
+		"requirepass " + nodeSecret,
+	}, lines...)
 	if err := os.WriteFile(conf, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -45,18 +48,22 @@ func startNode(t testing.TB, sentinel bool, lines ...string) *node {
 	if sentinel {
 		args = append(args, "--sentinel")
 	}
-	n := &node{addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), kill: daemon(t, nil, append([]string{program}, args...)...)}
+	n := &node{
+		addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+		kill: daemon(t, nil, append([]string{program}, args...)...),
+	}
 	n.cli = redis.NewClient(&redis.Options{Addr: n.addr, Password: nodeSecret, Protocol: 2})
 	t.Cleanup(func() { _ = n.cli.Close() })
 	eventually(t, "node "+n.addr+" answers", func() bool { return n.cli.Ping(t.Context()).Err() == nil })
 	return n
 }
 
-// daemon runs a program until the test or its binary ends, or kill is called: by SIGKILL, each way.
+// daemon runs a program until the test or its binary ends, or kill is called. All of these end it with SIGKILL.
 func daemon(t testing.TB, as *syscall.Credential, argv ...string) (kill func()) {
 	t.Helper()
 	const watchdog = `"$@" </dev/null & read -r word; kill -KILL $!; wait $!`
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "/bin/sh", append([]string{"-c", watchdog, "sh"}, argv...)...)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "/bin/sh",
+		append([]string{"-c", watchdog, "sh"}, argv...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: as}
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
@@ -70,14 +77,15 @@ func daemon(t testing.TB, as *syscall.Credential, argv ...string) (kill func()) 
 	return kill
 }
 
-// nodePort is free, as is the one 10,000 above it, where nodes of a cluster talk to each other.
+// nodePort returns a free port such that the port 10,000 above it, for a cluster's node-to-node traffic, is free too.
 func nodePort(t testing.TB) int {
 	t.Helper()
 	for range 200 {
 		port := 10100 + rand.IntN(9800) //nolint:gosec // no secret
 		free := true
 		for _, p := range []int{port, port + 10000} {
-			ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p))) //nolint:noctx // answers at once
+			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(p))
+			ln, err := net.Listen("tcp", address) //nolint:noctx // returns at once
 			if free = free && err == nil; err == nil {
 				_ = ln.Close()
 			}
@@ -90,7 +98,7 @@ func nodePort(t testing.TB) int {
 	return 0
 }
 
-// RedisFailover is a master, its replica, and three sentinels that watch them.
+// RedisFailover is a master, its replica, and three sentinels that monitor them.
 type RedisFailover struct {
 	URL    string
 	t      testing.TB
@@ -98,7 +106,7 @@ type RedisFailover struct {
 	watch  *node // one of the sentinels
 }
 
-// RedisSentinel starts them.
+// RedisSentinel starts a RedisFailover.
 func RedisSentinel(t testing.TB) *RedisFailover {
 	t.Helper()
 	f := &RedisFailover{t: t, master: startNode(t, false, "masterauth "+nodeSecret)}
@@ -109,7 +117,8 @@ func RedisSentinel(t testing.TB) *RedisFailover {
 	})
 	var addrs []string
 	for range 3 {
-		s := startNode(t, true, "sentinel monitor main "+host+" "+port+" 2", "sentinel auth-pass main "+nodeSecret, "sentinel sentinel-pass "+nodeSecret,
+		s := startNode(t, true, "sentinel monitor main "+host+" "+port+" 2", "sentinel auth-pass main "+nodeSecret,
+			"sentinel sentinel-pass "+nodeSecret,
 			"sentinel down-after-milliseconds main 1000", "sentinel failover-timeout main 5000")
 		f.watch = s
 		addrs = append(addrs, s.addr)
@@ -126,7 +135,7 @@ func (f *RedisFailover) state() (map[string]string, error) {
 	return redis.NewSentinelClient(f.watch.cli.Options()).Master(f.t.Context(), "main").Result()
 }
 
-// Fail kills the master and answers when the replica has its place.
+// Fail kills the master and returns when the replica has been promoted.
 func (f *RedisFailover) Fail() {
 	f.t.Helper()
 	f.master.kill()

@@ -16,7 +16,7 @@ type planNode struct {
 	Plans []planNode `json:"Plans"`
 }
 
-// sortable is how many rows a plan may sort: a few pages' worth.
+// sortable is the maximum number of rows that a plan may sort: a few pages.
 const sortable = 4000
 
 func (n *planNode) troubles() (out []string) {
@@ -32,9 +32,9 @@ func (n *planNode) troubles() (out []string) {
 	return out
 }
 
-// Troubles are the scans of a whole table, the sorts of more than a few pages' worth of rows, and the compiling, in the
-// plan of a statement as the app role has it under org: a superuser's plans use indexes that row policies bar. settings is a
-// statement before it that sets what the planner goes by; "" is none.
+// Troubles returns the problems in a statement's plan: scans of a whole table, sorts of more than a few pages of rows,
+// and JIT compilation. The plan is that of the app role under org, since a superuser's plan uses indexes that row
+// policies prevent. settings is a statement before it that sets planner options; "" is none.
 func (d *Database) Troubles(t testing.TB, org id.ID, settings, sql string, args ...any) []string {
 	t.Helper()
 	var (
@@ -44,7 +44,7 @@ func (d *Database) Troubles(t testing.TB, org id.ID, settings, sql string, args 
 			JIT  json.RawMessage
 		}
 	)
-	if err := d.App.View(t.Context(), org, func(tx *postgres.Tx) error {
+	if err := d.App.ReadTx(t.Context(), org, func(tx *postgres.Tx) error {
 		if settings != "" {
 			tx.Queue(settings)
 		}

@@ -13,16 +13,16 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// PostgresServer is a migrated server of the test's own whose ends the test may cause.
+// PostgresServer is a migrated private server that the test may stop and crash.
 type PostgresServer struct {
 	URL    string
 	t      testing.TB
 	opt    local.PostgresOptions
-	data   string // its directory
+	data   string // data directory
 	server *local.Postgres
 }
 
-// RealPostgres starts one. Where no Postgres can be had the test is skipped, or fails when CI=true.
+// RealPostgres starts a PostgresServer. Without Postgres the test is skipped, or fails if CI=true.
 func RealPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "fw-pg-") //nolint:usetesting // short enough for a socket in it
@@ -46,7 +46,7 @@ func RealPostgres(t testing.TB) *PostgresServer {
 		t.Fatal(err)
 	}
 	sql := Pgx(t, p.URL)
-	// What it has answered must outlive a crash of its processes, if not one of the machine.
+	// A commit must survive a crash of the processes, though not of the machine.
 	if _, err := sql.Exec(t.Context(), "ALTER DATABASE funnelwork SET synchronous_commit = on"); err != nil {
 		t.Fatal(err)
 	}
@@ -56,15 +56,15 @@ func RealPostgres(t testing.TB) *PostgresServer {
 	return p
 }
 
-// Crash cuts the server short, sessions and transactions included; it recovers at Start.
+// Crash ends the server immediately, with its sessions and transactions. Start recovers it.
 func (p *PostgresServer) Crash() {
 	p.t.Helper()
-	if err := p.server.Stop(p.t.Context()); err != nil { // QUIT, since it is a fast one
+	if err := p.server.Stop(p.t.Context()); err != nil { // QUIT, since Stop uses a fast shutdown
 		p.t.Fatalf("testkit: postgres: %v", err)
 	}
 }
 
-// Stop ends the server as an operator does: sessions are cut, and told so.
+// Stop shuts the server down as an operator does: sessions are terminated with an error.
 func (p *PostgresServer) Stop() {
 	p.t.Helper()
 	lines, err := os.ReadFile(filepath.Join(p.data, "postmaster.pid"))
@@ -82,7 +82,7 @@ func (p *PostgresServer) Stop() {
 	<-p.server.Done()
 }
 
-// Start starts the server again, at the same URL and with the same contents.
+// Start starts the server again, with the same URL and contents.
 func (p *PostgresServer) Start() {
 	p.t.Helper()
 	server, err := local.StartPostgres(p.t.Context(), p.opt)

@@ -9,20 +9,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 )
 
-// Redis is the URL of an empty Redis of the test's own: redis-server where installed, else one in the process.
+// Redis returns the URL of an empty private Redis: redis-server if installed, else an in-process one.
 func Redis(t testing.TB) string {
 	t.Helper()
 	return startRedis(t).URL
 }
 
-// RedisServer is a redis-server whose faults a test may cause.
+// RedisServer is a redis-server that the test may stop and hang.
 type RedisServer struct {
 	URL   string
 	t     testing.TB
 	redis *local.Redis
 }
 
-// RealRedis is a redis-server of the test's own. Where none is installed the test is skipped, or fails when CI=true.
+// RealRedis starts a private redis-server. Without an installed one the test is skipped, or fails if CI=true.
 func RealRedis(t testing.TB) *RedisServer {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -32,16 +32,16 @@ func RealRedis(t testing.TB) *RedisServer {
 	return &RedisServer{URL: r.URL, t: t, redis: r}
 }
 
-// Stop ends the server: connections are refused until Start.
+// Stop ends the server. Connections are refused until Start.
 func (r *RedisServer) Stop() { r.must(r.redis.Halt(context.WithoutCancel(r.t.Context()))) }
 
-// Start continues a stopped server at the same URL with the same contents.
+// Start starts a stopped server again, with the same URL and contents.
 func (r *RedisServer) Start() { r.must(r.redis.Start(r.t.Context())) }
 
-// Hang stops the server's process: connections stay open, nothing is answered until Continue.
+// Hang stops the server's process with SIGSTOP: connections stay open without replies until Continue.
 func (r *RedisServer) Hang() { r.must(r.redis.Signal(syscall.SIGSTOP)) }
 
-// Continue undoes Hang.
+// Continue ends Hang.
 func (r *RedisServer) Continue() { r.must(r.redis.Signal(syscall.SIGCONT)) }
 
 func (r *RedisServer) must(err error) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// masters is how many nodes of a cluster have slots.
+// masters is the number of cluster nodes with slots.
 const masters = 3
 
 // RedisCluster returns the URL of a Redis Cluster of three masters, each with a third of the slots.
@@ -24,8 +24,8 @@ type RedisShards struct {
 	masters []*node
 }
 
-// RedisReplicatedCluster starts one, with the node timeout that a cluster usually has: a replica takes its master's
-// place about six seconds after that went silent.
+// RedisReplicatedCluster starts a RedisShards with the usual node timeout: a replica is promoted about six seconds
+// after its master became silent.
 func RedisReplicatedCluster(t testing.TB) *RedisShards {
 	t.Helper()
 	c := startRedisCluster(t, "5000")
@@ -48,14 +48,14 @@ func RedisReplicatedCluster(t testing.TB) *RedisShards {
 	return c
 }
 
-// Kill kills the master that has the key's slot, as kill -9 does, and returns a function that reports whether another
-// node has its place, as one that is left sees it in CLUSTER NODES.
+// Kill kills the master with the key's slot with SIGKILL. The returned function reports whether another node has taken
+// its slots, according to CLUSTER NODES of a remaining node.
 func (c *RedisShards) Kill(key string) (promoted func() bool) {
 	c.t.Helper()
 	return c.lose(key, func(n *node) { n.kill() })
 }
 
-// Hang is Kill with a master whose connections stay open, but which answers nothing any more.
+// Hang is Kill with a master whose connections stay open without replies.
 func (c *RedisShards) Hang(key string) (promoted func() bool) {
 	c.t.Helper()
 	return c.lose(key, func(n *node) {
@@ -116,7 +116,8 @@ func startRedisCluster(t testing.TB, timeout string) *RedisShards {
 	for _, n := range c.masters {
 		eventually(t, "the cluster is whole", func() bool {
 			info, err := n.cli.ClusterInfo(t.Context()).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
+			return err == nil && strings.Contains(info, "cluster_state:ok") &&
+				strings.Contains(info, "cluster_slots_assigned:16384")
 		})
 	}
 	c.URL = "redis+cluster://:" + nodeSecret + "@" + strings.Join(addrs, ",")
@@ -125,10 +126,11 @@ func startRedisCluster(t testing.TB, timeout string) *RedisShards {
 
 func startClusterNode(t testing.TB, timeout string) *node {
 	t.Helper()
-	return startNode(t, false, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout "+timeout, "masterauth "+nodeSecret)
+	return startNode(t, false, "cluster-enabled yes", "cluster-config-file nodes.conf",
+		"cluster-node-timeout "+timeout, "masterauth "+nodeSecret)
 }
 
-// slots are those of the i-th master.
+// slots returns the slots of the i-th master.
 func slots(i int) (first, last int) { return i * 16384 / masters, (i+1)*16384/masters - 1 }
 
 func (c *RedisShards) join(n *node) {

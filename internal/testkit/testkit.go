@@ -1,7 +1,7 @@
-// Package testkit gives tests real servers: each test a migrated database of its own, and a Redis of its own.
+// Package testkit provides real servers for tests: each test gets a migrated private database, and a private Redis.
 //
-// One private Postgres is started per test binary, on first use; it ends with the binary, kill -9 included,
-// and takes its directory along. Where no Postgres can be had, tests are skipped loudly, and fail when CI=true.
+// Each test binary starts one private Postgres on first use. It ends with the binary, even by kill -9, and removes its
+// directory. Without Postgres, tests are skipped with a message, and fail if CI=true.
 package testkit
 
 import (
@@ -24,15 +24,15 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// Database is one test's own.
+// Database is the private database of one test.
 type Database struct {
 	// URL logs in as a superuser.
 	URL string
-	// App and System are pools of that role, closed with the test. Nothing is pushed after their commits.
+	// App and System are pools of these roles, closed with the test. They have no AfterCommit.
 	App, System *postgres.DB
 }
 
-// server is the test binary's Postgres with the migrated template in it.
+// server is the test binary's Postgres with the migrated template database.
 var server = sync.OnceValues(func() (*cluster, error) { return startCluster(context.Background()) })
 
 type cluster struct {
@@ -41,8 +41,8 @@ type cluster struct {
 	next  atomic.Int64
 }
 
-// DB makes a migrated database, dropped when the test ends. Every event that the test let be announced in it, and
-// every test send, is held to the schema of its type then.
+// DB returns a migrated database, dropped when the test ends. At that time every event that the test announced in it,
+// and every test send, is checked against the schema of its type.
 func DB(t testing.TB) *Database {
 	t.Helper()
 	c, err := server()
@@ -50,12 +50,14 @@ func DB(t testing.TB) *Database {
 		unavailable(t, err)
 	}
 	name := fmt.Sprintf("t%d", c.next.Add(1))
-	// Copying files costs a checkpoint, which is nothing with fsync off: 22 ms against 138 ms through the log.
-	if _, err := c.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE funnelwork STRATEGY FILE_COPY"); err != nil {
+	// Copying files costs a checkpoint, which is cheap with fsync off: 22 ms against 138 ms through the log.
+	if _, err := c.admin.Exec(t.Context(),
+		"CREATE DATABASE "+name+" TEMPLATE funnelwork STRATEGY FILE_COPY"); err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
 	t.Cleanup(func() {
-		if _, err := c.admin.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if _, err := c.admin.Exec(context.WithoutCancel(t.Context()),
+			"DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("testkit: %v", err)
 		}
 	})
@@ -66,7 +68,7 @@ func DB(t testing.TB) *Database {
 	return d
 }
 
-// Open makes a further pool of a role, closed with the test.
+// Open opens another pool of a role, closed with the test.
 func Open(t testing.TB, url, role string) *postgres.DB {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, Role: role, MaxConns: 8, Name: "test"})
@@ -103,7 +105,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return &cluster{url: p.URL, admin: admin}, err
 }
 
-// NewPostgres starts a server for one test alone, for what a shared one cannot take: stops, floods, restarts.
+// NewPostgres starts a server for one test, for stops, floods and restarts that a shared server cannot take.
 func NewPostgres(t testing.TB) string {
 	t.Helper()
 	p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Fast: true, Log: Log(t)})
@@ -118,7 +120,7 @@ func NewPostgres(t testing.TB) string {
 	return p.URL
 }
 
-// Pgx is a plain connection to url, closed with the test.
+// Pgx opens a plain connection to url, closed with the test.
 func Pgx(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -129,7 +131,7 @@ func Pgx(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// unavailable skips the test for want of a server, or fails it where all servers are meant to be there.
+// unavailable skips the test because of a missing server, or fails it if CI=true.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -138,7 +140,7 @@ func unavailable(t testing.TB, err error) {
 	t.Skipf("SKIPPED FOR WANT OF A SERVER: %v", err)
 }
 
-// Log writes to the test's own log, until the test ends.
+// Log returns a logger that writes to the test's log until the test ends.
 func Log(t testing.TB) *slog.Logger {
 	t.Helper()
 	w := &testLog{t: t}
@@ -146,7 +148,7 @@ func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// testLog drops what comes after the test's end, where t.Log would panic.
+// testLog drops output after the test's end, when t.Log would panic.
 type testLog struct {
 	t     testing.TB
 	mu    sync.Mutex

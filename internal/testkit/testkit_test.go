@@ -22,7 +22,8 @@ func TestEveryTestHasADatabaseOfItsOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			var migrated bool
-			if err := conn.QueryRow(t.Context(), "SELECT to_regclass('job') IS NOT NULL").Scan(&migrated); err != nil || !migrated {
+			if err := conn.QueryRow(t.Context(), "SELECT to_regclass('job') IS NOT NULL").
+				Scan(&migrated); err != nil || !migrated {
 				t.Fatalf("migrated = %v, %v", migrated, err)
 			}
 		})
@@ -60,7 +61,7 @@ func TestARedisStopsHangsAndComesBackWithItsContents(t *testing.T) {
 	}
 }
 
-// witness takes down what would have failed a test.
+// witness records what would have failed a test.
 type witness struct {
 	testing.TB
 	said []string
@@ -76,9 +77,14 @@ func TestAnEventThatDoesNotMeetItsSchemaFailsTheTestThatEmitsIt(t *testing.T) {
 	t.Run("a test", func(t *testing.T) {
 		w.TB = t
 		conn := testkit.Pgx(t, testkit.DB(w).URL)
-		for n, data := range []string{`{}`, `{"object":{"id":"0190a8b0-0000-7000-8000-000000000000"},"previous":null}`, `{"object":{"id":"0190a8b0-0000-7000-8000-000000000000","surprise":1},"previous":null}`} {
+		for n, data := range []string{
+			`{}`,
+			`{"object":{"id":"0190a8b0-0000-7000-8000-000000000000"},"previous":null}`,
+			`{"object":{"id":"0190a8b0-0000-7000-8000-000000000000","surprise":1},"previous":null}`,
+		} {
 			if _, err := conn.Exec(t.Context(), `INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
-				VALUES (gen_random_uuid(), uuidv7_at(now()), $1, 'contact.purged', 'system', $2, now())`, n, data); err != nil {
+				VALUES (gen_random_uuid(), uuidv7_at(now()), $1, 'contact.purged', 'system', $2, now())`, n,
+				data); err != nil {
 				t.Fatal(err)
 			}
 		}

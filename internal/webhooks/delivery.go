@@ -15,22 +15,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Status is how far a delivery has come.
+// Status is the status of a delivery.
 type Status string
 
 // The statuses.
 const (
-	Pending   Status = "pending"   // not tried yet
-	Delivered Status = "delivered" // answered with 2xx
-	Failed    Status = "failed"    // another try is planned
-	Exhausted Status = "exhausted" // no further try
-	Discarded Status = "discarded" // its endpoint is gone or switched off
+	Pending   Status = "pending"   // not attempted yet
+	Delivered Status = "delivered" // a 2xx response
+	Failed    Status = "failed"    // a retry is planned
+	Exhausted Status = "exhausted" // no further retry
+	Discarded Status = "discarded" // endpoint archived or disabled
 )
 
-// Statuses lists them all.
+// Statuses returns all statuses.
 func Statuses() []Status { return []Status{Pending, Delivered, Failed, Exhausted, Discarded} }
 
-// What a try may be made for. A delivery is never a probe's: that is a try that an open circuit let through.
+// The triggers of an attempt. ByProbe occurs only for attempts, not for deliveries: a probe is an attempt that an open
+// circuit permits.
 const (
 	ByEvent      = "event"
 	ByTest       = "test"
@@ -39,69 +40,72 @@ const (
 	ByProbe      = "probe"
 )
 
-// The classes of errors beyond those of calls without an answer.
+// Error classes in addition to those of calls without a response.
 const (
-	Refused     = "http_status" // an answer that is neither of the following nor a success
+	Refused     = "http_status" // an error status without its own class
 	Redirected  = "redirect"
 	Gone        = "gone"        // 410
-	Interrupted = "interrupted" // we lost the process that made the try
+	Interrupted = "interrupted" // the worker died during the attempt
 )
 
-// Delivery is one event's way to one endpoint.
+// Delivery is the delivery of one event to one endpoint.
 type Delivery struct {
 	ID             id.ID      `json:"id" format:"uuid"`
-	WebhookID      id.ID      `json:"webhook_id" format:"uuid" doc:"the endpoint"`
-	EventID        id.ID      `json:"event_id" format:"uuid" doc:"also the webhook-id header of every try"`
+	WebhookID      id.ID      `json:"webhook_id" format:"uuid" doc:"endpoint ID"`
+	EventID        id.ID      `json:"event_id" format:"uuid" doc:"sent as the webhook-id header of every attempt"`
 	EventType      string     `json:"event_type"`
-	ReplayID       *id.ID     `json:"replay_id" format:"uuid" nullable:"true" doc:"the replay that made it; null for any other"`
+	ReplayID       *id.ID     `json:"replay_id" format:"uuid" nullable:"true" doc:"replay that created it, or null"`
 	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
-	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: another try is planned; exhausted: none is; discarded: the webhook is gone or disabled"`
-	AttemptCount   int        `json:"attempt_count" doc:"the tries that count: a probe that failed does not"`
-	LastStatusCode *int       `json:"last_status_code" doc:"of the last answer; null if there was none"`
-	LastErrorClass *string    `json:"last_error_class" doc:"the error class of the last try; null for a success, and before any"`
-	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"about when the next try is made; null if none is planned"`
+	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: a retry is planned; exhausted: none is; discarded: webhook archived or disabled"`
+	AttemptCount   int        `json:"attempt_count" doc:"number of attempts, without failed probes"`
+	LastStatusCode *int       `json:"last_status_code" doc:"status code of the last response; null if none"`
+	LastErrorClass *string    `json:"last_error_class" doc:"of the last attempt; null after a success or before any"`
+	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"approximate time of the retry, or null"`
 	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
 	Attempts       []Attempt  `json:"attempts" doc:"oldest first"`
 }
 
-// Attempt is one try.
+// Attempt is one attempt of a delivery.
 type Attempt struct {
 	ID             id.ID             `json:"id" format:"uuid"`
-	Number         int               `json:"number" doc:"from 1; a probe that failed leaves its number to the next try"`
-	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe" doc:"probe: the one try that the webhook's open circuit let through"`
+	Number         int               `json:"number" doc:"from 1; a failed probe and the next attempt share a number"`
+	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe" doc:"probe: sent through an open circuit"`
 	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
-	StatusCode     *int              `json:"status_code" doc:"null if no answer came"`
-	ErrorClass     *string           `json:"error_class" doc:"null for a success. One of address_not_allowed, dns_error, connection_failed, tls_error, timeout, connection_closed and invalid_response, where no answer came; http_status, redirect and gone, where one did; interrupted, where we lost the process that made the try. There may be more of them one day"`
-	Error          *string           `json:"error" doc:"the error in words"`
+	StatusCode     *int              `json:"status_code" doc:"null if there was no response"`
+	ErrorClass     *string           `json:"error_class" doc:"null for a success. Without a response: address_not_allowed, dns_error, connection_failed, tls_error, timeout, connection_closed or invalid_response. With a response: http_status, redirect or gone. If the worker was lost: interrupted. Other values may be added"`
+	Error          *string           `json:"error" doc:"error message"`
 	Timings        Timings           `json:"timings"`
 	RequestHeaders map[string]string `json:"request_headers"`
-	ResponseBody   *string           `json:"response_body" doc:"the first 16 KiB; null in lists and where no answer came"`
+	ResponseBody   *string           `json:"response_body" doc:"first 16 KiB; null in lists and without a response"`
 	ResponseCut    bool              `json:"response_truncated"`
-	Location       *string           `json:"location" doc:"where a redirect pointed; it is never followed"`
+	Location       *string           `json:"location" doc:"target of a redirect, which is not followed"`
 }
 
-// Timings are in milliseconds. A part that did not happen, as on a kept connection, is 0.
+// Timings are in milliseconds. A phase that did not occur, for example on a reused connection, is 0.
 type Timings struct {
 	DNS       float64 `json:"dns_ms"`
 	Connect   float64 `json:"connect_ms"`
 	TLS       float64 `json:"tls_ms"`
-	FirstByte float64 `json:"first_byte_ms" doc:"from the start of the try"`
+	FirstByte float64 `json:"first_byte_ms" doc:"from the start of the attempt"`
 	Total     float64 `json:"total_ms"`
 }
 
-const deliveryColumns = `id, endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, last_error, next_attempt_at, created_at, updated_at`
+const deliveryColumns = `id, endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, ` +
+	`last_error, next_attempt_at, created_at, updated_at`
 
 func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
 	var class string
-	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.ReplayID, &d.Trigger, &d.Status, &d.AttemptCount, &d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
+	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.ReplayID, &d.Trigger, &d.Status, &d.AttemptCount,
+		&d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
 	d.LastErrorClass, d.Attempts = some(class), []Attempt{}
 	return d, err
 }
 
-// GetDelivery answers one delivery with all its attempts.
+// GetDelivery returns one delivery with all its attempts.
 func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.ID) (Delivery, error) {
-	rows, err := tx.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND id = $2`, tx.Org(), delivery)
+	rows, err := tx.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND id = $2`,
+		tx.Org(), delivery)
 	if err != nil {
 		return Delivery{}, fmt.Errorf("read delivery: %w", err)
 	}
@@ -117,18 +121,20 @@ func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.
 	return all[0], err
 }
 
-// Filter chooses deliveries; the zero value of each member leaves the choice open.
+// Filter selects deliveries; a zero field does not restrict the selection.
 type Filter struct {
 	Status        Status
 	EventType     string
-	CreatedAfter  time.Time // exclusive, as CreatedBefore
+	CreatedAfter  time.Time // exclusive, like CreatedBefore
 	CreatedBefore time.Time
 }
 
-// ListDeliveries answers at most limit deliveries of an endpoint, archived or not, newest first, that were made
-// before the one called before (zero: all) and that f chooses, with their attempts but not the answers' bodies. An
-// endpoint that is not there is a 404.
-func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter, before id.ID, limit int) ([]Delivery, error) {
+// ListDeliveries returns at most limit deliveries of an endpoint, archived or not, newest first, that precede the
+// cursor before (zero: all) and match f, with their attempts but without response bodies. It returns a 404 fault for an
+// unknown endpoint.
+func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter, before id.ID,
+	limit int,
+) ([]Delivery, error) {
 	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
 		return nil, err
 	}
@@ -152,8 +158,8 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	return all, attach(ctx, tx, all, false)
 }
 
-// bounds are where a list begins and where it ends at the latest. It is read from the newest days on, further back
-// only as far as a page needs, because planning a query costs more the more days it may look at.
+// bounds returns the ids between which a list reads. ListDeliveries reads the newest days first, and older ones only as
+// far as a page needs, because the cost of planning a query grows with the number of daily partitions.
 func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
 	if upper = id.Floor(time.Now().Add(skew)); !before.IsZero() && later(before, upper) == upper {
 		upper = before
@@ -169,14 +175,16 @@ func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
 	return upper, oldest
 }
 
-// listing is a statement of its own for each set of filters, so that each has the plan of its own index.
+// listing returns a separate statement for each set of filters, so that each gets the plan for its own index.
 func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
 	where, args := f.where(org, endpoint)
 	n := len(args)
-	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d ORDER BY id DESC LIMIT $%d`, where, n+1, n+2, n+3), append(args, from, before, limit)
+	return fmt.Sprintf(`SELECT `+deliveryColumns+
+		` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d ORDER BY id DESC LIMIT $%d`, where, n+1, n+2,
+		n+3), append(args, from, before, limit)
 }
 
-// where is what f chooses of an endpoint's deliveries; bounds says by which ids partitions are left out.
+// where returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of bounds.
 func (f Filter) where(org, endpoint id.ID) (sql string, args []any) {
 	sql, args = `org_id = $1 AND endpoint_id = $2`, []any{org, endpoint}
 	and := func(condition string, value any) {
@@ -198,16 +206,17 @@ func (f Filter) where(org, endpoint id.ID) (sql string, args []any) {
 	return sql, args
 }
 
-// The bounds of the ids leave partitions out: an attempt is made after its delivery and before the delivery's last
-// change, whatever the clocks say.
+// The bounds on id prune partitions: an attempt is created between its delivery's creation and last update, plus clock
+// skew.
 const attemptsSQL = `
-	SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us, first_byte_us, total_us,
+	SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us,
+	first_byte_us, total_us,
 		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
 	FROM webhook_attempt
 	WHERE org_id = $1 AND delivery_id = ANY ($2) AND id >= $4 AND id < $5
 	ORDER BY id`
 
-// attach reads the attempts of all in one query.
+// attach reads the attempts of all deliveries in one query.
 func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
 	if len(all) == 0 {
 		return nil
@@ -249,7 +258,8 @@ func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a Attempt, err error) 
 		answer                       []byte
 		dns, connect, tls, byte1, us int64
 	)
-	err = r.Scan(&delivery, &a.ID, &a.Number, &a.Trigger, &a.StartedAt, &a.StatusCode, &class, &text, &dns, &connect, &tls, &byte1, &us,
+	err = r.Scan(&delivery, &a.ID, &a.Number, &a.Trigger, &a.StartedAt, &a.StatusCode, &class, &text, &dns, &connect,
+		&tls, &byte1, &us,
 		&headers, &answer, &a.ResponseCut, &location)
 	if err != nil {
 		return delivery, a, err

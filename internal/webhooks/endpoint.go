@@ -1,5 +1,4 @@
-// Package webhooks keeps the endpoints that an org subscribes, their secrets and signatures, and the log of
-// what was sent to them.
+// Package webhooks manages an org's webhook endpoints, their secrets and signatures, and the log of deliveries.
 package webhooks
 
 import (
@@ -16,13 +15,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Service works on endpoints and deliveries. Its zero value does not.
+// Service manages endpoints and deliveries. Its zero value is not usable.
 type Service struct {
-	Box    *secret.Box     // seals secrets
-	Policy outbound.Policy // says which URLs may be subscribed
+	Box    *secret.Sealer  // encrypts secrets
+	Policy outbound.Policy // decides which URLs are allowed
 }
 
-// Endpoint is a webhook endpoint as the API and webhook.disabled show it, without its secret.
+// Endpoint is a webhook endpoint as in the API and in webhook.disabled, without its secret.
 type Endpoint = events.Endpoint
 
 // Versioned is an endpoint with the two parts of its ETag.
@@ -31,11 +30,11 @@ type Versioned struct {
 	Edit, Computed int
 }
 
-// New is what an endpoint is made from.
+// New holds the fields of a new endpoint.
 type New struct {
 	URL         string
 	Events      []string
-	Secret      string // "": one is made
+	Secret      string // "": generated
 	Description string
 	RateLimit   *int
 	Enabled     bool
@@ -50,13 +49,13 @@ type Patch struct {
 	Enabled     wire.Field[bool]
 }
 
-// Bounds of an endpoint's fields.
+// Limits of an endpoint's fields.
 const (
 	maxDescription = 500
 	maxRateLimit   = 10_000
 )
 
-// apply writes the patch to e and tells whether anything changed.
+// apply applies the patch to e and reports whether anything changed.
 func (p Patch) apply(e *Endpoint) (changed bool, err error) {
 	for _, f := range []struct {
 		name string
@@ -78,20 +77,22 @@ func (p Patch) apply(e *Endpoint) (changed bool, err error) {
 		}
 	}
 	e.Events = unique(e.Events)
-	if e.Enabled != before.Enabled { // by a person, who knows why
+	if e.Enabled != before.Enabled { // a caller's decision clears the reason
 		e.DisabledReason = nil
 	}
 	return !same(before, *e), nil
 }
 
-// same compares what a patch can change.
+// same compares the fields that a patch can change.
 func same(a, b Endpoint) bool {
-	return a.URL == b.URL && strings.Join(a.Events, ",") == strings.Join(b.Events, ",") && a.Description == b.Description &&
-		a.Enabled == b.Enabled && (a.RateLimit == nil) == (b.RateLimit == nil) && (a.RateLimit == nil || *a.RateLimit == *b.RateLimit)
+	return a.URL == b.URL && strings.Join(a.Events, ",") == strings.Join(b.Events, ",") &&
+		a.Description == b.Description &&
+		a.Enabled == b.Enabled && (a.RateLimit == nil) == (b.RateLimit == nil) &&
+		(a.RateLimit == nil || *a.RateLimit == *b.RateLimit)
 }
 
-// check holds the fields to the rules. The URL is only checked where it is new: an endpoint whose URL is no
-// longer allowed can still be renamed or switched off.
+// check validates the fields. It validates the URL only if it is new: an endpoint with a URL that is no longer allowed
+// can still be renamed or disabled.
 func (s *Service) check(e *Endpoint, newURL bool) error {
 	if newURL {
 		if err := s.checkURL(e.URL); err != nil {
@@ -107,13 +108,15 @@ func (s *Service) check(e *Endpoint, newURL bool) error {
 		}
 	}
 	if utf8.RuneCountInString(e.Description) > maxDescription {
-		return fault.Invalid("description", "too_long", fmt.Sprintf("A description has at most %d characters.", maxDescription))
+		return fault.Invalid("description", "too_long",
+			fmt.Sprintf("A description has at most %d characters.", maxDescription))
 	}
 	if err := form.CheckLine("description", e.Description); err != nil {
 		return err
 	}
 	if e.RateLimit != nil && (*e.RateLimit < 1 || *e.RateLimit > maxRateLimit) {
-		return fault.Invalid("rate_limit", "out_of_range", fmt.Sprintf("A rate limit is 1 to %d deliveries per second.", maxRateLimit))
+		return fault.Invalid("rate_limit", "out_of_range",
+			fmt.Sprintf("A rate limit is 1 to %d deliveries per second.", maxRateLimit))
 	}
 	return nil
 }
@@ -132,7 +135,7 @@ func (s *Service) checkURL(raw string) error {
 	}
 }
 
-// instead returns the sentences about what can be done where an address is refused only because it is private or http.
+// instead returns advice for an address that is rejected only because it is private or http, or "".
 func (s *Service) instead(raw string) string {
 	open := s.Policy
 	open.AllowPrivate = true
@@ -143,10 +146,11 @@ func (s *Service) instead(raw string) string {
 	if s.Policy.Inbox == "" {
 		return setting
 	}
-	return " To try webhooks out, subscribe " + s.Policy.Inbox + "first: the page at this address shows what arrives." + setting
+	return " To try webhooks out, subscribe " + s.Policy.Inbox +
+		"first: the page at this address shows what arrives." + setting
 }
 
-// sentence is the policy's error for people; it never repeats the URL.
+// sentence returns the policy's error as a sentence; it never contains the URL.
 func sentence(err error) string {
 	text := err.Error() + "."
 	return strings.ToUpper(text[:1]) + text[1:]

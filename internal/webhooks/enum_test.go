@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// enum is what a field's tag tells the OpenAPI document that it may be.
+// enum returns the enum values in a field's tag.
 func enum(t *testing.T, of any, field string) []string {
 	t.Helper()
 	f, ok := reflect.TypeOf(of).FieldByName(field)
@@ -35,7 +35,9 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 	stored := func(constraint string) []string {
 		t.Helper()
 		var text string
-		if err := conn.QueryRow(t.Context(), "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = $1 AND conparentid = 0", constraint).Scan(&text); err != nil {
+		if err := conn.QueryRow(t.Context(),
+			"SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = $1 AND conparentid = 0", constraint).
+			Scan(&text); err != nil {
 			t.Fatalf("%s: %v", constraint, err)
 		}
 		var values []string
@@ -52,7 +54,10 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 	for name, c := range map[string]struct{ told, want []string }{
 		"a delivery's trigger": {enum(t, webhooks.Delivery{}, "Trigger"), stored("webhook_delivery_trigger_check")},
 		"a delivery's status":  {enum(t, webhooks.Delivery{}, "Status"), stored("webhook_delivery_status_check")},
-		"a replay's status":    {enum(t, webhooks.Replay{}, "Status"), sorted(append(stored("webhook_replay_status_check"), "preview"))},
+		"a replay's status": {
+			enum(t, webhooks.Replay{}, "Status"),
+			sorted(append(stored("webhook_replay_status_check"), "preview")),
+		},
 		"the code's triggers":  {sorted(triggers), stored("webhook_delivery_trigger_check")},
 		"the code's statuses":  {sorted(statuses), stored("webhook_delivery_status_check")},
 		"an attempt's trigger": {enum(t, webhooks.Attempt{}, "Trigger"), sorted(append(triggers, webhooks.ByProbe))},

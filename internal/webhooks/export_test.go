@@ -6,41 +6,41 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// The statements whose plans are tested.
+// Statements for the tests of query plans.
 const (
 	AttemptsSQL       = attemptsSQL
 	LoadSQL           = loadSQL
 	ReplayStatusesSQL = replayStatusesSQL
 )
 
-// What the rules of health are tested by.
+// Types for the tests of the health rules.
 type (
-	Misfortune = misfortune
+	Misfortune = failureSignal
 	Change     = change
 )
 
-// Failure is a misfortune: down, of an event's first try, sent through an open circuit, with a wait asked for.
+// Failure returns a failure signal.
 func Failure(down, first, alone bool, asked time.Duration) Misfortune {
-	return misfortune{down: down, first: first, alone: alone, asked: asked}
+	return failureSignal{down: down, first: first, alone: alone, asked: asked}
 }
 
-// Hold and Free are the parts of a change.
+// Hold and Free return the fields of a change.
 func (c change) Hold() time.Duration { return c.hold }
 func (c change) Free() bool          { return c.free }
 
-func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.suffer(now, m) }
+func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.recordFailure(now, m) }
 func (h Health) Progress(now time.Time) int                 { return h.progress(now) }
 
-// Listing is the list's statement.
+// Listing returns the statement of ListDeliveries.
 var Listing = listing
 
-// Bounds are the ids between which a list is read.
+// Bounds returns the ids between which a list reads.
 func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(before) }
 
-// Matching is the walk's statement from its beginning.
+// Matching returns the statement of the walk from its start.
 func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }
 
-// LoadAllSQL is what many deliveries are loaded by, and ByKey what stands before it.
+// LoadAllSQL is the statement of LoadAll; ByKey is its planner settings.
 const (
 	LoadAllSQL = loadAllSQL
 	ByKey      = byKey

@@ -11,55 +11,55 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// ProbeEvery is the time between two probes of an open circuit, at first.
+// ProbeEvery is the initial interval between two probes of an open circuit.
 const ProbeEvery = 30 * time.Second
 
-// The circuit breaker's numbers, and those of the rule that disables an endpoint.
+// Parameters of the circuit breaker and of the rule that disables an endpoint.
 const (
-	openAfter    = 5                // failures in a row
-	openWithin   = time.Minute      // all of them
-	probeAtMost  = 10 * time.Minute // after hours
-	probeShare   = 20               // the pause is this part of the time that the circuit has been open
-	maxHold      = 24 * time.Hour   // that a receiver may ask for
+	openAfter    = 5                // consecutive failures
+	openWithin   = time.Minute      // for all of them
+	probeAtMost  = 10 * time.Minute // maximum interval, reached after hours
+	probeShare   = 20               // the interval is this fraction of the time since the circuit opened
+	maxHold      = 24 * time.Hour   // maximum Retry-After that is honoured
 	disableAfter = 5 * 24 * time.Hour
-	disableFrom  = 20 // events
+	disableFrom  = 20 // minimum number of failed events
 )
 
-// Health is how an endpoint has been doing since its last success. The zero Health is a healthy endpoint's.
+// Health is the record of an endpoint's failures since its last success. The zero Health is healthy.
 type Health struct {
 	FailingSince time.Time // zero: not failing
-	FailedEvents int       // events of which a try failed for the first time since then
+	FailedEvents int       // events with a first failed attempt since then
 	Streak       int
 	StreakFrom   time.Time
 	OpenedAt     time.Time // zero: the circuit is closed
 	NextProbe    time.Time
-	Warned       int // percent of the rule
+	Warned       int // percent of the rule at the last warning
 }
 
-// Open tells whether the circuit is open: nothing but a probe may be sent.
+// Open reports whether the circuit is open, so that only a probe may be sent.
 func (h Health) Open() bool { return !h.OpenedAt.IsZero() }
 
-// misfortune is a failed try as the endpoint's health sees it.
-type misfortune struct {
-	down  bool          // no answer, 429 or 5xx: the endpoint, and not the event, is the matter
-	first bool          // of its event
-	alone bool          // sent although the circuit was open: a probe, or by hand
-	asked time.Duration // by Retry-After
+// failureSignal describes a failed attempt for the endpoint's health.
+type failureSignal struct {
+	down  bool          // no response, 429 or 5xx: the endpoint is down
+	first bool          // the event's first attempt
+	alone bool          // sent despite an open circuit: a probe, or manually
+	asked time.Duration // Retry-After
 }
 
-// change is what a failure means for the endpoint's line.
+// change is the effect of a failure on the endpoint's circuit.
 type change struct {
-	hold time.Duration // let nothing through for so long; 0: as it is
-	free bool          // the circuit is closed
+	hold time.Duration // open the circuit for this long; 0: no change
+	free bool          // close the circuit
 }
 
-// suffer takes one failure in.
+// recordFailure records one failure and returns its effect on the circuit.
 //
-// A circuit opens at the fifth failure in a row within a minute that says that the endpoint is down. A single
-// event's tries never are so many, so its plan holds; a backlog's are within milliseconds. A receiver that asks
-// for time with Retry-After is believed at once. An answer, whatever its status, to what was sent while the
-// circuit was open closes it: somebody is there.
-func (h *Health) suffer(now time.Time, m misfortune) (c change) {
+// The circuit opens at the fifth consecutive failure within a minute that shows that the endpoint is down. The attempts
+// of a single event are further apart, so they do not open the circuit and keep their schedule; the attempts of a
+// backlog are milliseconds apart. A Retry-After opens the circuit at once. Any response below 500, except 429, to an
+// attempt sent while the circuit is open closes it, because the endpoint is reachable.
+func (h *Health) recordFailure(now time.Time, m failureSignal) (c change) {
 	if h.FailingSince.IsZero() {
 		h.FailingSince = now
 	}
@@ -82,7 +82,7 @@ func (h *Health) suffer(now time.Time, m misfortune) (c change) {
 	if h.Streak < openAfter && asked <= 0 && !h.Open() {
 		return c
 	}
-	if h.Open() && !m.alone { // begun before it opened
+	if h.Open() && !m.alone { // started before the circuit opened
 		if until := now.Add(asked); until.After(h.NextProbe) {
 			c.hold, h.NextProbe = asked, until
 		}
@@ -100,14 +100,14 @@ func (h *Health) suffer(now time.Time, m misfortune) (c change) {
 	return c
 }
 
-// pause is the time between two probes of a circuit that has been open for so long: the endpoint's return is
-// noticed within 5 % of its absence, or 30 s.
+// pause returns the interval between two probes of a circuit that has been open for the given time. The endpoint's
+// return is noticed within 5 % of its downtime, or 30 s.
 func pause(open time.Duration) time.Duration {
 	return min(max(open/probeShare, ProbeEvery), probeAtMost)
 }
 
-// progress is how much of the rule that disables an endpoint is met, in percent: 5 days of only failures, of at
-// least 20 events.
+// progress returns how far the rule that disables an endpoint is met, in percent. The rule is 5 days of only failures,
+// of at least 20 events.
 func (h Health) progress(now time.Time) int {
 	if h.FailingSince.IsZero() {
 		return 0
@@ -119,31 +119,33 @@ func (h Health) progress(now time.Time) int {
 
 const (
 	healthColumns = `failing_since, failed_events, streak, streak_from, opened_at, next_probe_at, warned`
-	// A row to lock, first of all.
+	// Creates the row, so that it can be locked.
 	bareHealthSQL = `INSERT INTO webhook_health (org_id, endpoint_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
-	lockHealthSQL = `SELECT ` + healthColumns + `, now() FROM webhook_health WHERE org_id = $1 AND endpoint_id = $2 FOR UPDATE`
+	lockHealthSQL = `SELECT ` + healthColumns +
+		`, now() FROM webhook_health WHERE org_id = $1 AND endpoint_id = $2 FOR UPDATE`
 	saveHealthSQL = `
 UPDATE webhook_health
-SET failing_since = $3, failed_events = $4, streak = $5, streak_from = $6, opened_at = $7, next_probe_at = $8, warned = $9
+SET failing_since = $3, failed_events = $4, streak = $5, streak_from = $6, opened_at = $7, next_probe_at = $8,
+warned = $9
 WHERE org_id = $1 AND endpoint_id = $2`
 
-	// A success wipes the slate. Where the circuit is open it was begun before that: the probe decides about the
-	// circuit, and the time of only failures begins anew.
+	// A success resets the failures. If the circuit is open, the attempt started before it opened: the probe decides
+	// about the circuit, and the time of only failures restarts.
 	relieveSQL = `
 UPDATE webhook_health
 SET failing_since = CASE WHEN opened_at IS NULL THEN NULL ELSE now() END, failed_events = 0,
 	streak = CASE WHEN opened_at IS NULL THEN 0 ELSE streak END, warned = 0
 WHERE org_id = $1 AND endpoint_id = ANY($2::uuid[]) AND failing_since IS NOT NULL`
 
-	// Healthy again: what was sent through an open circuit arrived, or a person mended the endpoint. The row stays,
-	// because others may be about to lock it.
+	// Resets the health: an attempt through an open circuit succeeded, or a user changed the endpoint. The row stays,
+	// because concurrent transactions may be about to lock it.
 	healSQL = `
 UPDATE webhook_health
-SET failing_since = NULL, failed_events = 0, streak = 0, streak_from = NULL, opened_at = NULL, next_probe_at = NULL, warned = 0
+SET failing_since = NULL, failed_events = 0, streak = 0, streak_from = NULL, opened_at = NULL, next_probe_at =
+NULL, warned = 0
 WHERE org_id = $1 AND endpoint_id = $2`
 
-	// The right to make the one probe of this half minute, by the row's lock: whoever comes second finds the next
-	// time moved.
+	// Claims the next probe under the row lock: a concurrent claim finds next_probe_at already moved.
 	probeSQL = `
 WITH taken AS (
 	UPDATE webhook_health SET next_probe_at = now() + $3::interval
@@ -155,49 +157,57 @@ FROM webhook_health h
 WHERE h.org_id = $1 AND h.endpoint_id = $2 AND h.opened_at IS NOT NULL`
 )
 
-// lockHealth reads an endpoint's health, and the time, for change until the end of tx. Where endpoint and health
-// are both locked, the endpoint comes first.
+// lockHealth reads an endpoint's health and the database's time, and holds the row lock until the end of tx. A
+// transaction that locks the endpoint as well must lock the endpoint first.
 func lockHealth(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (h Health, now time.Time, err error) {
 	tx.Queue(bareHealthSQL, tx.Org(), endpoint)
 	rows, err := tx.Query(ctx, lockHealthSQL, tx.Org(), endpoint)
 	if err != nil {
 		return h, now, fmt.Errorf("read webhook health: %w", err)
 	}
-	h, err = pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (h Health, err error) { return h, scanHealth(r, &h, &now) })
+	h, err = pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (h Health, err error) {
+		return h, scanHealth(r, &h, &now)
+	})
 	if err != nil {
 		return h, now, fmt.Errorf("read webhook health: %w", err)
 	}
 	return h, now, nil
 }
 
-// scanHealth reads healthColumns, and what stands behind them.
+// scanHealth scans healthColumns and the columns after them.
 func scanHealth(r pgx.Row, h *Health, more ...any) error {
 	var since, from, opened, next *time.Time
 	err := r.Scan(append([]any{&since, &h.FailedEvents, &h.Streak, &from, &opened, &next, &h.Warned}, more...)...)
-	h.FailingSince, h.StreakFrom, h.OpenedAt, h.NextProbe = orNever(since), orNever(from), orNever(opened), orNever(next)
+	h.FailingSince, h.StreakFrom, h.OpenedAt, h.NextProbe = orNever(since), orNever(from), orNever(opened),
+		orNever(next)
 	return err
 }
 
 func saveHealth(tx *postgres.Tx, endpoint id.ID, h *Health) {
-	tx.Queue(saveHealthSQL, tx.Org(), endpoint, orNull(h.FailingSince), h.FailedEvents, h.Streak, orNull(h.StreakFrom), orNull(h.OpenedAt), orNull(h.NextProbe), h.Warned)
+	tx.Queue(saveHealthSQL, tx.Org(), endpoint, orNull(h.FailingSince), h.FailedEvents, h.Streak,
+		orNull(h.StreakFrom), orNull(h.OpenedAt), orNull(h.NextProbe), h.Warned)
 }
 
-// Admit asks whether a delivery may be sent through a circuit that was seen open. Where it may not, wait says
-// how long to wait; at most one in ProbeEvery may.
-func (s *Service) Admit(ctx context.Context, db *postgres.DB, org, endpoint id.ID) (probe bool, wait time.Duration, err error) {
+// Admit claims a probe for a delivery to an endpoint with an open circuit. If there is no probe to claim, wait is the
+// time to wait; at most one delivery per ProbeEvery is admitted.
+func (s *Service) Admit(ctx context.Context, db *postgres.DB, org, endpoint id.ID) (probe bool, wait time.Duration,
+	err error,
+) {
 	var seconds float64
 	err = db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(probeSQL, org, endpoint, ProbeEvery).QueryRow(func(r pgx.Row) error { return r.Scan(&probe, &seconds) })
+		tx.Queue(probeSQL, org, endpoint, ProbeEvery).QueryRow(func(r pgx.Row) error {
+			return r.Scan(&probe, &seconds)
+		})
 		return nil
 	})
 	switch {
 	case postgres.None(err): // closed meanwhile
 		return false, 0, nil
 	case err != nil:
-		return false, 0, fmt.Errorf("ask for a probe: %w", err)
+		return false, 0, fmt.Errorf("claim probe: %w", err)
 	case probe:
 		return true, 0, nil
-	case seconds == 0: // somebody else took it just now
+	case seconds == 0: // claimed concurrently
 		return false, ProbeEvery, nil
 	}
 	return false, time.Duration(seconds * float64(time.Second)), nil

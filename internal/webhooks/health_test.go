@@ -9,30 +9,39 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// down is a try that said the endpoint is down.
+// down is a failure of an endpoint that is down.
 var down = webhooks.Failure(true, true, false, 0)
 
 func TestACircuitOpensAtTheFifthFailureInARowWithinAMinute(t *testing.T) {
 	t.Parallel()
-	refused := webhooks.Failure(false, true, false, 0) // a 404: somebody is there
+	refused := webhooks.Failure(false, true, false, 0) // a 404: the endpoint is reachable
 	for name, c := range map[string]struct {
 		gap   time.Duration
 		tries []webhooks.Misfortune
 		open  bool
 	}{
-		"four":                          {0, []webhooks.Misfortune{down, down, down, down}, false},
-		"five at once":                  {0, []webhooks.Misfortune{down, down, down, down, down}, true},
-		"five in a minute":              {15 * time.Second, []webhooks.Misfortune{down, down, down, down, down}, true},
-		"five in more":                  {16 * time.Second, []webhooks.Misfortune{down, down, down, down, down}, false},
-		"an answer between":             {0, []webhooks.Misfortune{down, down, down, down, refused, down, down, down, down}, false},
-		"any number of refused events":  {0, []webhooks.Misfortune{refused, refused, refused, refused, refused, refused, refused}, false},
+		"four":             {0, []webhooks.Misfortune{down, down, down, down}, false},
+		"five at once":     {0, []webhooks.Misfortune{down, down, down, down, down}, true},
+		"five in a minute": {15 * time.Second, []webhooks.Misfortune{down, down, down, down, down}, true},
+		"five in more":     {16 * time.Second, []webhooks.Misfortune{down, down, down, down, down}, false},
+		"an answer between": {
+			0,
+			[]webhooks.Misfortune{down, down, down, down, refused, down, down, down, down},
+			false,
+		},
+		"any number of refused events": {
+			0,
+			[]webhooks.Misfortune{refused, refused, refused, refused, refused, refused, refused},
+			false,
+		},
 		"five after an hour of silence": {0, []webhooks.Misfortune{down, down, down, down, down}, true},
 	} {
 		var h webhooks.Health
 		for i, m := range c.tries {
 			got := h.Suffer(noon.Add(time.Duration(i)*c.gap), m)
 			last := i == len(c.tries)-1
-			if want := c.open && last; h.Open() != want || got.Hold() != map[bool]time.Duration{true: webhooks.ProbeEvery}[want] || got.Free() {
+			if want := c.open && last; h.Open() != want ||
+				got.Hold() != map[bool]time.Duration{true: webhooks.ProbeEvery}[want] || got.Free() {
 				t.Errorf("%s: after failure %d open is %v and %+v", name, i+1, h.Open(), got)
 			}
 		}
@@ -42,10 +51,14 @@ func TestACircuitOpensAtTheFifthFailureInARowWithinAMinute(t *testing.T) {
 	}
 }
 
-// A circuit would keep the plan of a lonely event from being held.
+// An open circuit would delay the retries of a single event.
 func TestTheTriesOfFewEventsNeverOpenACircuit(t *testing.T) {
 	t.Parallel()
-	plan := []time.Duration{0, 4 * time.Second, 4 * time.Minute, 24 * time.Minute, 96 * time.Minute, 4 * time.Hour, 8 * time.Hour, 11 * time.Hour, 16 * time.Hour, 19 * time.Hour} // at their shortest
+	// the shortest intervals
+	plan := []time.Duration{
+		0, 4 * time.Second, 4 * time.Minute, 24 * time.Minute, 96 * time.Minute, 4 * time.Hour,
+		8 * time.Hour, 11 * time.Hour, 16 * time.Hour, 19 * time.Hour,
+	}
 	for _, events := range []int{1, 2} {
 		var h webhooks.Health
 		at := noon
@@ -64,19 +77,25 @@ func TestAReceiverThatAsksForTimeGetsIt(t *testing.T) {
 	t.Parallel()
 	asking := func(alone bool, d time.Duration) webhooks.Misfortune { return webhooks.Failure(true, false, alone, d) }
 	var h webhooks.Health
-	if c := h.Suffer(noon, asking(false, 2*time.Second)); c.Hold() != 2*time.Second || !h.Open() || h.NextProbe != noon.Add(2*time.Second) {
+	if c := h.Suffer(noon, asking(false, 2*time.Second)); c.Hold() != 2*time.Second || !h.Open() ||
+		h.NextProbe != noon.Add(2*time.Second) {
 		t.Errorf("at the first failure: %+v, %+v", c, h)
 	}
-	if c := h.Suffer(noon.Add(time.Second), asking(false, 10*time.Second)); c.Hold() != 10*time.Second || h.NextProbe != noon.Add(11*time.Second) {
+	if c := h.Suffer(noon.Add(time.Second), asking(false, 10*time.Second)); c.Hold() != 10*time.Second ||
+		h.NextProbe != noon.Add(11*time.Second) {
 		t.Errorf("a try that was on its way prolongs it: %+v, %+v", c, h)
 	}
-	if c := h.Suffer(noon.Add(time.Second), asking(false, 0)); c.Hold() != 0 || h.NextProbe != noon.Add(11*time.Second) {
+	if c := h.Suffer(noon.Add(time.Second), asking(false, 0)); c.Hold() != 0 ||
+		h.NextProbe != noon.Add(11*time.Second) {
 		t.Errorf("and never shortens it: %+v, %+v", c, h)
 	}
 	if c := h.Suffer(noon.Add(11*time.Second), asking(true, 48*time.Hour)); c.Hold() != 24*time.Hour {
 		t.Errorf("a day at most: %+v", c)
 	}
-	h = webhooks.Health{Streak: 7, StreakFrom: noon, OpenedAt: noon, NextProbe: noon.Add(time.Minute), FailingSince: noon}
+	h = webhooks.Health{
+		Streak: 7, StreakFrom: noon, OpenedAt: noon, NextProbe: noon.Add(time.Minute),
+		FailingSince: noon,
+	}
 	if c := h.Suffer(noon.Add(time.Minute), asking(true, time.Second)); c.Hold() != webhooks.ProbeEvery {
 		t.Errorf("who is down is not asked more often because of it: %+v", c)
 	}
@@ -86,10 +105,12 @@ func TestProbesGetRarerAndAnAnswerClosesTheCircuit(t *testing.T) {
 	t.Parallel()
 	probe := webhooks.Failure(true, false, true, 0)
 	for open, want := range map[time.Duration]time.Duration{
-		0: 30 * time.Second, 10 * time.Minute: 30 * time.Second, time.Hour: 3 * time.Minute, 24 * time.Hour: 10 * time.Minute,
+		0: 30 * time.Second, 10 * time.Minute: 30 * time.Second, time.Hour: 3 * time.Minute,
+		24 * time.Hour: 10 * time.Minute,
 	} {
 		h := webhooks.Health{Streak: 5, StreakFrom: noon, OpenedAt: noon, NextProbe: noon}
-		if c := h.Suffer(noon.Add(open), probe); c.Hold() != want || h.OpenedAt != noon || h.NextProbe != noon.Add(open+want) {
+		if c := h.Suffer(noon.Add(open), probe); c.Hold() != want || h.OpenedAt != noon ||
+			h.NextProbe != noon.Add(open+want) {
 			t.Errorf("open for %s: %+v, %+v", open, c, h)
 		}
 	}
@@ -97,7 +118,8 @@ func TestProbesGetRarerAndAnAnswerClosesTheCircuit(t *testing.T) {
 	if c := h.Suffer(noon, webhooks.Failure(false, false, false, 0)); c.Free() || !h.Open() {
 		t.Errorf("a refusal of what was on its way before: %+v", h)
 	}
-	if c := h.Suffer(noon, webhooks.Failure(false, false, true, 0)); !c.Free() || h.Open() || h.Streak != 0 || h.FailingSince != noon {
+	if c := h.Suffer(noon, webhooks.Failure(false, false, true, 0)); !c.Free() || h.Open() || h.Streak != 0 ||
+		h.FailingSince != noon {
 		t.Errorf("a refused probe: %+v, %+v", c, h)
 	}
 }

@@ -17,19 +17,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// planOnce stands before statements that find partitions by a key. Left to itself Postgres plans those anew each
-// time, because a plan for one key names one partition and looks cheaper; planning the join below takes ten times as
-// long as running it.
+// planOnce precedes statements that find partitions by a key. By default Postgres plans such a statement on each
+// execution, because a custom plan prunes to one partition and looks cheaper; planning the join below takes ten times
+// as long as executing it.
 const planOnce = `SET LOCAL plan_cache_mode = force_generic_plan`
 
-// byKey moreover keeps the planner from reading a small table whole to join it: the plan stays when it has grown.
+// byKey also forces index look-ups for the join, because a plan with a sequential scan of a small table would be kept
+// when the table has grown.
 const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 
 const (
 	loadSQL    = parcelSQL + ` FROM webhook_delivery d` + withSQL + ` WHERE d.org_id = $1 AND d.id = $2`
-	loadAllSQL = parcelSQL + ` FROM unnest($2::uuid[]) AS m (id) JOIN webhook_delivery d ON d.org_id = $1 AND d.id = m.id` + withSQL
+	loadAllSQL = parcelSQL +
+		` FROM unnest($2::uuid[]) AS m (id) JOIN webhook_delivery d ON d.org_id = $1 AND d.id = m.id` + withSQL
 
 	parcelSQL = `
 	SELECT d.id, d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.status, d.attempts, d.created_at,
@@ -43,9 +45,9 @@ const (
 	LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL`
 )
 
-// loaded is a parcel as its row says it is.
+// loaded is a row of the load queries.
 type loaded struct {
-	Parcel
+	DeliveryRequest
 	sealed, previous    []byte
 	previousUntil       *time.Time
 	enabled, archived   bool
@@ -65,32 +67,33 @@ func (l *loaded) columns() []any {
 	}
 }
 
-// Load reads a delivery with its endpoint and its event in one round trip. None where it is not there.
-func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*Parcel, error) {
+// Load reads a delivery with its endpoint and its event in one round trip. The error satisfies postgres.None if there
+// is no such delivery.
+func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*DeliveryRequest, error) {
 	var l loaded
 	tx.Queue(planOnce)
 	if err := tx.QueryRow(ctx, loadSQL, []any{tx.Org(), delivery}, l.columns()...); err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
-	return s.parcel(tx.Org(), &l)
+	return s.deliveryRequest(tx.Org(), &l)
 }
 
-// Load is one delivery to be loaded, and what came of it: neither where it is not there.
+// Load is one delivery for LoadAll to load, and its result. Parcel and Err are nil if there is no such delivery.
 type Load struct {
 	Org, Delivery id.ID
-	Parcel        *Parcel
+	Parcel        *DeliveryRequest
 	Err           error
 }
 
-// LoadAll is Load for many deliveries, of any orgs, in one round trip and one statement for each org. On an error
-// nothing was loaded.
+// LoadAll loads many deliveries, of any orgs, in one round trip, with one statement per org. If it returns an error, no
+// result is valid.
 func (s *Service) LoadAll(ctx context.Context, db *postgres.DB, all []*Load) error {
 	if len(all) == 0 {
 		return nil
 	}
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *Load) int { return cmp.Or(bytes.Compare(a.Org[:], b.Org[:])) })
-	return db.View(ctx, all[0].Org, func(tx *postgres.Tx) error {
+	return db.ReadTx(ctx, all[0].Org, func(tx *postgres.Tx) error {
 		tx.Queue(byKey)
 		for len(all) > 0 {
 			org, n := all[0].Org, 0
@@ -111,7 +114,7 @@ func (s *Service) LoadAll(ctx context.Context, db *postgres.DB, all []*Load) err
 					if err := rows.Scan(l.columns()...); err != nil {
 						return fmt.Errorf("read deliveries: %w", err)
 					}
-					p, err := s.parcel(org, &l)
+					p, err := s.deliveryRequest(org, &l)
 					for _, one := range asked[l.Delivery] {
 						one.Parcel, one.Err = p, err
 					}
@@ -123,12 +126,15 @@ func (s *Service) LoadAll(ctx context.Context, db *postgres.DB, all []*Load) err
 	})
 }
 
-// parcel makes a row ready to be sent, if it is wanted.
-func (s *Service) parcel(org id.ID, l *loaded) (*Parcel, error) {
-	p := &l.Parcel
+// deliveryRequest completes a row for sending, if the delivery is wanted.
+func (s *Service) deliveryRequest(org id.ID, l *loaded) (*DeliveryRequest, error) {
+	p := &l.DeliveryRequest
 	p.Made, p.Body = l.made.Time, l.body
 	if p.Body == nil && l.seq != nil {
-		stored := events.Stored{OrgID: org, ID: p.EventID, Seq: *l.seq, Type: p.EventType, ActorType: *l.actor, ActorID: *l.actorID, RequestID: *l.req, Data: l.data, CreatedAt: *l.at}
+		stored := events.Stored{
+			OrgID: org, ID: p.EventID, Seq: *l.seq, Type: p.EventType, ActorType: *l.actor,
+			ActorID: *l.actorID, RequestID: *l.req, Data: l.data, CreatedAt: *l.at,
+		}
 		p.Body = stored.Bytes()
 	}
 	if p.Wanted = p.Body != nil && !l.archived && (l.enabled || p.Asked()); !p.Wanted {

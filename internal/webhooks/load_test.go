@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Every sort of parcel: plain, signed by two secrets, of a test, held, lost, disabled, archived, without its event.
+// Every kind of delivery: plain, signed with two secrets, test, held, lost, disabled, archived, without its event.
 func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 	t.Parallel()
 	db, s := testkit.DB(t), service(t)
@@ -53,8 +53,10 @@ func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 		exec("UPDATE job SET losses = 2 WHERE org_id = $1 AND line = $2", org, of[4])
 		exec("UPDATE webhook_endpoint SET enabled = false WHERE org_id = $1 AND id = $2", org, of[5])
 		exec("UPDATE webhook_endpoint SET archived_at = now() WHERE org_id = $1 AND id = $2", org, of[6])
-		exec("DELETE FROM event WHERE org_id = $1 AND id = (SELECT min(id::text)::uuid FROM event WHERE org_id = $1)", org)
-		rows, err := super.Query(t.Context(), "SELECT id FROM webhook_delivery WHERE org_id = $1 ORDER BY random()", org)
+		exec("DELETE FROM event WHERE org_id = $1 AND id = (SELECT min(id::text)::uuid FROM event WHERE org_id = $1)",
+			org)
+		rows, err := super.Query(t.Context(), "SELECT id FROM webhook_delivery WHERE org_id = $1 ORDER BY random()",
+			org)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,18 +64,18 @@ func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 		if err != nil || len(ids) != 15 {
 			t.Fatalf("%d deliveries, %v", len(ids), err)
 		}
-		for _, one := range append(ids, ids[0], id.New()) { // one twice, and one that is not there
+		for _, one := range append(ids, ids[0], id.New()) { // a duplicate, and a missing one
 			all = append(all, &webhooks.Load{Org: org, Delivery: one})
 		}
-		all = append(all, &webhooks.Load{Org: id.New(), Delivery: ids[1]}) // another org's
+		all = append(all, &webhooks.Load{Org: id.New(), Delivery: ids[1]}) // of another org
 	}
 	if err := s.LoadAll(t.Context(), db.App, all); err != nil {
 		t.Fatal(err)
 	}
 	kinds := map[string]int{}
 	for _, l := range all {
-		var alone *webhooks.Parcel
-		err := db.App.View(t.Context(), l.Org, func(tx *postgres.Tx) (err error) {
+		var alone *webhooks.DeliveryRequest
+		err := db.App.ReadTx(t.Context(), l.Org, func(tx *postgres.Tx) (err error) {
 			alone, err = s.Load(t.Context(), tx, l.Delivery)
 			return err
 		})
@@ -103,7 +105,7 @@ func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 	if len(kinds) != 7 {
 		t.Errorf("not every sort was there: %v", kinds)
 	}
-	// A secret that cannot be opened is the fault of its own deliveries alone.
+	// A secret that cannot be decrypted fails only its own deliveries.
 	exec("UPDATE webhook_endpoint SET secret = 'spoiled' WHERE org_id = $1", all[0].Org)
 	if err := s.LoadAll(t.Context(), db.App, all); err != nil {
 		t.Fatal(err)

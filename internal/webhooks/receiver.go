@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Verdict is what a receiver that knows the secret says about a delivery.
+// Verdict is the result of verifying a signature at the receiver.
 type Verdict string
 
 // The verdicts.
@@ -21,12 +21,14 @@ const (
 	UnknownWebhook Verdict = "unknown_webhook" // no live webhook has this URL
 )
 
-// VerifyAt checks what arrived at url against the secrets of all live webhooks with that URL, of any org: the
-// sandbox inbox stands in for their receivers. tx is the System role's. The first verdict is about
-// X-Service-Signature, the second about the Standard Webhooks signature; several webhooks may share a URL, and
-// one whose secret fits is enough.
-func (s *Service) VerifyAt(ctx context.Context, tx *postgres.Tx, url string, h http.Header, body []byte) (ours, standard Verdict, err error) {
-	rows, err := tx.Query(ctx, `SELECT org_id, id, secret FROM webhook_endpoint WHERE url = $1 AND archived_at IS NULL LIMIT 20`, url)
+// VerifyAt verifies a request received at url with the secrets of all live webhooks with that URL, of any org; the
+// sandbox inbox acts as their receiver. tx must have the System role. The first verdict is for X-Service-Signature, the
+// second for the Standard Webhooks signature. Several webhooks may share a URL; one matching secret suffices.
+func (s *Service) VerifyAt(ctx context.Context, tx *postgres.Tx, url string, h http.Header,
+	body []byte,
+) (ours, standard Verdict, err error) {
+	rows, err := tx.Query(ctx,
+		`SELECT org_id, id, secret FROM webhook_endpoint WHERE url = $1 AND archived_at IS NULL LIMIT 20`, url)
 	if err != nil {
 		return "", "", fmt.Errorf("find webhook: %w", err)
 	}
@@ -34,7 +36,9 @@ func (s *Service) VerifyAt(ctx context.Context, tx *postgres.Tx, url string, h h
 		Org, ID id.ID
 		Secret  []byte
 	}
-	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (e row, err error) { return e, r.Scan(&e.Org, &e.ID, &e.Secret) })
+	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (e row, err error) {
+		return e, r.Scan(&e.Org, &e.ID, &e.Secret)
+	})
 	if err != nil {
 		return "", "", fmt.Errorf("find webhook: %w", err)
 	}

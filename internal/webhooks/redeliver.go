@@ -11,12 +11,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-var errArchived = fault.New(fault.Conflict, "The webhook is archived. Restore it to send to it.")
+var errArchived = fault.New(fault.Conflict, "The webhook is archived. Restore it first.")
 
-// Redeliver sends the event of a delivery to its endpoint once more, whatever became of the delivery, and to a
-// disabled endpoint too. It is a delivery of its own with the same event id, the receiver's webhook-id; the one
-// before keeps its attempts and its end, and a retry that it has planned is still made. An archived endpoint and an
-// event that is no longer kept are conflicts.
+// Redeliver sends the event of a delivery to its endpoint again, regardless of the delivery's status, and also to a
+// disabled endpoint. It creates a new delivery with the same event id, the receiver's webhook-id. The original delivery
+// keeps its attempts, its status and its planned retry. An archived endpoint, and an event that is no longer stored,
+// are conflicts.
 func (s *Service) Redeliver(ctx context.Context, tx *postgres.Tx, delivery id.ID) (Delivery, error) {
 	before, err := s.GetDelivery(ctx, tx, delivery)
 	if err != nil {
@@ -24,7 +24,8 @@ func (s *Service) Redeliver(ctx context.Context, tx *postgres.Tx, delivery id.ID
 	}
 	var archived, kept bool
 	err = tx.QueryRow(ctx, `
-		SELECT e.archived_at IS NOT NULL, d.body IS NOT NULL OR EXISTS (SELECT FROM event ev WHERE ev.org_id = $1 AND ev.id = d.event_id)
+		SELECT e.archived_at IS NOT NULL, d.body IS NOT NULL OR EXISTS (SELECT FROM event ev WHERE ev.org_id = $1
+		AND ev.id = d.event_id)
 		FROM webhook_delivery d JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
 		WHERE d.org_id = $1 AND d.id = $2`, []any{tx.Org(), delivery}, &archived, &kept)
 	switch {
@@ -33,9 +34,15 @@ func (s *Service) Redeliver(ctx context.Context, tx *postgres.Tx, delivery id.ID
 	case archived:
 		return Delivery{}, errArchived
 	case !kept:
-		return Delivery{}, fault.New(fault.Conflict, "The event is no longer kept: events are erased after 30 days, and with the contact that they are about.")
+		return Delivery{},
+			fault.New(fault.Conflict,
+				"The event is no longer stored: events are deleted after 30 days, and with the contact that they are "+
+					"about.")
 	}
-	d := Delivery{ID: id.New(), WebhookID: before.WebhookID, EventID: before.EventID, EventType: before.EventType, Trigger: "redelivery", Status: Pending, Attempts: []Attempt{}}
+	d := Delivery{
+		ID: id.New(), WebhookID: before.WebhookID, EventID: before.EventID, EventType: before.EventType,
+		Trigger: "redelivery", Status: Pending, Attempts: []Attempt{},
+	}
 	d.CreatedAt = wire.Now()
 	d.UpdatedAt = d.CreatedAt
 	events.Redeliver(tx, delivery, d.ID, d.CreatedAt)

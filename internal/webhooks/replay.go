@@ -16,36 +16,36 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// kept is how far back events can be sent again.
+// kept is how long events can be replayed.
 const kept = 30 * 24 * time.Hour
 
-// Range is what a replay sends: the events made from From on and before To, of the named types, or, with none, of
-// those that the endpoint subscribes. OnlyFailed leaves out what reached the endpoint, what is on its way to it for
-// the first time and what was never meant for it.
+// Range selects the events of a replay: events created at or after From and before To, of the given types, or of the
+// endpoint's subscribed types if there are none. OnlyFailed excludes events that were delivered to the endpoint, events
+// with a first delivery in progress, and events never sent to it.
 type Range struct {
 	From, To   time.Time
 	Types      []string
 	OnlyFailed bool
 }
 
-// Replay is the sending of a range, in the order in which the events were made.
+// Replay is the replay of a range, in the order in which the events were created.
 type Replay struct {
 	ID          *id.ID         `json:"id" format:"uuid" nullable:"true" doc:"null for a preview"`
 	WebhookID   id.ID          `json:"webhook_id" format:"uuid"`
 	From        wire.Time      `json:"from" format:"date-time"`
-	To          wire.Time      `json:"to" format:"date-time" doc:"A later one than the present was taken as the present"`
+	To          wire.Time      `json:"to" format:"date-time" doc:"a time in the future is replaced by the current time"`
 	Types       []string       `json:"types" doc:"event types, or * for all"`
 	OnlyFailed  bool           `json:"only_failed"`
-	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped" doc:"completed: every event has its delivery; stopped: the webhook was archived or disabled meanwhile, or an operator ended the replay"`
-	Count       int64          `json:"count" doc:"events that matched when it was asked for"`
-	Sent        int64          `json:"sent" doc:"deliveries made so far; what was erased or delivered meanwhile needs none"`
-	Deliveries  ReplayStatuses `json:"deliveries" doc:"how those deliveries stand"`
+	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped" doc:"completed: every event has its delivery; stopped: the webhook was archived or disabled, or an operator stopped it"`
+	Count       int64          `json:"count" doc:"number of matching events at the time of the request"`
+	Sent        int64          `json:"sent" doc:"deliveries created; erased or meanwhile delivered events need none"`
+	Deliveries  ReplayStatuses `json:"deliveries" doc:"number of these deliveries by status"`
 	CreatedAt   wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt   wire.Time      `json:"updated_at" format:"date-time"`
-	CompletedAt *wire.Time     `json:"completed_at" format:"date-time" doc:"when it was completed or stopped"`
+	CompletedAt *wire.Time     `json:"completed_at" format:"date-time" doc:"time it was completed or stopped"`
 }
 
-// ReplayStatuses counts deliveries by their status.
+// ReplayStatuses counts a replay's deliveries by status.
 type ReplayStatuses struct {
 	Pending   int64 `json:"pending"`
 	Delivered int64 `json:"delivered"`
@@ -54,8 +54,8 @@ type ReplayStatuses struct {
 	Discarded int64 `json:"discarded"`
 }
 
-// Preview counts what a replay would send. An archived endpoint is a conflict, a range that is empty or reaches
-// behind the events that are kept is invalid.
+// Preview returns the replay that a range would start, with the number of its events. An archived endpoint is a
+// conflict; an empty range, or one that starts before the oldest stored event, is invalid.
 func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, endpoint id.ID, r Range) (Replay, error) {
 	v, err := s.Get(ctx, tx, endpoint, true)
 	if err != nil {
@@ -75,7 +75,8 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 		r.Types = v.Events
 	}
 	out := Replay{
-		WebhookID: endpoint, From: wire.At(r.From), To: wire.At(r.To), Types: r.Types, OnlyFailed: r.OnlyFailed, Status: "preview",
+		WebhookID: endpoint, From: wire.At(r.From), To: wire.At(r.To), Types: r.Types, OnlyFailed: r.OnlyFailed,
+		Status:    "preview",
 		CreatedAt: now, UpdatedAt: now,
 	}
 	sql, args := out.matching("count(*)", id.ID{})
@@ -85,7 +86,7 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 	return out, nil
 }
 
-// Replay writes a replay down; whoever calls it adds the job that walks the range.
+// Replay records a replay. The caller enqueues the job that walks the range.
 func (s *Service) Replay(ctx context.Context, tx *postgres.Tx, endpoint id.ID, r Range) (Replay, error) {
 	out, err := s.Preview(ctx, tx, endpoint, r)
 	if err != nil {
@@ -94,8 +95,10 @@ func (s *Service) Replay(ctx context.Context, tx *postgres.Tx, endpoint id.ID, r
 	made := id.New()
 	out.ID, out.Status = &made, "queued"
 	tx.Queue(`
-		INSERT INTO webhook_replay (org_id, id, endpoint_id, from_at, to_at, types, only_failed, to_disabled, events, created_at, updated_at)
-		SELECT org_id, $3, id, $4, $5, $6, $7, NOT enabled, $8, $9, $9 FROM webhook_endpoint WHERE org_id = $1 AND id = $2`,
+		INSERT INTO webhook_replay (org_id, id, endpoint_id, from_at, to_at, types, only_failed, to_disabled,
+		events, created_at, updated_at)
+		SELECT org_id, $3, id, $4, $5, $6, $7, NOT enabled, $8, $9, $9 FROM webhook_endpoint WHERE org_id = $1
+		AND id = $2`,
 		tx.Org(), endpoint, made, out.From, out.To, out.Types, out.OnlyFailed, out.Count, out.CreatedAt)
 	return out, nil
 }
@@ -117,27 +120,29 @@ func (r *Range) check(now time.Time) error {
 	return nil
 }
 
-// skew is how far the time in a row's id, which makes out its partition, may be from the row's created_at: the one
-// is the database's clock, the other a process's.
+// skew is the maximum difference between the time in a row's id, which determines its partition, and its created_at:
+// one is the database's clock, the other a process's.
 const skew = time.Minute
 
-// matching is the statement over everything after the row called walked that the replay sends; $1 is the org.
+// matching returns the query for everything that the replay sends after the row walked; $1 is the org.
 //
-// With OnlyFailed these are first deliveries, of which there is one for each event and endpoint, that came to no
-// good, unless a later one of the same event did or is on its way. Each status is walked in the order of its
-// index.
+// With OnlyFailed, it selects first deliveries, of which there is one per event and endpoint, that did not succeed,
+// unless a later delivery of the same event succeeded or is pending. Each status is read in the order of its index.
 func (r *Replay) matching(columns string, walked id.ID) (sql string, args []any) {
 	all := slices.Contains(r.Types, "*")
 	args = []any{later(walked, id.Floor(r.From.Add(-skew))), id.Floor(r.To.Add(skew)), r.From, r.To, all, r.Types}
 	const within = ` AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5`
 	if !r.OnlyFailed {
-		return `SELECT ` + columns + ` FROM (SELECT id, id AS event, type FROM event WHERE org_id = $1` + within + ` AND ($6 OR type = ANY ($7))) AS e`, args
+		return `SELECT ` + columns + ` FROM (SELECT id, id AS event, type FROM event WHERE org_id = $1` + within +
+			` AND ($6 OR type = ANY ($7))) AS e`, args
 	}
 	var parts []string
 	for _, status := range []Status{Failed, Exhausted, Discarded} {
 		parts = append(parts, `SELECT id, event_id AS event, event_type AS type FROM webhook_delivery d
-			WHERE org_id = $1 AND endpoint_id = $8 AND status = '`+string(status)+`' AND trigger = 'event'`+within+` AND ($6 OR event_type = ANY ($7))
-			AND NOT EXISTS (SELECT FROM webhook_delivery a WHERE a.org_id = $1 AND a.endpoint_id = $8 AND a.event_id = d.event_id
+			WHERE org_id = $1 AND endpoint_id = $8 AND status = '`+string(status)+`' AND trigger = 'event'`+within+
+			` AND ($6 OR event_type = ANY ($7))
+			AND NOT EXISTS (SELECT FROM webhook_delivery a WHERE a.org_id = $1 AND a.endpoint_id = $8
+			AND a.event_id = d.event_id
 				AND a.trigger IN ('redelivery', 'replay') AND a.status IN ('pending', 'delivered'))`)
 	}
 	return `SELECT ` + columns + ` FROM (` + strings.Join(parts, ` UNION ALL `) + `) AS e`, append(args, r.WebhookID)
@@ -150,15 +155,22 @@ func later(a, b id.ID) id.ID {
 	return b
 }
 
-const replayColumns = `id, endpoint_id, from_at, to_at, types, only_failed, status, events, sent, created_at, updated_at, completed_at`
+const replayColumns = `id, endpoint_id, from_at, to_at, types, only_failed, status, events, sent, created_at, ` +
+	`updated_at, completed_at`
 
 func scanReplay(row pgx.Row, more ...any) (r Replay, err error) {
-	return r, row.Scan(append([]any{&r.ID, &r.WebhookID, &r.From, &r.To, &r.Types, &r.OnlyFailed, &r.Status, &r.Count, &r.Sent, &r.CreatedAt, &r.UpdatedAt, &r.CompletedAt}, more...)...)
+	return r,
+		row.Scan(append([]any{
+			&r.ID, &r.WebhookID, &r.From, &r.To, &r.Types, &r.OnlyFailed, &r.Status, &r.Count,
+			&r.Sent, &r.CreatedAt, &r.UpdatedAt, &r.CompletedAt,
+		}, more...)...)
 }
 
-// GetReplay answers a replay of an endpoint, archived or not, and how its deliveries stand.
+// GetReplay returns a replay of an endpoint, archived or not, with the statuses of its deliveries.
 func (s *Service) GetReplay(ctx context.Context, tx *postgres.Tx, endpoint, replay id.ID) (r Replay, err error) {
-	rows, err := tx.Query(ctx, `SELECT `+replayColumns+` FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND id = $3`, tx.Org(), endpoint, replay)
+	rows, err := tx.Query(ctx,
+		`SELECT `+replayColumns+` FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND id = $3`, tx.Org(),
+		endpoint, replay)
 	if err != nil {
 		return r, fmt.Errorf("read replay: %w", err)
 	}
@@ -189,4 +201,5 @@ func (s *Service) GetReplay(ctx context.Context, tx *postgres.Tx, endpoint, repl
 	return r, nil
 }
 
-const replayStatusesSQL = `SELECT status, count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $2 GROUP BY status`
+const replayStatusesSQL = `SELECT status, count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $2
+	GROUP BY status`

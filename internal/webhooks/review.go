@@ -11,13 +11,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// The percentages of the rule at which people are warned.
+// The percentages of the rule at which the org's people are warned.
 const (
 	warnFirst = 50
 	warnLast  = 90
 )
 
-// Ref names an endpoint.
+// Ref identifies an endpoint.
 type Ref struct{ Org, Endpoint id.ID }
 
 // overdueSQL finds the endpoints for which a warning is due or the rule is met.
@@ -29,7 +29,7 @@ WHERE failing_since <= now() - $1::interval * 0.5 AND (
 	OR warned < 50 AND failed_events >= $2 * 0.5)
 ORDER BY failing_since LIMIT $3`
 
-// Overdue answers at most limit endpoints that are to be reviewed; tx is the System role's.
+// Overdue returns at most limit endpoints that need a review; tx must have the System role.
 func Overdue(ctx context.Context, tx *postgres.Tx, limit int) ([]Ref, error) {
 	rows, err := tx.Query(ctx, overdueSQL, disableAfter, disableFrom, limit)
 	if err != nil {
@@ -42,11 +42,11 @@ func Overdue(ctx context.Context, tx *postgres.Tx, limit int) ([]Ref, error) {
 	return all, nil
 }
 
-// Review holds an endpoint to the rule and answers what people are to be told: that it was disabled, or that it
-// failed for so many percent of the rule, 50 or 90; 0 for nothing new.
+// Review applies the rule to an endpoint. It returns whether it disabled the endpoint, or the warning to send: 50 or 90
+// percent of the rule, 0 for no new warning.
 func (s *Service) Review(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (disabled bool, warn int, err error) {
 	v, err := s.lock(ctx, tx, endpoint, func(Versioned) error { return nil })
-	if errors.Is(err, errNoEndpoint) || err == nil && !v.Enabled { // nothing is sent to it
+	if errors.Is(err, errNoEndpoint) || err == nil && !v.Enabled { // disabled: nothing is sent to it
 		s.renew(tx, endpoint)
 		return false, 0, nil
 	}
@@ -73,29 +73,33 @@ func (s *Service) Review(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (
 	return false, warn, nil
 }
 
-// HealthOf reads how an endpoint has been doing.
+// HealthOf returns the health of an endpoint.
 func (s *Service) HealthOf(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (h Health, err error) {
-	rows, err := tx.Query(ctx, `SELECT `+healthColumns+` FROM webhook_health WHERE org_id = $1 AND endpoint_id = $2`, tx.Org(), endpoint)
+	rows, err := tx.Query(ctx, `SELECT `+healthColumns+` FROM webhook_health WHERE org_id = $1 AND endpoint_id = $2`,
+		tx.Org(), endpoint)
 	if err != nil {
 		return h, fmt.Errorf("read webhook health: %w", err)
 	}
-	h, err = pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (h Health, err error) { return h, scanHealth(r, &h) })
+	h, err = pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (h Health, err error) {
+		return h, scanHealth(r, &h)
+	})
 	if err != nil && !postgres.None(err) {
 		return h, fmt.Errorf("read webhook health: %w", err)
 	}
 	return h, nil
 }
 
-// Unwell is how many endpoints of all orgs are not well. One whose circuit is open is not counted as failing.
+// Unwell counts the unhealthy endpoints of all orgs. An endpoint with an open circuit does not count as failing.
 type Unwell struct{ Failing, Open, Disabled int }
 
-// CountUnwell counts them; db is the System role's.
+// CountUnwell counts the unhealthy endpoints; db must have the System role.
 func CountUnwell(ctx context.Context, db *postgres.DB) (n Unwell, err error) {
-	err = db.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT (SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NULL),
 				(SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NOT NULL),
-				(SELECT count(*) FROM webhook_endpoint WHERE disabled_reason <> '' AND archived_at IS NULL)`, nil, &n.Failing, &n.Open, &n.Disabled)
+				(SELECT count(*) FROM webhook_endpoint WHERE disabled_reason <> '' AND archived_at IS NULL)`, nil,
+			&n.Failing, &n.Open, &n.Disabled)
 	})
 	if err != nil {
 		err = fmt.Errorf("count failing webhooks: %w", err)

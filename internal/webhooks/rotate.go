@@ -11,20 +11,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Overlap and MaxOverlap are how long the secret before goes on signing beside the new one, unless the caller says
-// otherwise, and at most.
+// Overlap is how long the previous secret signs along with the new one by default; MaxOverlap is the maximum.
 const (
 	Overlap    = 24 * time.Hour
 	MaxOverlap = 7 * 24 * time.Hour
 )
 
-// Rotate gives a live endpoint another secret, chosen or, with "", made, and answers it; nobody is shown it again.
-// The one it had signs too until the answered moment, which is nil where overlap is 0.
+// Rotate sets another secret for a live endpoint, chosen or, with "", generated, and returns it; it is never shown
+// again. The previous secret also signs until the returned time, which is nil if overlap is 0.
 //
-// Two secrets sign at most: a rotation inside the overlap of an earlier one ends that overlap, and the secret that
-// was current until now takes the place of the one before it. The current secret cannot be chosen again, because
-// such a rotation, sent twice by mistake, would end the very overlap that it was meant to begin.
-func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, chosen string, overlap time.Duration) (v Versioned, shown string, until *wire.Time, err error) {
+// At most two secrets sign. A rotation during the overlap of an earlier one ends that overlap, and the secret that was
+// current becomes the previous one. The current secret cannot be chosen again, because a repeated request would
+// otherwise end the overlap that it was meant to start.
+func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, chosen string,
+	overlap time.Duration,
+) (v Versioned, shown string, until *wire.Time, err error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return v, "", nil, fault.Invalid("overlap_hours", "out_of_range", "Both secrets sign for 0 to 168 hours.")
 	}
@@ -33,7 +34,8 @@ func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, c
 		return v, "", nil, err
 	}
 	var sealed []byte
-	if err := tx.QueryRow(ctx, `SELECT secret FROM webhook_endpoint WHERE org_id = $1 AND id = $2`, []any{tx.Org(), endpoint}, &sealed); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT secret FROM webhook_endpoint WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), endpoint}, &sealed); err != nil {
 		return v, "", nil, fmt.Errorf("read secret: %w", err)
 	}
 	current, err := s.Box.Open(sealed, about(tx.Org(), endpoint))

@@ -2,7 +2,7 @@ package webhooks
 
 import "github.com/funnelwork/funnelwork/internal/keyring"
 
-// Sealed lists where secrets of endpoints lie.
+// Sealed lists the columns with encrypted secrets of endpoints.
 func Sealed() []keyring.Column {
 	about := keyring.ByOrgAndID("webhook_endpoint")
 	return []keyring.Column{

@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Parcel is a delivery that is ready to be sent.
-type Parcel struct {
+// DeliveryRequest is a loaded delivery, ready to send.
+type DeliveryRequest struct {
 	Delivery  id.ID
 	Endpoint  id.ID
 	EventID   id.ID // the webhook-id
@@ -21,35 +21,38 @@ type Parcel struct {
 	URL       string
 	Secrets   []string // newest first
 	Body      []byte   // the envelope
-	Status    Status   // before this try
-	Tries     int      // made so far
+	Status    Status   // before this attempt
+	Tries     int      // attempts so far
 	Made      time.Time
-	// Held is set if the endpoint's circuit is open: ask Admit.
+	// Held reports that the endpoint's circuit is open: call Admit.
 	Held bool
-	// Lost is how many workers were lost that had this delivery; each may have sent it.
+	// Lost is the number of workers that died with this delivery; each may have sent it.
 	Lost int
-	// Wanted is false if the endpoint or the event is gone, or the endpoint is switched off and nobody asked for
-	// this very delivery.
+	// Wanted is false if the endpoint or the event no longer exists, or if the endpoint is disabled and the delivery
+	// was triggered by an event.
 	Wanted bool
 }
 
-// Asked says that a person asked for this delivery, by a test, a redelivery or a replay: those are sent whether or
-// not the endpoint is switched on.
-func (p *Parcel) Asked() bool { return p.Trigger != ByEvent }
+// Asked reports whether a caller requested this delivery, by a test, a redelivery or a replay. Such deliveries are also
+// sent to a disabled endpoint.
+func (p *DeliveryRequest) Asked() bool { return p.Trigger != ByEvent }
 
-// Test says that the parcel is a test send, which is tried once.
-func (p *Parcel) Test() bool { return p.Trigger == ByTest }
+// Test reports whether the delivery is a test, which is attempted once.
+func (p *DeliveryRequest) Test() bool { return p.Trigger == ByTest }
 
-// ByHand says that a person asked for this very delivery, which an open circuit does not keep back.
-func (p *Parcel) ByHand() bool { return p.Test() || p.Trigger == ByRedelivery }
+// ByHand reports whether a caller requested this single delivery, so that an open circuit does not block it.
+func (p *DeliveryRequest) ByHand() bool { return p.Test() || p.Trigger == ByRedelivery }
 
-// SendTest writes one delivery of a made-up event of that type, live or reserved, with its job. It is sent to a
-// disabled endpoint too, so that one can be tried out before it is switched on, and only once.
+// SendTest creates one delivery of a sample event of the given type, live or reserved, with its job. It is attempted
+// once, and also sent to a disabled endpoint, so that an endpoint can be tested before it is enabled.
 func (s *Service) SendTest(ctx context.Context, tx *postgres.Tx, endpoint id.ID, t events.Type) (Delivery, error) {
 	if _, err := s.Get(ctx, tx, endpoint, false); err != nil {
 		return Delivery{}, err
 	}
-	d := Delivery{ID: id.New(), WebhookID: endpoint, EventID: id.New(), EventType: t.Name, Trigger: "test", Status: Pending, Attempts: []Attempt{}}
+	d := Delivery{
+		ID: id.New(), WebhookID: endpoint, EventID: id.New(), EventType: t.Name, Trigger: "test",
+		Status: Pending, Attempts: []Attempt{},
+	}
 	d.CreatedAt = wire.Now()
 	d.UpdatedAt = d.CreatedAt
 	sample, err := t.Sample(tx.Org(), d.EventID, d.CreatedAt)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The headers of a delivery.
+// The header names of a delivery.
 const (
 	SignatureHeader = "X-Service-Signature"
 	IDHeader        = "Webhook-Id"
@@ -19,17 +19,19 @@ const (
 	StandardHeader  = "Webhook-Signature"
 )
 
-// Headers are those of one try: who sends what, and both signatures of body by each secret, newest first.
+// Headers returns the headers of one attempt: the identification, and both signatures of body with each secret, newest
+// first.
 //
-// X-Service-Signature is the lower-case hex of HMAC-SHA-256 over the body alone, keyed with the bytes of the
-// secret as it was shown; several are separated by commas. The Standard Webhooks trio signs id, time and body,
-// which protects against replays; several signatures are separated by spaces.
+// X-Service-Signature is the lower-case hex of HMAC-SHA-256 over the body alone, keyed with the bytes of the secret as
+// shown; several signatures are separated by commas. The three Standard Webhooks headers sign id, time and body, which
+// protects against replays; several signatures are separated by spaces.
 func Headers(secrets []string, webhookID string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	ours, standard := make([]string, 0, len(secrets)), make([]string, 0, len(secrets))
 	for _, s := range secrets {
 		ours = append(ours, hex.EncodeToString(mac([]byte(s), body)))
-		standard = append(standard, "v1,"+base64.StdEncoding.EncodeToString(mac(standardKey(s), []byte(webhookID+"."+stamp+"."), body)))
+		standard = append(standard,
+			"v1,"+base64.StdEncoding.EncodeToString(mac(standardKey(s), []byte(webhookID+"."+stamp+"."), body)))
 	}
 	h := http.Header{}
 	h.Set("Content-Type", "application/json")
@@ -41,8 +43,8 @@ func Headers(secrets []string, webhookID string, at time.Time, body []byte) http
 	return h
 }
 
-// Verify tells whether X-Service-Signature and the Standard Webhooks signature of a delivery are secret's. The
-// age of its timestamp is the caller's matter.
+// Verify reports whether the X-Service-Signature and the Standard Webhooks signature of a delivery are valid for
+// secret. The caller must check the age of the timestamp.
 func Verify(secret string, h http.Header, body []byte) (ours, standard bool) {
 	want := hex.EncodeToString(mac([]byte(secret), body))
 	for s := range strings.SplitSeq(h.Get(SignatureHeader), ",") {

@@ -22,14 +22,14 @@ var secrets = []string{
 	"pässwörd mit Ümläuten",
 }
 
-// receiver is how a subscriber checks X-Service-Signature: three lines and nothing of ours.
+// receiver checks X-Service-Signature as a subscriber would: in three lines, without our code.
 func receiver(secret string, body []byte, header string) bool {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write(body)
 	return strings.Contains(","+header+",", ","+hex.EncodeToString(m.Sum(nil))+",")
 }
 
-// library is the reference library with the secret as it was shown.
+// library returns the reference library with the secret as shown.
 func library(t *testing.T, secret string) *standardwebhooks.Webhook {
 	t.Helper()
 	w, err := standardwebhooks.NewWebhookRaw([]byte(secret))
@@ -45,11 +45,13 @@ func library(t *testing.T, secret string) *standardwebhooks.Webhook {
 func TestTheSignatureIsTheOneOfTheStandardsOwnVector(t *testing.T) {
 	t.Parallel()
 	// From the specification's reference libraries.
-	h := webhooks.Headers([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	h := webhooks.Headers([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek",
+		time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if got, want := h.Get("webhook-signature"), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" || h.Get("webhook-timestamp") != "1614265330" || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "Funnelwork-Webhooks/1" {
+	if h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" || h.Get("webhook-timestamp") != "1614265330" ||
+		h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "Funnelwork-Webhooks/1" {
 		t.Errorf("headers: %v", h)
 	}
 }

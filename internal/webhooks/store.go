@@ -13,11 +13,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-const endpointColumns = `id, url, description, events, rate_limit, enabled, disabled_reason, created_at, updated_at, archived_at, edit, computed`
+const endpointColumns = `id, url, description, events, rate_limit, enabled, disabled_reason, created_at, ` +
+	`updated_at, archived_at, edit, computed`
 
 func scanEndpoint(r pgx.Row) (v Versioned, err error) {
 	var reason string
-	err = r.Scan(&v.ID, &v.URL, &v.Description, &v.Events, &v.RateLimit, &v.Enabled, &reason, &v.CreatedAt, &v.UpdatedAt, &v.ArchivedAt, &v.Edit, &v.Computed)
+	err = r.Scan(&v.ID, &v.URL, &v.Description, &v.Events, &v.RateLimit, &v.Enabled, &reason, &v.CreatedAt,
+		&v.UpdatedAt, &v.ArchivedAt, &v.Edit, &v.Computed)
 	if reason != "" {
 		v.DisabledReason = &reason
 	}
@@ -28,11 +30,12 @@ func collectEndpoint(r pgx.CollectableRow) (Versioned, error) { return scanEndpo
 
 var errNoEndpoint = fault.New(fault.NotFound, "There is no such webhook.")
 
-// Create makes an endpoint and answers it with its secret, which nobody is shown again.
+// Create creates an endpoint and returns it with its secret, which is never shown again.
 func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned, shown string, err error) {
 	now := wire.Now()
 	v = Versioned{Edit: 1, Endpoint: Endpoint{
-		ID: id.New(), URL: n.URL, Events: unique(n.Events), Description: n.Description, RateLimit: n.RateLimit, Enabled: n.Enabled,
+		ID: id.New(), URL: n.URL, Events: unique(n.Events), Description: n.Description, RateLimit: n.RateLimit,
+		Enabled:   n.Enabled,
 		CreatedAt: now, UpdatedAt: now,
 	}}
 	if err = s.check(&v.Endpoint, true); err != nil {
@@ -48,24 +51,27 @@ func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned
 		return v, "", fmt.Errorf("seal secret: %w", err)
 	}
 	tx.Queue(`
-		INSERT INTO webhook_endpoint (org_id, id, url, description, events, rate_limit, enabled, secret, created_at, updated_at)
+		INSERT INTO webhook_endpoint (org_id, id, url, description, events, rate_limit, enabled, secret,
+		created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, sealed, now)
 	if v.RateLimit != nil {
-		queue.SetLineRate(tx, v.ID, v.RateLimit)
+		queue.SetKeyRate(tx, v.ID, v.RateLimit)
 	}
 	return v, shown, nil
 }
 
-// Get answers one endpoint; an archived one only where that is asked for. 404 otherwise.
+// Get returns one endpoint, or a 404 fault. It returns an archived endpoint only if archived is true.
 func (s *Service) Get(ctx context.Context, tx *postgres.Tx, endpoint id.ID, archived bool) (Versioned, error) {
 	return one(ctx, tx, `
 		SELECT `+endpointColumns+` FROM webhook_endpoint
 		WHERE org_id = $1 AND id = $2 AND (archived_at IS NULL OR $3)`, tx.Org(), endpoint, archived)
 }
 
-// List answers at most limit endpoints, newest first, that were made before the one called before (zero: all).
-func (s *Service) List(ctx context.Context, tx *postgres.Tx, before id.ID, limit int, archived bool) ([]Versioned, error) {
+// List returns at most limit endpoints, archived or live, newest first, that precede the cursor before (zero: all).
+func (s *Service) List(ctx context.Context, tx *postgres.Tx, before id.ID, limit int, archived bool) ([]Versioned,
+	error,
+) {
 	if before.IsZero() {
 		before = last
 	}
@@ -83,12 +89,14 @@ func (s *Service) List(ctx context.Context, tx *postgres.Tx, before id.ID, limit
 	return all, nil
 }
 
-// last is above every id.
+// last is greater than every id.
 var last = id.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// Update changes a live endpoint after allowed had its say about the row as it stands, locked until the end of
-// tx. A patch that changes nothing writes nothing. With another URL, or switched on again, it is as good as new.
-func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p Patch, allowed func(Versioned) error) (Versioned, error) {
+// Update changes a live endpoint if allowed accepts its current row, which is locked until the end of tx. A patch that
+// changes nothing writes nothing. A new URL, or enabling the endpoint, resets its health.
+func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p Patch,
+	allowed func(Versioned) error,
+) (Versioned, error) {
 	v, err := s.lock(ctx, tx, endpoint, allowed)
 	if err != nil {
 		return v, err
@@ -109,46 +117,55 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 	}
 	tx.Queue(`
 		UPDATE webhook_endpoint
-		SET url = $3, description = $4, events = $5, rate_limit = $6, enabled = $7, disabled_reason = $8, updated_at = $9, edit = $10
+		SET url = $3, description = $4, events = $5, rate_limit = $6, enabled = $7, disabled_reason = $8,
+		updated_at = $9, edit = $10
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, reason, v.UpdatedAt, v.Edit)
 	if v.URL != url || v.Enabled != enabled {
 		s.renew(tx, v.ID)
 	}
 	if (v.RateLimit == nil) != (rate == nil) || rate != nil && *v.RateLimit != *rate {
-		queue.SetLineRate(tx, v.ID, v.RateLimit)
+		queue.SetKeyRate(tx, v.ID, v.RateLimit)
 	}
 	return v, nil
 }
 
-// Archive takes an endpoint out of use; what still waits for it is discarded when its turn comes. Archiving an
-// archived one changes nothing.
+// Archive archives an endpoint; its pending deliveries are discarded when they are due. Archiving an archived endpoint
+// changes nothing.
 func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, endpoint id.ID, allowed func(Versioned) error) error {
-	v, err := one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
+	v, err := one(ctx, tx,
+		`SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
 	if err != nil || v.ArchivedAt != nil {
 		return err
 	}
 	if err := allowed(v); err != nil {
 		return err
 	}
-	tx.Queue(`UPDATE webhook_endpoint SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, wire.Now())
+	tx.Queue(
+		`UPDATE webhook_endpoint SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1
+			AND id = $2`, tx.Org(), endpoint, wire.Now())
 	s.renew(tx, endpoint)
 	return nil
 }
 
-// Restore undoes Archive and tells whether there was something to undo: a live endpoint stays as it is.
+// Restore undoes Archive and reports whether the endpoint was archived; a live endpoint is unchanged.
 func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (v Versioned, changed bool, err error) {
-	v, err = one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
+	v, err = one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+		tx.Org(), endpoint)
 	if err != nil || v.ArchivedAt == nil {
 		return v, false, err
 	}
 	v.ArchivedAt, v.UpdatedAt = nil, wire.Now()
 	v.Edit++
-	tx.Queue(`UPDATE webhook_endpoint SET archived_at = NULL, updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, v.UpdatedAt, v.Edit)
+	tx.Queue(
+		`UPDATE webhook_endpoint SET archived_at = NULL, updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), endpoint, v.UpdatedAt, v.Edit)
 	return v, true, nil
 }
 
-func (s *Service) lock(ctx context.Context, tx *postgres.Tx, endpoint id.ID, allowed func(Versioned) error) (Versioned, error) {
+func (s *Service) lock(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
+	allowed func(Versioned) error,
+) (Versioned, error) {
 	v, err := one(ctx, tx, `
 		SELECT `+endpointColumns+` FROM webhook_endpoint
 		WHERE org_id = $1 AND id = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), endpoint)

@@ -12,17 +12,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Walk makes a replay's next deliveries, as many as leave no more than open of its deliveries untried, answers how
-// many, and whether the walk is over. The deliveries and how far the walk has come are written together in tx, so
-// each event of the range gets one delivery, however often a walk is broken off. While an earlier replay of the same
-// endpoint goes on, nothing is made.
+// Walk creates a replay's next deliveries, so many that at most open of its deliveries are unattempted. It returns how
+// many it created and whether the walk is complete. The deliveries and the position of the walk are written together in
+// tx, so each event of the range gets one delivery, however often the walk is interrupted. Walk creates nothing while
+// an earlier replay of the same endpoint is running.
 //
-// An event that is committed behind the walk is not sent again: its own delivery has just been made.
+// An event that commits behind the walk's position is not replayed, because its own delivery has just been created.
 func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open int) (made int, over bool, err error) {
 	r, walked, wanted, err := s.lockReplay(ctx, tx, replay)
 	switch {
 	case postgres.None(err):
-		return 0, true, nil // past its time
+		return 0, true, nil // deleted after its retention
 	case err != nil:
 		return 0, false, fmt.Errorf("read replay: %w", err)
 	case r.CompletedAt != nil:
@@ -50,7 +50,8 @@ func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open 
 	if len(next) > 0 {
 		events.Replay(tx, r.WebhookID, replay, next, now)
 	}
-	tx.Queue(`UPDATE webhook_replay SET status = 'running', walked = $3, sent = sent + $4, updated_at = $5 WHERE org_id = $1 AND id = $2`,
+	tx.Queue(`UPDATE webhook_replay SET status = 'running', walked = $3, sent = sent + $4, updated_at = $5
+		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), replay, walked, len(next), now)
 	if over = len(next) < room; over {
 		endReplay(tx, replay, "completed")
@@ -58,13 +59,14 @@ func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open 
 	return len(next), over, nil
 }
 
-// room is how many deliveries may be made now: none while an earlier replay goes on.
+// room returns how many deliveries may be created now: none while an earlier replay is running.
 func room(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error) {
 	var waiting int
 	var first bool
 	err := tx.QueryRow(ctx, `
 		SELECT (SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $3 AND status = 'pending'),
-			NOT EXISTS (SELECT FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND completed_at IS NULL AND id < $3)`,
+			NOT EXISTS (SELECT FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND completed_at IS NULL
+			AND id < $3)`,
 		[]any{tx.Org(), r.WebhookID, *r.ID}, &waiting, &first)
 	if err != nil {
 		return 0, fmt.Errorf("count deliveries: %w", err)
@@ -75,21 +77,28 @@ func room(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error
 	return open - waiting, nil
 }
 
-// lockReplay also tells whether its endpoint still wants it: one that was archived does not, and one that was
-// switched off after the replay was asked for does not either.
-func (s *Service) lockReplay(ctx context.Context, tx *postgres.Tx, replay id.ID) (r Replay, walked id.ID, wanted bool, err error) {
+// lockReplay locks a replay and reports whether its endpoint still wants it: not if the endpoint was archived, or
+// disabled after the replay was requested.
+func (s *Service) lockReplay(ctx context.Context, tx *postgres.Tx, replay id.ID) (r Replay, walked id.ID, wanted bool,
+	err error,
+) {
 	rows, err := tx.Query(ctx, `
-		SELECT r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.only_failed, r.status, r.events, r.sent, r.created_at, r.updated_at, r.completed_at,
+		SELECT r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.only_failed, r.status, r.events, r.sent,
+		r.created_at, r.updated_at, r.completed_at,
 			r.walked, e.archived_at IS NULL AND (e.enabled OR r.to_disabled)
 		FROM webhook_replay r JOIN webhook_endpoint e ON e.org_id = r.org_id AND e.id = r.endpoint_id
 		WHERE r.org_id = $1 AND r.id = $2 FOR UPDATE OF r`, tx.Org(), replay)
 	if err != nil {
 		return r, walked, false, err
 	}
-	r, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (Replay, error) { return scanReplay(row, &walked, &wanted) })
+	r, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (Replay, error) {
+		return scanReplay(row, &walked, &wanted)
+	})
 	return r, walked, wanted, err
 }
 
 func endReplay(tx *postgres.Tx, replay id.ID, status string) {
-	tx.Queue(`UPDATE webhook_replay SET status = $3, updated_at = $4, completed_at = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), replay, status, wire.Now())
+	tx.Queue(
+		`UPDATE webhook_replay SET status = $3, updated_at = $4, completed_at = $4 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), replay, status, wire.Now())
 }

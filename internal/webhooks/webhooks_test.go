@@ -32,8 +32,11 @@ func service(t *testing.T) *webhooks.Service {
 func contact() events.Contact {
 	now := wire.Now()
 	return events.Contact{
-		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "<Love & lace>", Stage: "lead", Tag: []string{}, Segment: []string{},
-		Attributes: map[string]any{"seats": 3}, LeadScore: 12.5, Score: events.ContactScore{Probability: 0.125, Confidence: "prior", ModelVersion: "1"}, CreatedAt: now, UpdatedAt: now,
+		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "<Love & lace>", Stage: "lead",
+		Tag: []string{}, Segment: []string{},
+		Attributes: map[string]any{"seats": 3}, LeadScore: 12.5,
+		Score: events.ContactScore{Probability: 0.125, Confidence: "prior", ModelVersion: "1"}, CreatedAt: now,
+		UpdatedAt: now,
 	}
 }
 
@@ -44,7 +47,9 @@ func change(t *testing.T, db *postgres.DB, org id.ID, fn func(tx *postgres.Tx) e
 	}
 }
 
-func create(t *testing.T, s *webhooks.Service, db *postgres.DB, org id.ID, n webhooks.New) (v webhooks.Versioned, shown string) {
+func create(t *testing.T, s *webhooks.Service, db *postgres.DB, org id.ID, n webhooks.New) (v webhooks.Versioned,
+	shown string,
+) {
 	t.Helper()
 	if n.URL == "" {
 		n.URL = "https://example.com/hook"
@@ -59,7 +64,8 @@ func create(t *testing.T, s *webhooks.Service, db *postgres.DB, org id.ID, n web
 func TestAnEventReachesExactlyTheEndpointsOfItsOrgThatWantIt(t *testing.T) {
 	t.Parallel()
 	db, s, org, other := testkit.DB(t), service(t), id.New(), id.New()
-	named, _ := create(t, s, db.App, org, webhooks.New{Events: []string{"contact.updated", "contact.created"}, Enabled: true})
+	named, _ := create(t, s, db.App, org,
+		webhooks.New{Events: []string{"contact.updated", "contact.created"}, Enabled: true})
 	all, _ := create(t, s, db.App, org, webhooks.New{Events: []string{"*"}, Enabled: true})
 	create(t, s, db.App, org, webhooks.New{Events: []string{"contact.archived"}, Enabled: true})
 	create(t, s, db.App, org, webhooks.New{Events: []string{"*"}, Enabled: false})
@@ -71,7 +77,10 @@ func TestAnEventReachesExactlyTheEndpointsOfItsOrgThatWantIt(t *testing.T) {
 
 	ctx := events.WithOrigin(t.Context(), events.Origin{ActorType: "user", ActorID: "u1", RequestID: "r1"})
 	var noted atomic.Int32
-	pushing, err := postgres.Open(t.Context(), postgres.Options{URL: db.URL, Role: postgres.App, AfterCommit: func(_ context.Context, notes []any) { noted.Add(int32(len(notes))) }})
+	pushing, err := postgres.Open(t.Context(),
+		postgres.Options{URL: db.URL, Role: postgres.App, AfterCommit: func(_ context.Context, notes []any) {
+			noted.Add(int32(len(notes)))
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +95,15 @@ func TestAnEventReachesExactlyTheEndpointsOfItsOrgThatWantIt(t *testing.T) {
 	}
 
 	var got, want []string
-	want = []string{named.ID.String() + " contact.created pending webhook.deliver", all.ID.String() + " contact.created pending webhook.deliver"}
+	want = []string{
+		named.ID.String() + " contact.created pending webhook.deliver",
+		all.ID.String() + " contact.created pending webhook.deliver",
+	}
 	conn := testkit.Pgx(t, db.URL)
 	rows, _ := conn.Query(t.Context(), `
 		SELECT d.endpoint_id::text || ' ' || d.event_type || ' ' || d.status || ' ' || j.kind
-		FROM webhook_delivery d JOIN job j ON j.org_id = d.org_id AND j.id = d.id AND j.args->>'delivery' = d.id::text AND j.lane = 'webhooks' AND j.max_attempts = 10 AND j.wake_at IS NOT NULL
+		FROM webhook_delivery d JOIN job j ON j.org_id = d.org_id AND j.id = d.id
+		AND j.args->>'delivery' = d.id::text AND j.lane = 'webhooks' AND j.max_attempts = 10 AND j.wake_at IS NOT NULL
 		JOIN event e ON e.org_id = d.org_id AND e.id = d.event_id`)
 	for rows.Next() {
 		var line string
@@ -125,7 +138,7 @@ func TestARolledBackChangeLeavesNoEventDeliveryOrJob(t *testing.T) {
 		if err := events.Announce(t.Context(), tx, events.ContactCreated{Contact: contact()}); err != nil {
 			return err
 		}
-		if err := tx.Flush(t.Context()); err != nil { // so that the rows were really there
+		if err := tx.Flush(t.Context()); err != nil { // checks that the rows existed
 			return err
 		}
 		return changed
@@ -144,7 +157,9 @@ func TestATypeThatIsReservedOrUnknownCannotBeAnnounced(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	for _, name := range []string{"email.opened", "contact.exploded"} {
-		if err := db.App.Tx(t.Context(), id.New(), func(tx *postgres.Tx) error { return events.Announce(t.Context(), tx, named(name)) }); err == nil {
+		if err := db.App.Tx(t.Context(), id.New(), func(tx *postgres.Tx) error {
+			return events.Announce(t.Context(), tx, named(name))
+		}); err == nil {
 			t.Errorf("%s was announced", name)
 		}
 	}
@@ -175,7 +190,7 @@ func TestATailingReaderOfTheFeedMissesNothingAndSeesNothingTwice(t *testing.T) {
 						}
 						written.Store(c.ID.String(), true)
 					}
-					// Some hold their transaction open, so that later ones commit first.
+					// Some transactions stay open, so that later ones commit first.
 					if n%4 == 0 {
 						_, err := tx.Exec(t.Context(), "SELECT pg_sleep(0.01)")
 						return err
@@ -241,16 +256,18 @@ func TestTheFeedKeepsToItsOrgAndToTheTypesAskedFor(t *testing.T) {
 		})
 	}
 	settle(t, db)
-	if got := feed(t, db.App, a, 0, nil); len(got) != 2 || got[0].Type != "contact.created" || got[1].Type != "contact.archived" {
+	if got := feed(t, db.App, a, 0, nil); len(got) != 2 || got[0].Type != "contact.created" ||
+		got[1].Type != "contact.archived" {
 		t.Errorf("%d events of org a", len(got))
 	}
-	if got := feed(t, db.App, b, 0, []string{"contact.archived", "deal.won"}); len(got) != 1 || got[0].Type != "contact.archived" || got[0].OrgID != b {
+	if got := feed(t, db.App, b, 0, []string{"contact.archived", "deal.won"}); len(got) != 1 ||
+		got[0].Type != "contact.archived" || got[0].OrgID != b {
 		t.Errorf("%d archived events of org b", len(got))
 	}
 }
 
-// settle waits until all that is committed is below the horizon: a transaction that is open anywhere in the
-// server, such as another test's CREATE DATABASE, holds it back.
+// settle waits until everything committed is below the horizon: a transaction open anywhere in the server, such as
+// another test's CREATE DATABASE, holds it back.
 func settle(t *testing.T, db *testkit.Database) {
 	t.Helper()
 	conn := testkit.Pgx(t, db.URL)
@@ -269,7 +286,7 @@ func settle(t *testing.T, db *testkit.Database) {
 
 func feed(t *testing.T, db *postgres.DB, org id.ID, after int64, types []string) (page []*events.Stored) {
 	t.Helper()
-	if err := db.View(t.Context(), org, func(tx *postgres.Tx) (err error) {
+	if err := db.ReadTx(t.Context(), org, func(tx *postgres.Tx) (err error) {
 		page, err = events.Feed(t.Context(), tx, after, types, 50)
 		return err
 	}); err != nil {
@@ -295,19 +312,35 @@ func TestTheFieldsOfAnEndpointAreHeldToTheRules(t *testing.T) {
 		code    fault.Code
 		pointer string
 	}{
-		"no events":           {func(n *webhooks.New) { n.Events = nil }, fault.ValidationFailed, "#/events"},
-		"an unknown event":    {func(n *webhooks.New) { n.Events = []string{"contact.created", "contact.deleted"} }, fault.ValidationFailed, "#/events/1"},
-		"a short secret":      {func(n *webhooks.New) { n.Secret = strings.Repeat("x", 15) }, fault.ValidationFailed, "#/secret"},
-		"a long secret":       {func(n *webhooks.New) { n.Secret = strings.Repeat("x", 129) }, fault.ValidationFailed, "#/secret"},
-		"whsec_ not base64":   {func(n *webhooks.New) { n.Secret = "whsec_this is no base64 text" }, fault.ValidationFailed, "#/secret"},
-		"whsec_ of 23 bytes":  {func(n *webhooks.New) { n.Secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=" }, fault.ValidationFailed, "#/secret"},
-		"whsec_ in two lines": {func(n *webhooks.New) { n.Secret = "whsec_MDEyMzQ1Njc4OTAx\nMjM0NTY3ODkwMTIz" }, fault.ValidationFailed, "#/secret"},
-		"plain http":          {func(n *webhooks.New) { n.URL = "http://example.com/" }, fault.URLNotAllowed, "#/url"},
-		"a private address":   {func(n *webhooks.New) { n.URL = "https://10.1.2.3/" }, fault.URLNotAllowed, "#/url"},
-		"no URL":              {func(n *webhooks.New) { n.URL = "hello" }, fault.URLNotAllowed, "#/url"},
-		"a port out of range": {func(n *webhooks.New) { n.URL = "https://example.com:123456/" }, fault.ValidationFailed, "#/url"},
-		"a long description":  {func(n *webhooks.New) { n.Description = strings.Repeat("é", 501) }, fault.ValidationFailed, "#/description"},
-		"a rate limit of 0":   {func(n *webhooks.New) { n.RateLimit = new(int) }, fault.ValidationFailed, "#/rate_limit"},
+		"no events": {func(n *webhooks.New) { n.Events = nil }, fault.ValidationFailed, "#/events"},
+		"an unknown event": {func(n *webhooks.New) {
+			n.Events = []string{"contact.created", "contact.deleted"}
+		}, fault.ValidationFailed, "#/events/1"},
+		"a short secret": {func(n *webhooks.New) {
+			n.Secret = strings.Repeat("x", 15)
+		}, fault.ValidationFailed, "#/secret"},
+		"a long secret": {func(n *webhooks.New) {
+			n.Secret = strings.Repeat("x", 129)
+		}, fault.ValidationFailed, "#/secret"},
+		"whsec_ not base64": {func(n *webhooks.New) {
+			n.Secret = "whsec_this is no base64 text"
+		}, fault.ValidationFailed, "#/secret"},
+		"whsec_ of 23 bytes": {func(n *webhooks.New) {
+			n.Secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI="
+		}, fault.ValidationFailed, "#/secret"},
+		"whsec_ in two lines": {func(n *webhooks.New) {
+			n.Secret = "whsec_MDEyMzQ1Njc4OTAx\nMjM0NTY3ODkwMTIz"
+		}, fault.ValidationFailed, "#/secret"},
+		"plain http":        {func(n *webhooks.New) { n.URL = "http://example.com/" }, fault.URLNotAllowed, "#/url"},
+		"a private address": {func(n *webhooks.New) { n.URL = "https://10.1.2.3/" }, fault.URLNotAllowed, "#/url"},
+		"no URL":            {func(n *webhooks.New) { n.URL = "hello" }, fault.URLNotAllowed, "#/url"},
+		"a port out of range": {func(n *webhooks.New) {
+			n.URL = "https://example.com:123456/"
+		}, fault.ValidationFailed, "#/url"},
+		"a long description": {func(n *webhooks.New) {
+			n.Description = strings.Repeat("é", 501)
+		}, fault.ValidationFailed, "#/description"},
+		"a rate limit of 0": {func(n *webhooks.New) { n.RateLimit = new(int) }, fault.ValidationFailed, "#/rate_limit"},
 	} {
 		n := good
 		c.spoil(&n)
@@ -320,14 +353,21 @@ func TestTheFieldsOfAnEndpointAreHeldToTheRules(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	for _, chosen := range []string{strings.Repeat("é", 16), strings.Repeat("x", 128), "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"} {
+	for _, chosen := range []string{
+		strings.Repeat("é", 16), strings.Repeat("x", 128),
+		"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz",
+	} {
 		n := good
 		n.Secret = chosen
 		if _, shown := create(t, s, db.App, org, n); shown != chosen {
 			t.Errorf("chose %q, shown %q", chosen, shown)
 		}
 	}
-	if _, shown := create(t, s, db.App, org, webhooks.New{URL: "http://127.0.0.1:9090/sandbox/inbox/demo", Events: []string{"*"}}); len(shown) != len("whsec_")+44 {
+	if _, shown := create(t, s, db.App, org,
+		webhooks.New{
+			URL:    "http://127.0.0.1:9090/sandbox/inbox/demo",
+			Events: []string{"*"},
+		}); len(shown) != len("whsec_")+44 {
 		t.Errorf("made %q", shown)
 	}
 	if n := count(t, db, "webhook_endpoint"); n != 4 {
@@ -341,7 +381,8 @@ func TestAStoredSecretIsSealed(t *testing.T) {
 	chosen := "correct horse battery staple"
 	create(t, s, db.App, id.New(), webhooks.New{Events: []string{"*"}, Secret: chosen})
 	var row string
-	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), "SELECT encode(secret, 'escape') || w::text FROM webhook_endpoint w").Scan(&row); err != nil {
+	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		"SELECT encode(secret, 'escape') || w::text FROM webhook_endpoint w").Scan(&row); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(row, chosen) || strings.Contains(row, fmt.Sprintf("%x", chosen)) {
@@ -353,7 +394,8 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 	t.Parallel()
 	db, s, org := testkit.DB(t), service(t), id.New()
 	limit := 5
-	v, _ := create(t, s, db.App, org, webhooks.New{Events: []string{"*"}, Description: "mine", RateLimit: &limit, Enabled: true})
+	v, _ := create(t, s, db.App, org,
+		webhooks.New{Events: []string{"*"}, Description: "mine", RateLimit: &limit, Enabled: true})
 	patch := func(p webhooks.Patch) (got webhooks.Versioned, err error) {
 		err = db.App.Tx(t.Context(), org, func(tx *postgres.Tx) (err error) {
 			got, err = s.Update(t.Context(), tx, v.ID, p, func(webhooks.Versioned) error { return nil })
@@ -364,14 +406,22 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 	if got, err := patch(webhooks.Patch{}); err != nil || got.Edit != 1 || got.UpdatedAt != v.UpdatedAt {
 		t.Errorf("an empty patch: %+v, %v", got, err)
 	}
-	if got, err := patch(webhooks.Patch{Description: wire.Some("mine"), Events: wire.Some([]string{"*", "*"})}); err != nil || got.Edit != 1 {
+	if got, err := patch(webhooks.Patch{
+		Description: wire.Some("mine"),
+		Events:      wire.Some([]string{"*", "*"}),
+	}); err != nil || got.Edit != 1 {
 		t.Errorf("a patch to the same: %+v, %v", got, err)
 	}
-	got, err := patch(webhooks.Patch{RateLimit: wire.Field[int]{Set: true, Null: true}, Description: wire.Field[string]{Set: true, Null: true}, Enabled: wire.Some(false)})
-	if err != nil || got.RateLimit != nil || got.Description != "" || got.Enabled || got.Edit != 2 || got.URL != v.URL || !got.UpdatedAt.After(v.UpdatedAt.Time) {
+	got, err := patch(webhooks.Patch{
+		RateLimit:   wire.Field[int]{Set: true, Null: true},
+		Description: wire.Field[string]{Set: true, Null: true}, Enabled: wire.Some(false),
+	})
+	if err != nil || got.RateLimit != nil || got.Description != "" || got.Enabled || got.Edit != 2 ||
+		got.URL != v.URL || !got.UpdatedAt.After(v.UpdatedAt.Time) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := patch(webhooks.Patch{URL: wire.Field[string]{Set: true, Null: true}}); !fault.Is(err, fault.ValidationFailed) {
+	if _, err := patch(webhooks.Patch{URL: wire.Field[string]{Set: true, Null: true}}); !fault.Is(err,
+		fault.ValidationFailed) {
 		t.Errorf("url null: %v", err)
 	}
 	if _, err := patch(webhooks.Patch{URL: wire.Some("https://localhost/")}); !fault.Is(err, fault.URLNotAllowed) {

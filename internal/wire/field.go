@@ -14,7 +14,7 @@ type Field[T any] struct {
 	Value T
 }
 
-// Some is a Field that carries v.
+// Some returns a Field with the value v.
 func Some[T any](v T) Field[T] { return Field[T]{Set: true, Value: v} }
 
 // UnmarshalJSON is only called for members that are present.
@@ -31,8 +31,9 @@ func (f *Field[T]) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// whole reads the integers that encoding/json takes for none, such as 1000.0 and 1e3: to JSON Schema (2020-12, 4.2.3)
-// they are. Beyond 2^53 they are refused, for who writes them so has no more exact ones.
+// whole parses integers that encoding/json does not accept as integers, such as 1000.0 and 1e3; JSON Schema (2020-12,
+// 4.2.3) does. It refuses integers beyond 2^53, because a client that writes them in this form does not have them
+// exactly.
 func whole(b []byte, n *int64) bool {
 	x, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
@@ -42,7 +43,7 @@ func whole(b []byte, n *int64) bool {
 	return true
 }
 
-// Apply writes the member to *at if it was sent; null writes the zero value.
+// Apply stores the member in *at if it was sent. null stores the zero value.
 func (f Field[T]) Apply(at *T) {
 	if !f.Set {
 		return

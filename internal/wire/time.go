@@ -1,4 +1,4 @@
-// Package wire holds the few types whose JSON form is part of the contract everywhere.
+// Package wire defines the types with a JSON form that is part of the API contract everywhere.
 package wire
 
 import (
@@ -11,25 +11,25 @@ import (
 
 const layout = "2006-01-02T15:04:05.000000Z"
 
-// Time is a moment in UTC with exactly six fraction digits, as Postgres keeps it and the API shows it.
+// Time is a time in UTC with exactly six fraction digits, as Postgres stores it and the API shows it.
 type Time struct{ time.Time }
 
-// Now is the present, cut to the microsecond so that what is answered equals what is stored.
+// Now returns the current time, truncated to the microsecond so that the returned time equals the stored one.
 func Now() Time { return At(time.Now()) }
 
-// At is t in UTC, cut to the microsecond.
+// At returns t in UTC, truncated to the microsecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
 
-// String is RFC 3339 in UTC with six fraction digits.
+// String returns t in RFC 3339 in UTC with six fraction digits.
 func (t Time) String() string { return t.UTC().Format(layout) }
 
-// MarshalText writes String.
+// MarshalText returns String.
 func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON is needed because the embedded time.Time has one of its own.
+// MarshalJSON overrides the method of the embedded time.Time.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
-// UnmarshalText reads any RFC 3339 time and keeps microseconds in UTC.
+// UnmarshalText parses any RFC 3339 time and truncates it to microseconds in UTC.
 func (t *Time) UnmarshalText(b []byte) error {
 	at, err := time.Parse(time.RFC3339Nano, string(b))
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Time) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a string as UnmarshalText does.
+// UnmarshalJSON parses a string as UnmarshalText does.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil

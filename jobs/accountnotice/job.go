@@ -1,5 +1,5 @@
-// Package accountnotice acts on what a provider told us of a person: that they removed our application, or that their data
-// are to be erased.
+// Package accountnotice processes a provider's notice about a person: that the person removed our application, or that
+// the person's data must be erased.
 package accountnotice
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 )
 
-// Args name a notice.
+// Args identifies a notice.
 type Args struct {
 	Notice id.ID `json:"notice"`
 }
 
-// Kind is the platform's own: the person's logins may be of several orgs, each of which is a transaction. Broken off it
-// is done again from the start. Its tries span some hours: an erasure that was promised outlasts an outage.
+// Kind is a platform job, because the person's logins may belong to several orgs. Each org is a transaction. An
+// interrupted run starts over. The attempts span several hours, so that a promised erasure outlasts an outage.
 var Kind = queue.Define[Args]("account.notice", queue.Options{Lane: queue.Critical, MaxAttempts: 15})
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	App, System *postgres.DB
 	Social      *social.Service
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work acts on the notice.
+// Work processes the notice.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	return j.Social.ActOn(ctx, j.App, j.System, run.Args.Notice)
 }

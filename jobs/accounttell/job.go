@@ -1,5 +1,5 @@
-// Package accounttell writes to an org's owners and admins that a login at a social network or ad platform has ended, and
-// which accounts need somebody to log in again.
+// Package accounttell notifies an org's owners and admins that a login at a social network or ad platform has ended,
+// and lists the accounts that need a new login.
 package accounttell
 
 import (
@@ -7,10 +7,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name a grant of the job's org.
+// Args identifies a grant of the job's org.
 type Args struct {
 	Grant id.ID `json:"grant"`
 }
 
-// Kind only writes rows, one mail and its job for each person: exactly once.
+// Kind only writes rows, one mail and its job per person, so it runs exactly once.
 var Kind = queue.Define[Args]("account.tell", queue.Options{Lane: queue.Critical})

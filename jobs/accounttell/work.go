@@ -11,20 +11,22 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
-	Box    *secret.Box
+	Box    *secret.Sealer
 	Social *social.Service
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work writes the mails. A grant that is well again meanwhile is no news any more.
+// Work writes the mails. It writes none if the grant works again.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	loss, ok, err := j.Social.LossOf(ctx, tx, run.Args.Grant)
 	if err != nil || !ok {
 		return err
 	}
-	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message { return mail.AccountsLost(to, loss.Name, loss.Accounts) })
+	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
+		return mail.AccountsLost(to, loss.Name, loss.Accounts)
+	})
 }

@@ -1,4 +1,4 @@
-// Package accountwarn writes to an org's owners and admins that a login at a social network or ad platform will end.
+// Package accountwarn notifies an org's owners and admins that a login at a social network or ad platform will end.
 package accountwarn
 
 import (
@@ -6,10 +6,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name a grant of the job's org.
+// Args identifies a grant of the job's org.
 type Args struct {
 	Grant id.ID `json:"grant"`
 }
 
-// Kind only writes rows, one mail and its job for each person: exactly once.
+// Kind only writes rows, one mail and its job per person, so it runs exactly once.
 var Kind = queue.Define[Args]("account.warn", queue.Options{})

@@ -1,5 +1,5 @@
-// Package adaccountsync looks which accounts a login reaches and what they are called: ad accounts once a day, and those
-// that have tokens of their own, such as Facebook's pages, whenever the login's token was renewed.
+// Package adaccountsync reads which accounts a login can reach and their names. It reads ad accounts once a day.
+// Accounts with their own tokens, such as Facebook pages, it reads whenever the login's token was renewed.
 package adaccountsync
 
 import (
@@ -11,24 +11,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name a grant of the job's org.
+// Args identifies a grant of the job's org.
 type Args struct {
 	Grant id.ID `json:"grant"`
 }
 
-// Kind asks a provider about one login. A day later it is asked again, so that a provider that is away costs nothing but the day.
-var Kind = queue.Define[Args]("adaccounts.sync", queue.Options{Lane: queue.Bulk, MaxAttempts: 5, Timeout: 2 * time.Minute, Backoff: func(failed int) time.Duration {
-	return queue.Jitter(time.Duration(failed)*15*time.Minute, 0.3)
-}})
+// Kind reads the accounts of one login from its provider. It runs again a day later, so an unavailable provider costs
+// at most a day.
+var Kind = queue.Define[Args]("adaccounts.sync",
+	queue.Options{Lane: queue.Bulk, MaxAttempts: 5, Timeout: 2 * time.Minute, Backoff: func(failed int) time.Duration {
+		return queue.Jitter(time.Duration(failed)*15*time.Minute, 0.3)
+	}})
 
-// Ask asks, in tx, for a look at the accounts of a grant now. It has no dedupe key: a look that waits for its hour, or
-// that goes on, may be with a token of before.
+// Ask enqueues, in tx, a sync of a grant's accounts now. It uses no dedupe key, because a waiting or running sync may
+// use an older token.
 func Ask(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
 	return Kind.Add(ctx, tx, Args{Grant: grant})
 }
 
-// DailyArgs are none: the job is the platform's own.
+// DailyArgs is empty: the job is the platform's.
 type DailyArgs struct{}
 
-// Daily adds a job for every login at an ad platform, spread over some hours, and tells of the logins that end.
+// Daily adds a sync for every login at an ad platform, spread over several hours, and enqueues warnings about logins
+// that will end.
 var Daily = queue.Define[DailyArgs]("adaccounts.daily", queue.Options{Lane: queue.Bulk, Timeout: 10 * time.Minute})

@@ -1,4 +1,5 @@
-// Package aisweep charges AI tokens that were reserved by a request whose process died: nobody knows what was used, so the estimate is.
+// Package aisweep charges AI tokens that a request reserved before its process died. The actual usage is unknown, so
+// the estimate is charged.
 package aisweep
 
 import (
@@ -12,27 +13,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the job is the platform's own.
+// Args is empty: the job is the platform's.
 type Args struct{}
 
-// Kind is asked for by the timetable.
+// Kind is enqueued by the timetable.
 var Kind = queue.Define[Args]("ai.sweep", queue.Options{Lane: queue.Critical, MaxAttempts: 3, Timeout: time.Minute})
 
-// Job sweeps.
+// Job has the dependencies of the work.
 type Job struct {
 	App, System *postgres.DB
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// atOnce is how many reservations one transaction sweeps.
+// atOnce is how many reservations one transaction charges.
 const atOnce = 200
 
-// Work sweeps org by org. Run again it finds nothing.
+// Work sweeps one org after another. A repeated run finds nothing to charge.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var orgs []id.ID
-	if err := j.System.View(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+	if err := j.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		orgs, err = ai.Lost(ctx, tx)
 		return err
 	}); err != nil {

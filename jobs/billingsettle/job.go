@@ -1,5 +1,5 @@
-// Package billingsettle looks after a change of plan whose process may have died: it asks the payment processor the
-// same once more and closes the change.
+// Package billingsettle completes a change of plan if its process may have died: it repeats the same call to the
+// payment processor and closes the change.
 package billingsettle
 
 import (
@@ -9,16 +9,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the change, of the job's org.
+// Args identifies a change of the job's org.
 type Args struct {
 	Change id.ID `json:"change"`
 }
 
-// After is how long a change is left to the request that began it.
+// After is how long the request that began a change has to complete it.
 const After = 20 * time.Second
 
-// Kind is added with each change, for the moment when its own request must have ended. While the payment processor is
-// away it waits without spending a try.
+// Kind is added with each change and becomes due when the change's request must have ended. While the payment processor
+// is unavailable it waits without spending an attempt.
 var Kind = queue.Define[Args]("billing.settle", queue.Options{
 	Lane: queue.Critical, MaxAttempts: 100, Timeout: time.Minute,
 	Backoff: func(failed int) time.Duration {

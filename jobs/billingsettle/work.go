@@ -7,10 +7,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct{ Billing *billing.Service }
 
-// Work closes the change, if it is still in flight.
+// Work completes the change if it is still in flight.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	err := j.Billing.Recover(ctx, run.Org, run.Args.Change)
 	if err != nil && billing.Away(err) {

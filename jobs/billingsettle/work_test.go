@@ -17,8 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 )
 
-// TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce takes a change in flight through an outage, which costs no try,
-// to its end, and once more. What a killed process leaves behind is tried with a real worker in worker/billing_test.go.
+// TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce runs a change in flight through an outage, which spends no
+// attempt, to its end, and runs it again. worker/billing_test.go tests killed processes with a real worker.
 func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
@@ -26,9 +26,13 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 	t.Cleanup(box.Close)
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler),
-		Account: billing.Account{Key: "sk_test_settle", URL: "http://stripe.test", HTTP: &http.Client{Transport: box.Transport()}},
+		Account: billing.Account{
+			Key: "sk_test_settle", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: box.Transport()},
+		},
 		Remind: func(ctx context.Context, tx *postgres.Tx, change id.ID) error {
-			return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change}, queue.At(time.Now().Add(billingsettle.After)))
+			return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change},
+				queue.At(time.Now().Add(billingsettle.After)))
 		},
 		Audit: func(context.Context, *postgres.Tx, billing.Act) {},
 	})
@@ -40,17 +44,21 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	box.Break(stripe.Fault{Kind: stripe.CutBefore, Method: http.MethodPost, Path: "/v1/subscriptions", Times: -1})
-	if a, err := s.Change(ctx, org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Call{}); !billing.Away(err) {
+	if a, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
+		billing.Call{}); !billing.Away(err) {
 		t.Fatalf("%+v, %v; want Stripe away", a, err)
 	}
 	var args []byte
 	var after float64
-	if err := sql.QueryRow(ctx, "SELECT args, extract(epoch FROM run_at - now()) FROM job WHERE org_id = $1 AND kind = 'billing.settle'", org).Scan(&args, &after); err != nil || after > 20 {
+	if err := sql.QueryRow(ctx,
+		"SELECT args, extract(epoch FROM run_at - now()) FROM job WHERE org_id = $1 AND kind = 'billing.settle'", org).
+		Scan(&args, &after); err != nil || after > 20 {
 		t.Fatalf("the job that looks after the change comes in %v s, %v", after, err)
 	}
 	handler := billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work)
 	work := func() error {
-		return handler.Call(ctx, &queue.Claimed{ID: id.New(), Org: org, Kind: handler.Kind, Raw: args, CreatedAt: time.Now()})
+		return handler.Call(ctx,
+			&queue.Claimed{ID: id.New(), Org: org, Kind: handler.Kind, Raw: args, CreatedAt: time.Now()})
 	}
 	if d, waits := queue.SnoozeOf(work()); !waits || d > 10*time.Second {
 		t.Errorf("Stripe away: waits %v for %s", waits, d)
@@ -63,7 +71,9 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 	}
 	var plan string
 	var told, charges int
-	if err := sql.QueryRow(ctx, "SELECT plan, (SELECT count(*) FROM event e WHERE e.org_id = s.org_id AND type = 'plan.changed') FROM subscription s WHERE org_id = $1", org).Scan(&plan, &told); err != nil {
+	if err := sql.QueryRow(ctx,
+		"SELECT plan, (SELECT count(*) FROM event e WHERE e.org_id = s.org_id AND type = 'plan.changed') FROM "+
+			"subscription s WHERE org_id = $1", org).Scan(&plan, &told); err != nil {
 		t.Fatal(err)
 	}
 	all, err := box.Ledger(ctx, "", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Hook fails changes whose job is dead or was dropped, for good: the org's next change begins, and a run of the old job
-// finds nothing to do.
+// Hook fails changes with a job that is dead or was dropped. The failure is final: the org's next change begins, and a
+// later run of the old job finds nothing to do.
 func Hook() queue.Hook {
 	return Kind.Hook(func(ctx context.Context, tx *postgres.Tx, all []Args) error {
 		for _, a := range all {

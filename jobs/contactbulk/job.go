@@ -1,4 +1,4 @@
-// Package contactbulk does changes of many contacts.
+// Package contactbulk executes changes of many contacts.
 package contactbulk
 
 import (
@@ -8,24 +8,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the change, whose row holds what is asked for and how far it is.
+// Args identifies a change. Its row holds the request and the progress.
 type Args struct {
 	Bulk id.ID `json:"bulk"`
 }
 
-// Kind is asked for in the transaction that writes a change down. Each step is a transaction of its own that holds the
-// change's row, so that a run may be killed, or go on twice. Its attempts outlast a Postgres that is away for long.
+// Kind is enqueued in the transaction that stores a change. Each step is a separate transaction that locks the change's
+// row, so a run may be killed or run twice. The attempts outlast a long outage of Postgres.
 var Kind = queue.Define[Args]("contact.bulk", queue.Options{
 	Lane: queue.Bulk, MaxAttempts: 50, Timeout: time.Minute,
 	Backoff: func(int) time.Duration { return queue.Jitter(2*time.Second, 0.2) },
 })
 
-// Pace is how quickly changes go.
+// Pace is the speed of changes.
 type Pace struct {
-	Visit time.Duration // for which a run keeps its slot before others have their turn
-	Rest  float64       // between two steps, in parts of the time that the step took: what is left to others
-	Wait  time.Duration // until it looks again whether the change before it is over
+	Visit time.Duration // how long a run keeps its slot
+	Rest  float64       // pause between two steps, as a fraction of the step's time
+	Wait  time.Duration // interval of checks for the end of the previous change
 }
 
-// Usual leaves others a quarter of the time.
+// Usual returns the default pace, which leaves a quarter of the time to other work.
 func Usual() Pace { return Pace{Visit: 10 * time.Second, Rest: 0.35, Wait: time.Second} }

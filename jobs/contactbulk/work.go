@@ -15,19 +15,19 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	App    *postgres.DB
 	Plans  *plans.Catalogue
 	Scores *models.Book
 	Pace   Pace
-	Part   int // contacts of a step; 0: the usual
+	Part   int // contacts per step; 0: the default
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work steps until the change is over, resting between the steps.
+// Work executes steps until the change is over, with a pause after each step.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	for end := time.Now().Add(j.Pace.Visit); ; {
 		var at bulk.Stage
@@ -59,10 +59,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 }
 
-// stays is what a change says that failed.
+// stays is the message of a failed change.
 const stays = "It could not go on. What was done so far stays."
 
-// failed is err; with the last try the change itself has failed.
+// failed returns err. After the last attempt it also marks the change as failed.
 func (j Job) failed(run *queue.Run[Args], err error) error {
 	if run.Last() && !errors.Is(err, context.Canceled) {
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
@@ -72,14 +72,14 @@ func (j Job) failed(run *queue.Run[Args], err error) error {
 	return err
 }
 
-// room is what the org's plan leaves for contacts that are restored. The commit decides.
+// room returns how many contacts the org's plan allows to restore. The commit enforces the limit.
 func (j Job) room(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
 	space, err := j.Plans.Room(ctx, tx, plans.Contacts)
 	return &contacts.Room{Left: space.Left, Full: space.Full}, err
 }
 
-// score settles the scores of those that were changed, and asks for those of contacts that are back: the model may be
-// another one since they were archived.
+// score records the scores of changed contacts and enqueues the scoring of restored contacts, because the model may
+// have changed since they were archived.
 func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 	var back []id.ID
 	var changed []contacts.Change

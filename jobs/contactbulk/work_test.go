@@ -27,7 +27,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 )
 
-// child is what a process of its own works on, to be killed: a database, an org and a change.
+// child is the database, org and change of a separate process that the test kills.
 var child = flag.String("child", "", "database, org and change, for the test of kills")
 
 func TestMain(m *testing.M) {
@@ -49,11 +49,17 @@ func TestMain(m *testing.M) {
 func job(db *postgres.DB, part int) contactbulk.Job {
 	pace := contactbulk.Usual()
 	pace.Rest = 0
-	return contactbulk.Job{App: db, Plans: plans.Standard(), Scores: models.NewBook(db, slog.New(slog.DiscardHandler)), Pace: pace, Part: part}
+	return contactbulk.Job{
+		App: db, Plans: plans.Standard(),
+		Scores: models.NewBook(db, slog.New(slog.DiscardHandler)), Pace: pace, Part: part,
+	}
 }
 
 func run(org, which id.ID, attempt int) *queue.Run[contactbulk.Args] {
-	return &queue.Run[contactbulk.Args]{Claimed: &queue.Claimed{Org: org, Attempt: attempt, MaxAttempts: 2}, Args: contactbulk.Args{Bulk: which}}
+	return &queue.Run[contactbulk.Args]{
+		Claimed: &queue.Claimed{Org: org, Attempt: attempt, MaxAttempts: 2},
+		Args:    contactbulk.Args{Bulk: which},
+	}
 }
 
 // desk is an org with contacts.
@@ -82,14 +88,17 @@ func (d *desk) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 	}
 }
 
-// people makes n contacts: every second one a customer, every tenth one archived, tagged a and b in turn.
+// people makes n contacts: every second one a customer, every tenth one archived, tagged a and b alternately.
 func (d *desk) people(n int) {
 	d.Helper()
 	var ids []id.ID
 	for some := range slices.Chunk(make([]int, n), 1000) {
 		rows := make([]contacts.Upsert, len(some))
 		for i := range rows {
-			rows[i].Patch = contacts.Patch{Email: wire.Some(fmt.Sprintf("p%d@acme.example", len(ids)+i)), FirstName: wire.Some("A"), LastName: wire.Some("B")}
+			rows[i].Patch = contacts.Patch{
+				Email:     wire.Some(fmt.Sprintf("p%d@acme.example", len(ids)+i)),
+				FirstName: wire.Some("A"), LastName: wire.Some("B"),
+			}
 			rows[i].Stage = wire.Some([]string{"customer", "lead"}[i%2])
 			rows[i].Tag = wire.Some([][]string{{"a"}, {"x", "a", "b"}, {"b"}}[i%3])
 		}
@@ -118,7 +127,8 @@ func (d *desk) ask(a bulk.Action, filter string, dry bool) (b bulk.Bulk) {
 		if filter != "" {
 			where = json.RawMessage(filter)
 		}
-		b, err = bulk.Ask(events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: "ada", RequestID: "r1"}), tx, a, where, dry)
+		b, err = bulk.Ask(events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: "ada", RequestID: "r1"}),
+			tx, a, where, dry)
 		return err
 	})
 	return b
@@ -154,7 +164,7 @@ func titled(title string) bulk.Action {
 	return bulk.OfPatch(&contacts.Patch{JobTitle: wire.Some(title)})
 }
 
-// Whoever is worked twice would be unchanged the second time, and whoever is left out would miss in the sum.
+// A contact processed twice would be unchanged the second time; a skipped contact would be missing in the sum.
 func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -189,14 +199,17 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.get(b.ID)
-	if got.Status != bulk.Completed || int(got.RowsTotal) != want || int(got.RowsChanged) != want || got.RowsUnchanged != 0 || got.RowsFailed != 0 {
+	if got.Status != bulk.Completed || int(got.RowsTotal) != want || int(got.RowsChanged) != want ||
+		got.RowsUnchanged != 0 || got.RowsFailed != 0 {
 		t.Errorf("%+v, want %d", got, want)
 	}
 	for what, c := range map[string][2]int{
-		"changed":                 {d.one(`SELECT count(*) FROM contact WHERE job_title = 'CEO' AND edit = 2`), want},
-		"told":                    {d.one(`SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.updated' AND actor_id = 'ada' AND request_id = 'r1'`), want},
-		"told at all":             {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
-		"others":                  {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
+		"changed": {d.one(`SELECT count(*) FROM contact WHERE job_title = 'CEO' AND edit = 2`), want},
+		"told": {d.one(`SELECT count(DISTINCT data -> 'object' ->> 'id') FROM event
+			WHERE type = 'contact.updated' AND actor_id = 'ada' AND request_id = 'r1'`), want},
+		"told at all": {d.one(`SELECT count(*) FROM event WHERE type = 'contact.updated'`), want},
+		"others": {d.one(`SELECT count(*) FROM contact WHERE job_title IS NOT NULL
+			AND (stage <> 'customer' OR archived_at IS NOT NULL)`), 0},
 		"left of the ids":         {d.one(`SELECT count(*) FROM contact_bulk_part`), 0},
 		"whose new score is kept": {d.one(`SELECT count(DISTINCT contact_id) FROM score_history`), want},
 		"kept scores":             {d.one(`SELECT count(*) FROM score_history`), want},
@@ -207,12 +220,13 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 	}
 }
 
-// Each of these takes contacts out of what its own filter selects, or puts others in.
+// Each action removes contacts from its own filter's selection, or adds others.
 func TestAnActionThatMovesItsOwnFilterWorksWhomItHeldAtTheStart(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.people(120)
-	live, archived := d.one(`SELECT count(*) FROM contact WHERE archived_at IS NULL`), d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`)
+	live, archived := d.one(`SELECT count(*) FROM contact WHERE archived_at IS NULL`),
+		d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`)
 	tagged := func(tag string, archived bool) int {
 		return d.one(`SELECT count(*) FROM contact_tag WHERE tag = $1 AND archived = $2`, tag, archived)
 	}
@@ -223,37 +237,79 @@ func TestAnActionThatMovesItsOwnFilterWorksWhomItHeldAtTheStart(t *testing.T) {
 		filter         string
 		total, changed int
 	}{
-		{"to another stage", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("lead")}), customers, d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`), -1},
-		{"back, all", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("customer")}), `{"field":"stage","op":"eq","value":"lead"}`, live, -1},
-		{"a tag out of its own filter", bulk.Action{Type: bulk.Tag, Add: []string{"c"}, Remove: []string{"a"}}, `{"field":"tag","op":"eq","value":"a"}`, a, -1},
-		{"a tag that is there", bulk.Action{Type: bulk.Tag, Add: []string{"c"}}, `{"field":"tag","op":"eq","value":"c"}`, a, 0},
-		{"into a segment", bulk.Action{Type: bulk.Segment, Add: []string{"q3"}}, `{"field":"tag","op":"eq","value":"c"}`, a, -1},
-		{"out of it", bulk.Action{Type: bulk.Segment, Remove: []string{"q3"}}, `{"field":"segment","op":"eq","value":"q3"}`, a, -1},
+		{
+			"to another stage", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("lead")}), customers,
+			d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`), -1,
+		},
+		{
+			"back, all", bulk.OfPatch(&contacts.Patch{Stage: wire.Some("customer")}),
+			`{"field":"stage","op":"eq","value":"lead"}`, live, -1,
+		},
+		{
+			"a tag out of its own filter",
+			bulk.Action{Type: bulk.Tag, Add: []string{"c"}, Remove: []string{"a"}},
+			`{"field":"tag","op":"eq","value":"a"}`, a, -1,
+		},
+		{
+			"a tag that is there",
+			bulk.Action{Type: bulk.Tag, Add: []string{"c"}},
+			`{"field":"tag","op":"eq","value":"c"}`, a, 0,
+		},
+		{
+			"into a segment",
+			bulk.Action{Type: bulk.Segment, Add: []string{"q3"}},
+			`{"field":"tag","op":"eq","value":"c"}`, a, -1,
+		},
+		{
+			"out of it",
+			bulk.Action{Type: bulk.Segment, Remove: []string{"q3"}},
+			`{"field":"segment","op":"eq","value":"q3"}`, a, -1,
+		},
 		{"a tag's name, archived too", bulk.Action{Type: bulk.RenameTag, Tag: "a", To: "z"}, ``, aAway, -1},
-		{"onto another", bulk.Action{Type: bulk.RenameTag, Tag: "b", To: "x"}, ``, tagged("b", false) + tagged("b", true), -1},
+		{
+			"onto another",
+			bulk.Action{Type: bulk.RenameTag, Tag: "b", To: "x"},
+			``,
+			tagged("b", false) + tagged("b", true), -1,
+		},
 		{"away", bulk.Action{Type: bulk.DeleteTag, Tag: "x"}, ``, tagged("b", false) + tagged("b", true), -1},
 		{"archive", bulk.Action{Type: bulk.Archive}, customers, live, -1},
-		{"restore", bulk.Action{Type: bulk.Restore}, `{"any":[` + customers + `,{"field":"stage","op":"eq","value":"lead"}]}`, live + archived, -1},
+		{
+			"restore",
+			bulk.Action{Type: bulk.Restore},
+			`{"any":[` + customers + `,{"field":"stage","op":"eq","value":"lead"}]}`, live + archived, -1,
+		},
 	} {
 		if step.changed < 0 {
 			step.changed = step.total
 		}
 		got := d.do(step.action, step.filter)
-		if got.Status != bulk.Completed || int(got.RowsTotal) != step.total || int(got.RowsChanged) != step.changed || int(got.RowsUnchanged) != step.total-step.changed || len(got.SampleIDs) != min(10, step.total) {
+		if got.Status != bulk.Completed || int(got.RowsTotal) != step.total || int(got.RowsChanged) != step.changed ||
+			int(got.RowsUnchanged) != step.total-step.changed || len(got.SampleIDs) != min(10, step.total) {
 			t.Errorf("%s: %+v, want %d of %d", step.name, got, step.changed, step.total)
 		}
 	}
 	for what, c := range map[string][2]int{
-		"with a tag":                {d.one(`SELECT count(*) FROM contact WHERE 'c' = ANY (tags)`), a},
-		"renamed among the others":  {d.one(`SELECT count(*) FROM contact WHERE 'z' = ANY (tags)`), aAway},
-		"old names":                 {d.one(`SELECT count(*) FROM contact_tag WHERE tag IN ('a', 'b', 'x')`), 0},
-		"tags that are found":       {d.one(`SELECT count(*) FROM contact_tag`), d.one(`SELECT coalesce(sum(cardinality(tags)), 0) FROM contact`)},
-		"on a wrong shelf":          {d.one(`SELECT count(*) FROM contact_tag WHERE archived`), 0},
-		"archived":                  {d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`), 0},
-		"in a segment":              {d.one(`SELECT count(*) FROM segment_member`), 0},
-		"told of tags":              {d.one(`SELECT count(*) FROM event WHERE type = 'contact.tagged' AND data::jsonb -> 'object' -> 'added' ? 'c'`), a},
-		"told of the archiving":     {d.one(`SELECT count(*) FROM event WHERE type = 'contact.archived'`), live},
-		"told of the way back":      {d.one(`SELECT count(*) FROM event WHERE type = 'contact.restored'`), live + archived},
+		"with a tag":               {d.one(`SELECT count(*) FROM contact WHERE 'c' = ANY (tags)`), a},
+		"renamed among the others": {d.one(`SELECT count(*) FROM contact WHERE 'z' = ANY (tags)`), aAway},
+		"old names":                {d.one(`SELECT count(*) FROM contact_tag WHERE tag IN ('a', 'b', 'x')`), 0},
+		"tags that are found": {
+			d.one(`SELECT count(*) FROM contact_tag`),
+			d.one(`SELECT coalesce(sum(cardinality(tags)), 0) FROM contact`),
+		},
+		"on a wrong shelf": {d.one(`SELECT count(*) FROM contact_tag WHERE archived`), 0},
+		"archived":         {d.one(`SELECT count(*) FROM contact WHERE archived_at IS NOT NULL`), 0},
+		"in a segment":     {d.one(`SELECT count(*) FROM segment_member`), 0},
+		"told of tags": {
+			d.one(
+				`SELECT count(*) FROM event WHERE type = 'contact.tagged'
+					AND data::jsonb -> 'object' -> 'added' ? 'c'`), a,
+		},
+		"told of the archiving": {d.one(`SELECT count(*) FROM event WHERE type = 'contact.archived'`), live},
+		"told of the way back": {
+			d.one(`SELECT count(*) FROM event WHERE type = 'contact.restored'`),
+			live + archived,
+		},
 		"jobs for scores, at least": {min(1, d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score_many'`)), 1},
 	} {
 		if c[0] != c[1] {
@@ -271,7 +327,9 @@ func TestADryRunCountsAndChangesNothing(t *testing.T) {
 	if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.get(b.ID); got.Status != bulk.Completed || int(got.RowsTotal) != d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`) || len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
+	if got := d.get(b.ID); got.Status != bulk.Completed ||
+		int(got.RowsTotal) != d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`) ||
+		len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
 		t.Errorf("%+v", got)
 	}
 	if d.one(`SELECT count(*) FROM event`) != before || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
@@ -284,11 +342,15 @@ func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
 	d := open(t)
 	d.people(50)
 	first, second := d.ask(titled("One"), customers, false), d.ask(titled("Two"), customers, false)
-	if _, waits := queue.SnoozeOf(job(d.App, 7).Work(t.Context(), run(d.org, second.ID, 1))); !waits || d.get(second.ID).Status != bulk.Queued {
+	if _, waits := queue.SnoozeOf(job(d.App, 7).Work(t.Context(), run(d.org, second.ID, 1))); !waits ||
+		d.get(second.ID).Status != bulk.Queued {
 		t.Errorf("the second does not wait: %+v", d.get(second.ID))
 	}
-	w := bulk.Worker{Rate: scoring.Shipped().Rate, Part: 7, Score: func(context.Context, *postgres.Tx, []contacts.Change) error { return nil }}
-	for range 2 { // the start, and one part
+	w := bulk.Worker{
+		Rate: scoring.Shipped().Rate, Part: 7,
+		Score: func(context.Context, *postgres.Tx, []contacts.Change) error { return nil },
+	}
+	for range 2 { // the start and one part
 		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
 			_, err := w.Step(ctx, tx, first.ID)
 			return err
@@ -308,10 +370,12 @@ func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := d.get(first.ID); got.RowsChanged != 7 || got.Status != bulk.Cancelled || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+	if got := d.get(first.ID); got.RowsChanged != 7 || got.Status != bulk.Cancelled ||
+		d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := d.get(second.ID); got.Status != bulk.Completed || got.RowsChanged != got.RowsTotal || d.one(`SELECT count(*) FROM contact WHERE job_title = 'One'`) != 0 {
+	if got := d.get(second.ID); got.Status != bulk.Completed || got.RowsChanged != got.RowsTotal ||
+		d.one(`SELECT count(*) FROM contact WHERE job_title = 'One'`) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -334,13 +398,15 @@ func TestWhatCannotGoOnSaysSo(t *testing.T) {
 		t.Fatal("it went on")
 	}
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		err := queue.NewLedger(d.App, d.System).Settle(ctx, tx, last.Claimed, queue.Verdict{Outcome: queue.Died, Error: err.Error()})
+		err := queue.NewStore(d.App, d.System).Settle(ctx, tx, last.Claimed,
+			queue.Completion{Outcome: queue.Died, Error: err.Error()})
 		if errors.Is(err, queue.ErrFenced) {
 			return nil
 		}
 		return err
 	})
-	if got := d.get(broken.ID); got.Status != bulk.Failed || got.Error == nil || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+	if got := d.get(broken.ID); got.Status != bulk.Failed || got.Error == nil ||
+		d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package contactduplicates searches an org's contacts for those that may be the same person.
+// Package contactduplicates searches an org's contacts for possible duplicates of the same person.
 package contactduplicates
 
 import (
@@ -10,26 +10,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the org is the job's.
+// Args is empty: the org is the job's.
 type Args struct{}
 
-// Kind reads outside of any writing transaction, which would hold back others for the seconds that it takes, and writes what it has found
-// with the job's end.
-var Kind = queue.Define[Args]("contact.duplicates", queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 3 * time.Minute})
+// Kind reads outside of any writing transaction, which would delay others for the seconds that it takes, and writes its
+// findings in the transaction that ends the job.
+var Kind = queue.Define[Args]("contact.duplicates",
+	queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 3 * time.Minute})
 
-// Ask is how a search is asked for: one that waits already is enough.
+// Ask returns the options for enqueueing a search. A waiting search makes another one unnecessary.
 func (Args) Ask() queue.Adding { return queue.Dedupe("contact.duplicates") }
 
-// Job searches.
+// Job has the dependencies of the work.
 type Job struct{ App *postgres.DB }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work searches and leaves what it has found to the transaction that ends the run.
+// Work searches, and writes its findings in the transaction that ends the run.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	var found duplicates.Found
-	if err := j.App.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+	if err := j.App.ReadTx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
 		found, err = duplicates.Search(ctx, tx)
 		return err
 	}); err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Hook fails exports whose next step is dead or was dropped, for good: their parts are erased, and a run of that step
-// finds nothing to do. links begins the links to files.
+// Hook fails exports with a next step that is dead or was dropped. The failure is final: their parts are erased, and a
+// later run of that step finds nothing to do. links is the prefix of links to files.
 func Hook(links string) queue.Hook {
 	return Kind.Hook(func(ctx context.Context, tx *postgres.Tx, all []Args) error {
 		for _, a := range all {
 			err := exports.Work{Base: links}.Fail(ctx, tx, a.Export)
-			if err != nil && !fault.Is(err, fault.NotFound) { // it may have expired
+			if err != nil && !fault.Is(err, fault.NotFound) { // the export may have expired
 				return err
 			}
 		}

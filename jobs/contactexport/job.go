@@ -1,4 +1,4 @@
-// Package contactexport makes the files of exports, a part at a time.
+// Package contactexport writes the files of exports, one part at a time.
 package contactexport
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the export.
+// Args identifies the export.
 type Args struct {
 	Export id.ID `json:"export"`
 }
 
-// Kind is one step of an export: a part of its file, how far it is and the job of the next step are one transaction.
+// Kind is one step of an export. A part of the file, the progress and the job of the next step are one transaction.
 var Kind = queue.Define[Args]("contact.export", queue.Options{Lane: queue.Bulk})
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
-	Links string // begins the links to files
+	Links string // prefix of links to files
 	Log   *slog.Logger
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work makes one step and asks for the next, until the file is whole.
+// Work executes one step and enqueues the next, until the file is complete.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	w := exports.Work{Base: j.Links}
 	err := tx.Savepoint(ctx, func() error {

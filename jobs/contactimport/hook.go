@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
-// Hooks fail imports and undoings whose next step is dead or was dropped, for good: the rows that wait are erased, and a
-// run of that step finds nothing to do. links begins the links to files.
+// Hooks fail imports and undos with a next step that is dead or was dropped. The failure is final: the waiting rows are
+// erased, and a later run of that step finds nothing to do. links is the prefix of links to files.
 func Hooks(links string) []queue.Hook {
 	return []queue.Hook{
 		Kind.Hook(failing(imports.Work{Base: links}.Fail), nil),
@@ -24,7 +24,7 @@ func failing(fail func(context.Context, *postgres.Tx, id.ID) error) func(context
 	return func(ctx context.Context, tx *postgres.Tx, all []Args) error {
 		for _, a := range all {
 			err := fail(ctx, tx, a.Import)
-			if err != nil && !fault.Is(err, fault.NotFound) { // it may be past its time
+			if err != nil && !fault.Is(err, fault.NotFound) { // the import may have expired
 				return err
 			}
 		}

@@ -1,10 +1,10 @@
-// Package contactimport works off imports of contacts, and takes them back.
+// Package contactimport executes imports of contacts and their undos.
 //
 // # Why Tx kinds
 //
-// A step is one block of the file: its contacts, their events, how far the import has come and the job of the next step
-// are one transaction, the run's own. A killed worker leaves all of it or nothing, so that each row is worked once; and
-// because steps stand in line like other jobs, an import of millions leaves every other job its turn.
+// A step is one block of the file. The block's contacts, their events, the import's progress and the job of the next
+// step are one transaction, the run's own. A killed worker leaves all of it or nothing, so each row is processed once.
+// Steps queue like other jobs, so an import of millions of rows does not block other jobs.
 package contactimport
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
-// Args name the import, as those of its undoing do.
+// Args identifies the import. Undos use the same type.
 type Args = contactundo.Args
 
-// Kind is one step of an import. Steps are asked for one after the other, hence no dedupe key.
+// Kind is one step of an import. Each step enqueues the next, so there is no dedupe key.
 var Kind = queue.Define[Args]("contact.import", queue.Options{Lane: queue.Bulk})

@@ -16,21 +16,21 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	Plans *plans.Catalogue
-	// Model is the one in use in tx's org; models.Book's In.
+	// Model returns the current model of tx's org. It is models.Book's In.
 	Model func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
-	Links string // begins the links to an import's files
+	Links string // prefix of links to files
 	Log   *slog.Logger
 }
 
-// Handlers are the kinds with their work.
+// Handlers returns the kinds' handlers.
 func (j Job) Handlers() []queue.Handler {
 	return []queue.Handler{Kind.HandleTx(j.Work), contactundo.Kind.HandleTx(j.WorkUndo)}
 }
 
-// Work makes one step and asks for the next, until the import is over.
+// Work executes one step and enqueues the next, until the import is over.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	w, err := j.steps(ctx, tx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	}, func() error { return w.Fail(ctx, tx, run.Args.Import) })
 }
 
-// WorkUndo is Work of an undoing.
+// WorkUndo is Work for an undo.
 func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	w, err := j.steps(ctx, tx)
 	if err != nil {
@@ -74,8 +74,11 @@ func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
 	}, nil
 }
 
-// step makes one, with the job that follows it. What keeps failing is told by the import, not by a dead job.
-func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args], work func() (more bool, err error), fail func() error) error {
+// step executes one step and enqueues the next. After the last attempt it marks the import as failed; the job does not
+// become dead.
+func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args],
+	work func() (more bool, err error), fail func() error,
+) error {
 	err := tx.Savepoint(ctx, func() error {
 		more, err := work()
 		if err != nil {
@@ -86,7 +89,7 @@ func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], ne
 				return err
 			}
 		}
-		// The plan's limit is counted here rather than with the commit, where nothing could be done about a refusal.
+		// Check the plan's limit here: a refusal by the commit could not be handled any more.
 		tx.Queue(`SET CONSTRAINTS ALL IMMEDIATE`)
 		return tx.Flush(ctx)
 	})
@@ -100,7 +103,7 @@ func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], ne
 	return nil
 }
 
-// askForScores asks for those of contacts that are what they were before an import: the model may be another one now.
+// askForScores enqueues the scoring of contacts that an undo has restored, because the model may have changed.
 func askForScores(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
 	var ids []id.ID
 	for i := range changed {

@@ -1,4 +1,4 @@
-// Longer than its neighbours: all its tests share one desk, and most are a file of a few lines with what becomes of it.
+// This file is long because all its tests share one desk. Most tests are a short file and its result.
 
 package contactimport_test
 
@@ -36,7 +36,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
-// desk is one org with the jobs of its files.
+// desk is one org and the jobs of its files.
 type desk struct {
 	*testkit.Database
 	t    *testing.T
@@ -50,8 +50,14 @@ func open(t *testing.T) *desk {
 	d := &desk{Database: testkit.DB(t), t: t, org: id.New(), work: map[string]queue.Handler{}}
 	d.sql = testkit.Pgx(t, d.URL)
 	d.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, d.org)
-	job := contactimport.Job{Plans: plans.Standard(), Model: func(context.Context, *postgres.Tx) (*scoring.Model, error) { return scoring.Shipped(), nil }, Links: "https://shop.test/files/", Log: testkit.Log(t)}
-	for _, h := range append(job.Handlers(), contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler()) {
+	job := contactimport.Job{
+		Plans: plans.Standard(),
+		Model: func(context.Context, *postgres.Tx) (*scoring.Model, error) {
+			return scoring.Shipped(), nil
+		}, Links: "https://shop.test/files/", Log: testkit.Log(t),
+	}
+	for _, h := range append(job.Handlers(),
+		contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler()) {
 		d.work[h.Kind] = h
 	}
 	return d
@@ -79,7 +85,7 @@ func (d *desk) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 	}
 }
 
-// send stages a file and makes an import of it.
+// send uploads a file and creates its import.
 func (d *desk) send(file string, c imports.Choices) (i imports.Import) {
 	d.t.Helper()
 	s, err := imports.Stage(d.t.Context(), d.App, d.org, strings.NewReader(file))
@@ -95,10 +101,11 @@ func (d *desk) send(file string, c imports.Choices) (i imports.Import) {
 	return i
 }
 
-// step runs the jobs of these kinds that are there, once; false where there were none.
+// step runs the waiting jobs of these kinds once. It returns false if there were none.
 func (d *desk) step() bool {
 	d.t.Helper()
-	rows, _ := d.sql.Query(d.t.Context(), `DELETE FROM job WHERE kind = ANY ($1) RETURNING id, org_id, kind, args`, slices.Collect(maps.Keys(d.work)))
+	rows, _ := d.sql.Query(d.t.Context(), `DELETE FROM job WHERE kind = ANY ($1) RETURNING id, org_id, kind, args`,
+		slices.Collect(maps.Keys(d.work)))
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c queue.Claimed, err error) {
 		c.Attempt, c.MaxAttempts = 1, 8
 		return c, row.Scan(&c.ID, &c.Org, &c.Kind, &c.Raw)
@@ -118,7 +125,7 @@ func (d *desk) get(i id.ID) (out imports.Import) {
 	return out
 }
 
-// bring imports a file to its end.
+// bring runs the import of a file to its end.
 func (d *desk) bring(file string, c imports.Choices) imports.Import {
 	d.t.Helper()
 	i := d.send(file, c)
@@ -132,10 +139,11 @@ func (d *desk) bring(file string, c imports.Choices) imports.Import {
 }
 
 func counts(i imports.Import) string {
-	return fmt.Sprintf("total %d created %d updated %d unchanged %d failed %d repeated %d", i.RowsTotal, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated)
+	return fmt.Sprintf("total %d created %d updated %d unchanged %d failed %d repeated %d", i.RowsTotal,
+		i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated)
 }
 
-// file is the export of the org's contacts.
+// file returns the export of the org's contacts.
 func (d *desk) file(w exports.Wanted) string {
 	d.t.Helper()
 	var e exports.Export
@@ -198,22 +206,29 @@ func (d *desk) undo(i id.ID) *imports.Undo {
 func TestAFileIsReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	i := d.bring("\ufeffE-Mail;First Name;Surname;Tags;Plan size;Active;Since;ZIP;Created;Ignored by name;lead_score\r\n"+
-		"Ada@Example.test;Ada;\"Love;lace\";vip|news;12.5;true;2024-02-03;01234;2020-01-02T03:04:05Z;x;99\r\n"+
-		"bob@example.test;Bob;\"O\"\"Hara\nJr\";;7;false;2024-02-04;99999;;;\r\n",
+	i := d.bring(
+		"\ufeffE-Mail;First Name;Surname;Tags;Plan size;Active;Since;ZIP;Created;Ignored by name;lead_score\r\n"+
+			"Ada@Example.test;Ada;\"Love;lace\";vip|news;12.5;true;2024-02-03;01234;2020-01-02T03:04:05Z;x;99\r\n"+
+			"bob@example.test;Bob;\"O\"\"Hara\nJr\";;7;false;2024-02-04;99999;;;\r\n",
 		imports.Choices{Mapping: []byte(`{"Ignored by name": null}`)})
 	if got := counts(i); got != "total 2 created 1 updated 0 unchanged 0 failed 1 repeated 0" {
 		t.Error(got)
 	}
-	got := d.one(`SELECT concat_ws(' ', email, first_name, last_name, tags, attributes, stage, created_at AT TIME ZONE 'UTC') FROM contact`)
-	if want := `Ada@Example.test Ada Love;lace {vip,news} {"ZIP": "01234", "Since": "2024-02-03", "Active": true, "Plan size": 12.5} lead 2020-01-02 03:04:05`; got != want {
+	got := d.one(`SELECT concat_ws(' ', email, first_name, last_name, tags, attributes, stage, created_at AT TIME
+		ZONE 'UTC') FROM contact`)
+	if want := `Ada@Example.test Ada Love;lace {vip,news} {"ZIP": "01234", "Since": "2024-02-03", "Active": true, ` +
+		`"Plan size": 12.5} lead 2020-01-02 03:04:05`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := d.one(`SELECT string_agg(key || ' ' || type, ',' ORDER BY key) FROM contact_field`); got != "Active boolean,Plan size number,Since date,ZIP string" {
+	if got := d.one(`SELECT string_agg(key || ' ' || type, ',' ORDER BY key) FROM contact_field`); got !=
+		"Active boolean,Plan size number,Since date,ZIP string" {
 		t.Error(got)
 	}
-	if got := d.failed(i); got != "row,code,detail,E-Mail,First Name,Surname,Tags,Plan size,Active,Since,ZIP,Created,Ignored by name,lead_score\n"+
-		"3,invalid_characters,last_name: Control characters are not allowed.,bob@example.test,Bob,\"O\"\"Hara\nJr\",,7,false,2024-02-04,99999,,,\n" {
+	if got := d.failed(i); got !=
+		"row,code,detail,E-Mail,First Name,Surname,Tags,Plan size,Active,Since,ZIP,Created,Ignored by "+
+			"name,lead_score\n"+
+			"3,invalid_characters,last_name: Control characters are not "+
+			"allowed.,bob@example.test,Bob,\"O\"\"Hara\nJr\",,7,false,2024-02-04,99999,,,\n" {
 		t.Error(got)
 	}
 }
@@ -221,7 +236,8 @@ func TestAFileIsReadAsPeopleWriteThem(t *testing.T) {
 func TestWhatIsWrongWithARowFailsThatRowAlone(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	d.exec(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at) VALUES ($1, 'size', 'size', 'number', now(), now())`, d.org)
+	d.exec(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
+		VALUES ($1, 'size', 'size', 'number', now(), now())`, d.org)
 	rows := []struct{ row, code string }{
 		{"a@example.test,A,B,,", ""},
 		{"not an address,A,B,,", "invalid_email"},
@@ -248,10 +264,12 @@ func TestWhatIsWrongWithARowFailsThatRowAlone(t *testing.T) {
 	if got := counts(i); got != "total 13 created 3 updated 0 unchanged 0 failed 10 repeated 0" {
 		t.Error(got)
 	}
-	if got := d.one(`SELECT string_agg(row || ' ' || code || ';', '' ORDER BY row) FROM contact_import_error`); got != want {
+	if got := d.one(`SELECT string_agg(row || ' ' || code || ';', '' ORDER BY row) FROM contact_import_error`); got !=
+		want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := d.one(`SELECT string_agg(email || first_name, ' ' ORDER BY email) FROM contact`); got != "a@example.testA j@example.testA k@example.test=A" {
+	if got := d.one(`SELECT string_agg(email || first_name, ' ' ORDER BY email) FROM contact`); got !=
+		"a@example.testA j@example.testA k@example.test=A" {
 		t.Error(got)
 	}
 }
@@ -268,7 +286,8 @@ func TestAFileThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 		"email," + strings.Repeat("x,", 600):     "too_many_columns",
 		"email\n\"" + strings.Repeat("x", 2<<20): "record_too_long",
 	} {
-		if _, err := imports.Stage(t.Context(), d.App, d.org, strings.NewReader(file)); fault.Of(err) == nil || fault.Of(err).Fields[0].Code != code {
+		if _, err := imports.Stage(t.Context(), d.App, d.org, strings.NewReader(file)); fault.Of(err) == nil ||
+			fault.Of(err).Fields[0].Code != code {
 			t.Errorf("%.20q: %v, want %s", file, err, code)
 		}
 	}
@@ -276,7 +295,8 @@ func TestAFileThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 	if _, err := imports.Stage(t.Context(), d.App, d.org, broken); !errors.Is(err, errBroken) {
 		t.Errorf("%v", err)
 	}
-	if n := d.one(`SELECT count(*) FROM contact_import`) + d.one(`SELECT count(*) FROM contact_import_block`); n != "00" {
+	if n := d.one(`SELECT count(*) FROM contact_import`) +
+		d.one(`SELECT count(*) FROM contact_import_block`); n != "00" {
 		t.Errorf("%s imports and blocks are left", n)
 	}
 }
@@ -287,13 +307,14 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
-// people is a file of n rows over a third as many contacts, in blocks of which none knows the others.
+// people returns a file of n rows for n/3 contacts, in independent blocks.
 func people(n int) string {
 	var b strings.Builder
 	b.WriteString("email,first_name,last_name,job_title,tag,attributes.size\n")
 	for i := range n {
 		k := i * 7919 % (n/3 + 1)
-		fmt.Fprintf(&b, "Person%d@example.test,First%d,Last%d,%s,%s,%d\n", k, k, k, []string{"", "CTO", "Clerk"}[i%3], []string{"", "a;b", "c"}[i%3], i%5)
+		fmt.Fprintf(&b, "Person%d@example.test,First%d,Last%d,%s,%s,%d\n", k, k, k, []string{"", "CTO", "Clerk"}[i%3],
+			[]string{"", "a;b", "c"}[i%3], i%5)
 	}
 	return b.String()
 }
@@ -301,7 +322,8 @@ func people(n int) string {
 func TestADryRunSaysWhatWouldBeAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	d.bring("email,first_name,last_name\nperson1@example.test,First1,Last1\nperson2@example.test,Else,Last2\n", imports.Choices{})
+	d.bring("email,first_name,last_name\nperson1@example.test,First1,Last1\nperson2@example.test,Else,Last2\n",
+		imports.Choices{})
 	file := people(2500) + "wrong\n"
 	before := d.file(exports.Wanted{Format: exports.CSV})
 	dry := d.bring(file, imports.Choices{DryRun: true})
@@ -317,8 +339,8 @@ func TestADryRunSaysWhatWouldBeAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestAnImportWritesWhatTheBatchWrites sends the same rows both ways, one by one through the batch, and holds contacts, words,
-// tags, scores and the rest against each other.
+// TestAnImportWritesWhatTheBatchWrites writes the same rows through the import and the batch endpoint, and compares
+// contacts, search words, tags, scores and the rest.
 func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -347,12 +369,17 @@ func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"contact", "contact_score", "contact_word", "contact_tag", "contact_attribute", "score_history"} {
+	for _, table := range []string{
+		"contact", "contact_score", "contact_word", "contact_tag", "contact_attribute",
+		"score_history",
+	} {
 		key := "contact_id"
 		if table == "contact" {
 			key = "id"
 		}
-		const sql = `SELECT string_agg(line, E'\n' ORDER BY line) FROM (SELECT c.email_folded || (to_jsonb(x) - ARRAY['org_id', 'id', 'contact_id', 'edit', 'created_at', 'updated_at', 'scored_at', 'recorded_at']::text[])::text AS line
+		const sql = `SELECT string_agg(line, E'\n' ORDER BY line) FROM (SELECT c.email_folded || (to_jsonb(x) -
+			ARRAY['org_id', 'id', 'contact_id', 'edit', 'created_at', 'updated_at', 'scored_at',
+			'recorded_at']::text[])::text AS line
 			FROM %s x JOIN contact c ON c.org_id = x.org_id AND c.id = x.%s WHERE x.org_id = $1) lines`
 		got, want := d.one(fmt.Sprintf(sql, table, key), d.org), d.one(fmt.Sprintf(sql, table, key), other)
 		if len(want) < 10_000 && table != "contact_tag" || got != want {
@@ -385,7 +412,9 @@ func TestUndoRestoresTheSameBytes(t *testing.T) {
 			}
 		}
 	}
-	if got := d.one(`SELECT string_agg(DISTINCT type, ' ') FROM event WHERE seq > (SELECT seq FROM event WHERE type = 'import.completed' ORDER BY seq DESC LIMIT 1)`); got != "contact.archived contact.tagged contact.updated export.completed" {
+	if got := d.one(`SELECT string_agg(DISTINCT type, ' ') FROM event WHERE seq > (SELECT seq FROM event
+		WHERE type = 'import.completed' ORDER BY seq DESC LIMIT 1)`); got !=
+		"contact.archived contact.tagged contact.updated export.completed" {
 		t.Error(got)
 	}
 	u := d.undo(i.ID) // again
@@ -397,8 +426,10 @@ func TestUndoRestoresTheSameBytes(t *testing.T) {
 func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	d.bring("email,first_name,last_name\na@example.test,A,A\nb@example.test,B,B\nc@example.test,C,C\n", imports.Choices{})
-	i := d.bring("email,first_name,last_name\na@example.test,A2,A\nb@example.test,B2,B\nd@example.test,D,D\ne@example.test,E,E\nc@example.test,C,C\n", imports.Choices{})
+	d.bring("email,first_name,last_name\na@example.test,A,A\nb@example.test,B,B\nc@example.test,C,C\n",
+		imports.Choices{})
+	i := d.bring("email,first_name,last_name\na@example.test,A2,A\nb@example.test,B2,B\nd@example.test,D,"+
+		"D\ne@example.test,E,E\nc@example.test,C,C\n", imports.Choices{})
 	if got := counts(i); got != "total 5 created 2 updated 2 unchanged 1 failed 0 repeated 0" {
 		t.Error(got)
 	}
@@ -408,7 +439,8 @@ func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err := contacts.Update(ctx, tx, holder, nil, &contacts.Patch{JobTitle: wire.Some("CTO")}, scoring.Shipped().Rate); err != nil {
+			if _, err := contacts.Update(ctx, tx, holder, nil, &contacts.Patch{JobTitle: wire.Some("CTO")},
+				scoring.Shipped().Rate); err != nil {
 				return err
 			}
 		}
@@ -417,7 +449,8 @@ func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
 	if u := d.undo(i.ID); u.Archived != 1 || u.Restored != 1 || u.Left != 2 {
 		t.Errorf("%+v", u)
 	}
-	if got := d.one(`SELECT string_agg(first_name, ' ' ORDER BY email) FROM contact WHERE archived_at IS NULL`); got != "A2 B C D" {
+	if got := d.one(`SELECT string_agg(first_name, ' ' ORDER BY email) FROM contact WHERE archived_at IS NULL`); got !=
+		"A2 B C D" {
 		t.Error(got)
 	}
 }
@@ -428,11 +461,19 @@ func TestAnExportImportedAgainChangesNothing(t *testing.T) {
 	d.bring(people(900), imports.Choices{})
 	company := id.New().String()
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		for n, odd := range []string{"=1+1", "'=1+1", "''+x", "+44 (20) 7946-0000", "-5", "-a", "@x", `"q", r`, "'", "['x']", `["x"]`, "-2+3", "'-2+3", "＝1+1", "'＋1", "－x", "＠x", "'+49 30", "+49-30"} {
+		for n, odd := range []string{
+			"=1+1", "'=1+1", "''+x", "+44 (20) 7946-0000", "-5", "-a", "@x", `"q", r`, "'",
+			"['x']", `["x"]`, "-2+3", "'-2+3", "＝1+1", "'＋1", "－x", "＠x", "'+49 30", "+49-30",
+		} {
 			_, err := contacts.Create(tx, &contacts.Patch{
-				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some(odd), LastName: wire.Some(odd), Phone: wire.Some(odd), CompanyID: wire.Some(company),
-				Tag: wire.Some([]string{odd[:1] + "a;b", "c|d", odd[:1]}), Segment: wire.Some([]string{"s;t"}), TimeZone: wire.Some("Europe/Berlin"),
-				Attributes: wire.Some(map[string]any{"=k": odd, "n": -1.5e-7, "big": 9007199254740991.0, "yes": true, "day": "2024-01-02", "lines": "a\nb", "text": oddText(n)}),
+				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some(odd),
+				LastName: wire.Some(odd), Phone: wire.Some(odd), CompanyID: wire.Some(company),
+				Tag: wire.Some([]string{odd[:1] + "a;b", "c|d", odd[:1]}), Segment: wire.Some([]string{"s;t"}),
+				TimeZone: wire.Some("Europe/Berlin"),
+				Attributes: wire.Some(map[string]any{
+					"=k": odd, "n": -1.5e-7, "big": 9007199254740991.0, "yes": true,
+					"day": "2024-01-02", "lines": "a\nb", "text": oddText(n),
+				}),
 			}, scoring.Shipped().Rate)
 			if err != nil && !strings.Contains(err.Error(), "invalid") {
 				return err
@@ -449,8 +490,14 @@ func TestAnExportImportedAgainChangesNothing(t *testing.T) {
 		t.Error("the file has changed")
 	}
 	// The values themselves, from the other format.
-	first := strings.SplitN(d.file(exports.Wanted{Format: exports.NDJSON, Filter: json.RawMessage(`{"field":"email","op":"eq","value":"odd0@example.test"}`), Fields: []string{"email", "first_name", "tag", "attributes"}}), "\n", 2)[0]
-	if want := `{"email":"odd0@example.test","first_name":"=1+1","tag":["=a;b","c|d","="],"attributes":{"=k":"=1+1","big":9007199254740991,"day":"2024-01-02","lines":"a\nb","n":-1.5e-7,"text":"\r\n=1","yes":true}}`; first != want {
+	first := strings.SplitN(d.file(exports.Wanted{
+		Format: exports.NDJSON,
+		Filter: json.RawMessage(`{"field":"email","op":"eq","value":"odd0@example.test"}`),
+		Fields: []string{"email", "first_name", "tag", "attributes"},
+	}), "\n", 2)[0]
+	if want := `{"email":"odd0@example.test","first_name":"=1+1","tag":["=a;b","c|d","="],` +
+		`"attributes":{"=k":"=1+1","big":9007199254740991,"day":"2024-01-02","lines":"a\nb","n":-1.5e-7,` +
+		`"text":"\r\n=1","yes":true}}`; first != want {
 		t.Errorf("%s\nwant %s", first, want)
 	}
 	lines, err := csv.NewReader(strings.NewReader(before)).ReadAll()
@@ -464,18 +511,21 @@ func TestAnExportImportedAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// What a spreadsheet takes for a formula, and what is spared of it.
+// Texts that a spreadsheet takes for a formula, and the exceptions.
 var (
 	formula = regexp.MustCompile("^[=+\\-@\t\r＝＋－＠]")
 	number  = regexp.MustCompile(`^[+-]?[0-9 ().]+$`)
 )
 
-// oddText returns a text of what a CSV, a spreadsheet or an import may take for something else; the first is always the same.
+// oddText returns a text that a CSV parser, a spreadsheet or an import may misread. The first one is always the same.
 func oddText(n int) string {
 	if n == 0 {
 		return "\r\n=1"
 	}
-	parts := []string{"=", "-2+3", "+49 30", "@", "\t", "\r", "\n", "\r\n", "＝", "＋", "－", "＠", "'", `"`, ",", ";", "|", " ", "true", "7", "a"}
+	parts := []string{
+		"=", "-2+3", "+49 30", "@", "\t", "\r", "\n", "\r\n", "＝", "＋", "－", "＠", "'", `"`, ",", ";",
+		"|", " ", "true", "7", "a",
+	}
 	r := rand.New(rand.NewPCG(uint64(n), 16))
 	var b strings.Builder
 	for range 1 + r.IntN(6) {
@@ -490,7 +540,8 @@ func TestEveryTextComesBackFromAnExport(t *testing.T) {
 	d.tx(func(_ context.Context, tx *postgres.Tx) error {
 		for n := range 400 {
 			_, err := contacts.Create(tx, &contacts.Patch{
-				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some("A"), LastName: wire.Some("B"),
+				Email: wire.Some(fmt.Sprintf("odd%d@example.test", n)), FirstName: wire.Some("A"),
+				LastName:   wire.Some("B"),
 				Attributes: wire.Some(map[string]any{"text": "x" + oddText(n), "other": oddText(n)}),
 			}, scoring.Shipped().Rate)
 			if err != nil {
@@ -531,25 +582,32 @@ func TestEachContactIsToldOnceUnlessEventsAreSuppressed(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	hook := id.New()
-	d.exec(`INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at) VALUES ($1, $2, 'https://hook.test', '{*}', '', now(), now())`, d.org, hook)
+	d.exec(`INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at)
+		VALUES ($1, $2, 'https://hook.test', '{*}', '', now(), now())`, d.org, hook)
 	d.bring(people(1500), imports.Choices{})
-	const told = `SELECT count(*) || ' ' || count(DISTINCT data -> 'object' ->> 'id') FROM event WHERE type = 'contact.created'`
+	const told = `SELECT count(*) || ' ' || count(DISTINCT data -> 'object' ->> 'id') FROM event
+		WHERE type = 'contact.created'`
 	if got := d.one(told); got != "501 501" {
 		t.Error(got)
 	}
 	if d.one(`SELECT count(*) FROM timeline WHERE type = 'contact.created'`) != "501" {
 		t.Error("timelines lack entries")
 	}
-	if x, y := d.one(`SELECT count(*) FROM event`), d.one(`SELECT count(*) FROM webhook_delivery WHERE endpoint_id = $1`, hook); x != y {
+	if x, y := d.one(`SELECT count(*) FROM event`),
+		d.one(`SELECT count(*) FROM webhook_delivery WHERE endpoint_id = $1`, hook); x != y {
 		t.Errorf("%s events, %s deliveries", x, y)
 	}
-	// They wait in the endpoint's line for the feeder: not one has taken a slot from what happens meanwhile.
-	if got := d.one(`SELECT count(*) FROM job WHERE kind = 'webhook.deliver' AND (wake_at IS NOT NULL OR line IS DISTINCT FROM $1)`, hook); got != "0" {
+	// They wait for the feeder under the endpoint's concurrency key. None has taken a slot from live events.
+	if got := d.one(
+		`SELECT count(*) FROM job WHERE kind = 'webhook.deliver' AND (wake_at IS NOT NULL OR line IS DISTINCT
+			FROM $1)`, hook); got != "0" {
 		t.Errorf("%s deliveries have a slot", got)
 	}
 	before := d.one(`SELECT count(*) FROM event`)
-	i := d.bring("email,first_name,last_name\nnew@example.test,A,B\nperson1@example.test,Else,B\n", imports.Choices{SuppressEvents: true})
-	if got := d.one(`SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT type, seq FROM event ORDER BY seq DESC LIMIT (SELECT count(*) FROM event) - $1::text::int) new`, before); got != "import.completed" {
+	i := d.bring("email,first_name,last_name\nnew@example.test,A,B\nperson1@example.test,Else,B\n",
+		imports.Choices{SuppressEvents: true})
+	if got := d.one(`SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT type, seq FROM event ORDER BY seq DESC
+		LIMIT (SELECT count(*) FROM event) - $1::text::int) new`, before); got != "import.completed" {
 		t.Error(got)
 	}
 	if !i.SuppressEvents || i.RowsCreated != 1 || i.RowsUpdated != 1 {
@@ -574,10 +632,12 @@ func TestAFullPlanFailsTheRowsThatDoNotFit(t *testing.T) {
 	}
 	dry := d.bring(b.String(), imports.Choices{DryRun: true})
 	i := d.bring(b.String(), imports.Choices{})
-	if got := counts(i); got != "total 1500 created 1200 updated 0 unchanged 0 failed 300 repeated 0" || counts(dry) != got {
+	if got := counts(i); got != "total 1500 created 1200 updated 0 unchanged 0 failed 300 repeated 0" ||
+		counts(dry) != got {
 		t.Errorf("%s; dry %s", got, counts(dry))
 	}
-	if got := d.one(`SELECT string_agg(DISTINCT code, ' ') FROM contact_import_error`) + d.one(`SELECT used FROM quota`); got != "plan_limit_reached1200" {
+	if got := d.one(`SELECT string_agg(DISTINCT code, ' ') FROM contact_import_error`) +
+		d.one(`SELECT used FROM quota`); got != "plan_limit_reached1200" {
 		t.Error(got)
 	}
 }
@@ -590,13 +650,15 @@ func TestAStepThatKeepsFailingEndsTheImport(t *testing.T) {
 	h, args := d.work[contactimport.Kind.Name()], []byte(`{"import":"`+i.ID.String()+`"}`)
 	for attempt := 1; attempt <= 8; attempt++ {
 		err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-			return h.Tx(t.Context(), tx, &queue.Claimed{ID: id.New(), Org: d.org, Kind: h.Kind, Raw: args, Attempt: attempt, MaxAttempts: 8})
+			return h.Tx(t.Context(), tx,
+				&queue.Claimed{ID: id.New(), Org: d.org, Kind: h.Kind, Raw: args, Attempt: attempt, MaxAttempts: 8})
 		})
 		if (err == nil) != (attempt == 8) {
 			t.Errorf("attempt %d: %v", attempt, err)
 		}
 	}
-	if i = d.get(i.ID); i.Status != "failed" || i.Error == nil || i.CompletedAt == nil || d.one(`SELECT count(*) FROM event WHERE type = 'import.completed'`) != "1" {
+	if i = d.get(i.ID); i.Status != "failed" || i.Error == nil || i.CompletedAt == nil ||
+		d.one(`SELECT count(*) FROM event WHERE type = 'import.completed'`) != "1" {
 		t.Errorf("%+v", i)
 	}
 }

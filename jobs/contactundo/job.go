@@ -1,4 +1,5 @@
-// Package contactundo asks for the undoing of an import of contacts; jobs/contactimport does it, by the steps that imports have.
+// Package contactundo defines the job that undoes an import of contacts. jobs/contactimport executes it, in steps like
+// an import.
 package contactundo
 
 import (
@@ -6,10 +7,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the import.
+// Args identifies the import.
 type Args struct {
 	Import id.ID `json:"import"`
 }
 
-// Kind is one step. Steps are asked for one after the other, hence no dedupe key.
+// Kind is one step of an undo. Each step enqueues the next, so there is no dedupe key.
 var Kind = queue.Define[Args]("contact.undo_import", queue.Options{Lane: queue.Bulk})

@@ -1,8 +1,8 @@
-// Package domainverify looks whether the DNS records of custom domains are still right.
+// Package domainverify checks whether the DNS records of custom domains are still correct.
 //
-// A domain's row says when it is due; a sweep claims what is, and adds one job per claim in the claim's transaction. A claim
-// whose job did not look is given out again after five minutes. A look that could not be made is no failure of the job: the
-// row then has its next time like after any other.
+// A domain's row holds the time of its next check. A sweep claims due domains and adds one job per claim in the claim's
+// transaction. If a claim's job does not run the check within five minutes, the domain may be claimed again. A check
+// that could not be made does not fail the job: the row gets its next check time as after any other check.
 package domainverify
 
 import (
@@ -12,16 +12,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name a domain of the job's org.
+// Args identifies a domain of the job's org.
 type Args struct {
 	Domain id.ID `json:"domain"`
 }
 
-// Kind is one look. Only what is ours fails it: Postgres.
+// Kind is one check. Only a failure of Postgres fails it.
 var Kind = queue.Define[Args]("domain.verify", queue.Options{MaxAttempts: 4})
 
-// SweepArgs are none: a sweep is the platform's own and looks at all orgs.
+// SweepArgs is empty: a sweep is a platform job and covers all orgs.
 type SweepArgs struct{}
 
-// Sweep is asked for by the timetable. One that is missed is nothing: the next finds what it would have found.
+// Sweep is enqueued by the timetable. A missed sweep does no harm: the next one finds the same domains.
 var Sweep = queue.Define[SweepArgs]("domain.sweep", queue.Options{MaxAttempts: 2, Timeout: 30 * time.Second})

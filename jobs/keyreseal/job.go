@@ -1,4 +1,4 @@
-// Package keyreseal seals anew, under the key of today, what older keys have sealed.
+// Package keyreseal re-encrypts, under the current key, what older keys have sealed.
 package keyreseal
 
 import (
@@ -7,9 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the job is the platform's own and goes through all orgs.
+// Args is empty: the job is the platform's and covers all orgs.
 type Args struct{}
 
-// Kind is asked for by the rotation that promotes a key. It goes on in small transactions, and from the start after a
-// kill: what is done is found done.
+// Kind is enqueued by the rotation that promotes a key. It works in small transactions and starts over after a kill.
+// Completed rows are detected and skipped.
 var Kind = queue.Define[Args]("keys.reseal", queue.Options{Lane: queue.Bulk, Timeout: 2 * time.Hour})

@@ -15,8 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/keyreseal"
 )
 
-// Everything that can be opened is sealed anew by each pass; the job ends when nobody seals with an older key, waits
-// without spending a try until then, and fails while something stays shut.
+// Each pass reseals every value that can be opened. The job is done when no process seals with an older key; until then
+// it waits without spending an attempt. It fails if a value cannot be opened.
 func TestAllIsSealedAnewAndTheJobWaitsForStragglers(t *testing.T) {
 	t.Parallel()
 	db, path := testkit.DB(t), filepath.Join(t.TempDir(), "keyset.json")
@@ -27,7 +27,8 @@ func TestAllIsSealedAnewAndTheJobWaitsForStragglers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exec(`CREATE TABLE thing (org_id uuid, id uuid, sealed bytea, PRIMARY KEY (org_id, id)); GRANT ALL ON thing TO funnelwork_system`)
+	exec(`CREATE TABLE thing (org_id uuid, id uuid, sealed bytea, PRIMARY KEY (org_id, ` +
+		`id)); GRANT ALL ON thing TO funnelwork_system`)
 	box, err := secret.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -46,21 +47,26 @@ func TestAllIsSealedAnewAndTheJobWaitsForStragglers(t *testing.T) {
 	if _, promoted, err := rotation.Rotate(t.Context()); err != nil || !promoted {
 		t.Fatalf("promoted %v, %v", promoted, err)
 	}
-	job := keyreseal.Job{Log: testkit.Log(t), Resealer: keyring.Resealer{System: db.System, Box: box, Columns: []keyring.Column{
-		{Table: "thing", Name: "sealed", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID("thing")},
-	}}}.Handler()
+	job := keyreseal.Job{
+		Log: testkit.Log(t),
+		Resealer: keyring.Resealer{System: db.System, Box: box, Columns: []keyring.Column{
+			{Table: "thing", Name: "sealed", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID("thing")},
+		}},
+	}.Handler()
 	work := func() error {
 		return job.Call(t.Context(), &queue.Claimed{ID: id.New(), Kind: job.Kind, Raw: []byte(`{}`)})
 	}
 	underOld := func() (n int) {
 		t.Helper()
-		if err := sql.QueryRow(t.Context(), `SELECT count(*) FROM thing WHERE sealed_key(sealed) = $1`, int64(old)).Scan(&n); err != nil {
+		if err := sql.QueryRow(t.Context(), `SELECT count(*) FROM thing WHERE sealed_key(sealed) = $1`, int64(old)).
+			Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 
-	exec(`INSERT INTO process (id, role, host, keys, primary_key) VALUES ($1, 'worker', 'elsewhere', $2, $3)`, id.New(), []int64{int64(old)}, int64(old))
+	exec(`INSERT INTO process (id, role, host, keys, primary_key) VALUES ($1, 'worker', 'elsewhere', $2, $3)`,
+		id.New(), []int64{int64(old)}, int64(old))
 	if err := work(); reflect.TypeOf(err) != reflect.TypeOf(queue.Snooze(0)) || underOld() != 0 {
 		t.Errorf("with a straggler: %v, %d under the old key", err, underOld())
 	}
@@ -68,11 +74,12 @@ func TestAllIsSealedAnewAndTheJobWaitsForStragglers(t *testing.T) {
 	if err := work(); err != nil {
 		t.Errorf("when it is gone: %v", err)
 	}
-	exec(`UPDATE thing SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 255) WHERE id = $1`, things[1])
+	exec(`UPDATE thing SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) #
+		255) WHERE id = $1`, things[1])
 	if _, promoted, err := rotation.Rotate(t.Context()); err != nil || !promoted {
 		t.Fatalf("promoted %v, %v", promoted, err)
 	}
-	if err := work(); err == nil || !strings.Contains(err.Error(), "1 sealings cannot be opened") {
+	if err := work(); err == nil || !strings.Contains(err.Error(), "1 sealed values cannot be opened") {
 		t.Errorf("with a damaged one: %v", err)
 	}
 	for _, one := range things {

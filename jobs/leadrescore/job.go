@@ -1,5 +1,5 @@
-// Package leadrescore scores all contacts of an org anew, after another model has come into use: some hundreds in a transaction, and
-// the next step asked for with it.
+// Package leadrescore rescores all contacts of an org after its model has changed. Each step is one transaction, which
+// also enqueues the next step.
 package leadrescore
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args say with which version, and after which contact to go on. A run whose version is in use no more ends, since the change
-// has asked for another walk.
+// Args is the model version and the contact after which to continue. A run ends if its version is no longer in use,
+// because the change of version has enqueued another pass.
 type Args struct {
 	Version string `json:"version"`
 	After   id.ID  `json:"after"`
 }
 
-// Kind is one step; its effects are rows alone. The steps of a walk follow one another, hence no dedupe key.
+// Kind is one step. It only writes rows. Each step enqueues the next, so there is no dedupe key.
 var Kind = queue.Define[Args]("lead.rescore", queue.Options{Lane: queue.Bulk, Timeout: time.Minute})

@@ -12,16 +12,16 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
-// step is how many contacts one transaction scores: their scores are held until it ends.
+// step is how many contacts one transaction scores. Their scores stay locked until the transaction ends.
 const step = 1000
 
-// Job scores with the model in use.
+// Job scores with the current model.
 type Job struct{}
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work scores the next contacts and asks for the step after them.
+// Work scores the next contacts and enqueues the step after them.
 func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	used, err := models.Held(ctx, tx)
 	if err != nil || models.Name(used.Number) != run.Args.Version {

@@ -1,5 +1,5 @@
-// Package leadscore is the background scoring of contacts: it refines what the request computed from history, records
-// it, and tells of scores that have moved.
+// Package leadscore scores contacts in the background: it refines the score that the request computed with the
+// contact's history, records it, and announces scores that have moved.
 package leadscore
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the contacts to score, all of the job's org: one after a change of a contact, up to perJob after a batch.
+// Args is the contacts to score, all of the job's org: one after a change of a contact, up to perJob after a batch.
 type Args struct {
 	Contacts []id.ID `json:"contacts"`
 }
 
-// perJob is how many contacts one job scores: its rows stay locked until it ends, so that it must be quick.
+// perJob is how many contacts one job scores. Their rows stay locked until the job ends, so the job must be short.
 const perJob = 50
 
-// Split is a as the jobs that it takes: none for no contacts.
+// Split divides a into arguments of at most perJob contacts. It returns none for no contacts.
 func (a Args) Split() []Args {
 	var parts []Args
 	for part := range slices.Chunk(a.Contacts, perJob) {
@@ -26,10 +26,11 @@ func (a Args) Split() []Args {
 	return parts
 }
 
-// Kind is asked for whenever a field that the org's scorer uses has changed. Its effects are rows alone, so it runs
-// exactly once; run again it finds nothing to change. There is no dedupe key on purpose: an asker, who holds the
-// contact's row, would wait for the job's row while the job waits for the contact's.
+// Kind is enqueued when a field that the org's scorer uses has changed. It only writes rows, so it runs exactly once; a
+// repeated run changes nothing. It has no dedupe key on purpose: a request, which locks the contact's row, would wait
+// for the job's row while the job waits for the contact's.
 var Kind = queue.Define[Args]("lead.score", queue.Options{Lane: queue.Default})
 
-// Many is Kind for those who change contacts by the thousand: their scores wait behind nobody's single change.
+// Many is Kind for changes of thousands of contacts, in the bulk lane, so that they do not delay the scoring of single
+// changes.
 var Many = queue.Define[Args]("lead.score_many", queue.Options{Lane: queue.Bulk})

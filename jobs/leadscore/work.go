@@ -13,17 +13,17 @@ import (
 
 // Job scores with the org's current model.
 type Job struct {
-	// Model is the one in use in tx's org; models.Book's In.
+	// Model returns the current model of tx's org. It is models.Book's In.
 	Model func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Handlers are Handler, and Many with the same work.
+// Handlers returns the handlers of Kind and Many.
 func (j Job) Handlers() []queue.Handler { return []queue.Handler{j.Handler(), Many.HandleTx(j.Work)} }
 
-// Work scores the contacts. One that is archived or gone meanwhile needs no score.
+// Work scores the contacts. It skips contacts that were archived or deleted meanwhile.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	model, err := j.Model(ctx, tx)
 	if err != nil {
@@ -34,14 +34,15 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 		return err
 	}
 	for i := range tell {
-		if err := events.Announce(ctx, tx, events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
+		if err := events.Announce(ctx, tx,
+			events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// AskMany asks for the scoring of contacts that background work has changed, as many to a job as one takes.
+// AskMany enqueues the scoring of contacts that background work has changed, perJob contacts per job.
 func AskMany(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 	for _, args := range (Args{Contacts: ids}).Split() {
 		if err := Many.Add(ctx, tx, args); err != nil {
@@ -51,7 +52,7 @@ func AskMany(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 	return nil
 }
 
-// Settle does what a job would for contacts that background work has changed in tx, and scored as it did so.
+// Settle records history and announces moved scores for contacts that background work has changed and scored in tx.
 func Settle(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
 	tell, err := contacts.RecordChanged(ctx, tx, changed, scoring.Moved)
 	if err != nil {
@@ -60,7 +61,7 @@ func Settle(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) err
 	return TellAll(ctx, tx, tell)
 }
 
-// TellAll announces scores that have moved, by the hundred.
+// TellAll announces moved scores, for many contacts at once.
 func TellAll(ctx context.Context, tx *postgres.Tx, tell []contacts.Change) error {
 	told := make([]events.Event, len(tell))
 	for i := range tell {

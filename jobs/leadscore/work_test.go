@@ -36,7 +36,9 @@ func open(t *testing.T) *desk {
 func (d *desk) create(email string) (row contacts.Row) {
 	d.t.Helper()
 	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
-		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("A"), LastName: wire.Some("B")}, scoring.Shipped().Rate)
+		row, err = contacts.Create(tx,
+			&contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("A"), LastName: wire.Some("B")},
+			scoring.Shipped().Rate)
 		return err
 	}); err != nil {
 		d.t.Fatal(err)
@@ -48,7 +50,8 @@ func (d *desk) run(m *scoring.Model, ids ...id.ID) {
 	d.t.Helper()
 	j := leadscore.Job{Model: func(context.Context, *postgres.Tx) (*scoring.Model, error) { return m, nil }}
 	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) error {
-		return j.Work(d.t.Context(), tx, &queue.Run[leadscore.Args]{Claimed: &queue.Claimed{}, Args: leadscore.Args{Contacts: ids}})
+		return j.Work(d.t.Context(), tx,
+			&queue.Run[leadscore.Args]{Claimed: &queue.Claimed{}, Args: leadscore.Args{Contacts: ids}})
 	}); err != nil {
 		d.t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func (d *desk) run(m *scoring.Model, ids ...id.ID) {
 
 func (d *desk) get(i id.ID) (row contacts.Row) {
 	d.t.Helper()
-	if err := d.App.View(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
+	if err := d.App.ReadTx(d.t.Context(), d.org, func(tx *postgres.Tx) (err error) {
 		row, err = contacts.Get(d.t.Context(), tx, i, true)
 		return err
 	}); err != nil {
@@ -65,7 +68,7 @@ func (d *desk) get(i id.ID) (row contacts.Row) {
 	return row
 }
 
-// told and recorded count what the job has written.
+// told and recorded count the events and history rows of the job.
 func (d *desk) told() (n int) {
 	return d.one(`SELECT count(*) FROM event WHERE type = 'contact.score_changed'`)
 }
@@ -73,13 +76,15 @@ func (d *desk) recorded() (n int) { return d.one(`SELECT count(*) FROM score_his
 
 func (d *desk) one(sql string) (n int) {
 	d.t.Helper()
-	if err := d.App.View(d.t.Context(), d.org, func(tx *postgres.Tx) error { return tx.QueryRow(d.t.Context(), sql, nil, &n) }); err != nil {
+	if err := d.App.ReadTx(d.t.Context(), d.org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(d.t.Context(), sql, nil, &n)
+	}); err != nil {
 		d.t.Fatal(err)
 	}
 	return n
 }
 
-// shifted is the prior with another base: every score moves.
+// shifted returns the prior with another base, which moves every score.
 func shifted(version string, by float64) *scoring.Model {
 	m := scoring.Prior()
 	m.Version, m.Intercept, m.Confidence = version, m.Intercept+by, scoring.Learned
@@ -109,11 +114,11 @@ func TestANewModelMovesTheSecondPartOfTheETagAlone(t *testing.T) {
 		told, recorded int
 	}{
 		{scoring.Prior(), 0, 1},
-		{shifted("m2", 0.1), 0, 2},  // less than 5 points, the same band
-		{shifted("m2", 0.1), 0, 2},  // again: nothing new
-		{shifted("m3", 0.2), 0, 3},  // still near what was told
+		{shifted("m2", 0.1), 0, 2},  // less than 5 points, same band
+		{shifted("m2", 0.1), 0, 2},  // repeated: no change
+		{shifted("m3", 0.2), 0, 3},  // still near the announced score
 		{shifted("m4", 1.5), 1, 4},  // far
-		{shifted("m5", 1.55), 1, 5}, // near what was told last
+		{shifted("m5", 1.55), 1, 5}, // near the last announced score
 	} {
 		before := d.get(made.ID)
 		d.run(step.model, made.ID)
@@ -130,7 +135,8 @@ func TestANewModelMovesTheSecondPartOfTheETagAlone(t *testing.T) {
 			t.Errorf("step %d: tag %d.%d after %d.%d", i, now.Edit, now.Computed, before.Edit, before.Computed)
 		}
 		if d.told() != step.told || d.recorded() != step.recorded {
-			t.Errorf("step %d: %d events, %d records; want %d and %d", i, d.told(), d.recorded(), step.told, step.recorded)
+			t.Errorf("step %d: %d events, %d records; want %d and %d", i, d.told(), d.recorded(), step.told,
+				step.recorded)
 		}
 	}
 }
@@ -140,7 +146,8 @@ func TestWhatWasMovedByAnEditIsToldByTheJob(t *testing.T) {
 	d := open(t)
 	made := d.create("a@acme.example")
 	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{Stage: wire.Some("opportunity")}, scoring.Shipped().Rate)
+		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{Stage: wire.Some("opportunity")},
+			scoring.Shipped().Rate)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -172,9 +179,12 @@ func TestBackgroundWorkRecordsAndTellsWhatItHasMoved(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	near, far, same := d.create("a@acme.example"), d.create("b@acme.example"), d.create("c@acme.example")
-	patches := map[id.ID]contacts.Patch{near.ID: {Phone: wire.Some("1")}, far.ID: {Stage: wire.Some("opportunity")}, same.ID: {LastName: wire.Some("C")}}
+	patches := map[id.ID]contacts.Patch{
+		near.ID: {Phone: wire.Some("1")}, far.ID: {Stage: wire.Some("opportunity")},
+		same.ID: {LastName: wire.Some("C")},
+	}
 	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-		changed, _, err := contacts.Revise(t.Context(), tx, []id.ID{near.ID, far.ID, same.ID}, contacts.Live,
+		changed, _, err := contacts.BulkUpdate(t.Context(), tx, []id.ID{near.ID, far.ID, same.ID}, contacts.Live,
 			func(c *contacts.Contact) contacts.Patch { return patches[c.ID] }, scoring.Shipped().Rate)
 		if err != nil {
 			return err
@@ -184,12 +194,13 @@ func TestBackgroundWorkRecordsAndTellsWhatItHasMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if scoring.Moved(near.LeadScore, d.get(near.ID).LeadScore) || near.LeadScore == d.get(near.ID).LeadScore {
-		t.Fatalf("a phone moves the score by too much for this test, or not at all: %v, %v", near.LeadScore, d.get(near.ID).LeadScore)
+		t.Fatalf("a phone moves the score by too much for this test, or not at all: %v, %v", near.LeadScore,
+			d.get(near.ID).LeadScore)
 	}
 	if d.told() != 1 || d.recorded() != 2 {
 		t.Errorf("%d events, %d records; want 1 and 2", d.told(), d.recorded())
 	}
-	d.run(scoring.Prior(), far.ID, near.ID) // finds nothing left to do
+	d.run(scoring.Prior(), far.ID, near.ID) // finds nothing to do
 	if d.told() != 1 || d.recorded() != 2 {
 		t.Errorf("the job after it makes it %d events, %d records", d.told(), d.recorded())
 	}
@@ -200,18 +211,24 @@ func TestAToldScoreShowsTheContactsSegments(t *testing.T) {
 	d := open(t)
 	var made contacts.Row
 	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) (err error) {
-		made, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some("a@acme.example"), FirstName: wire.Some("A"), LastName: wire.Some("B"), Segment: wire.Some([]string{"hot"})}, scoring.Shipped().Rate)
+		made, err = contacts.Create(tx,
+			&contacts.Patch{
+				Email: wire.Some("a@acme.example"), FirstName: wire.Some("A"), LastName: wire.Some("B"),
+				Segment: wire.Some([]string{"hot"}),
+			}, scoring.Shipped().Rate)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	d.run(shifted("m2", 2), made.ID)
-	if n := d.one(`SELECT count(*) FROM event WHERE type = 'contact.score_changed' AND data -> 'object' ->> 'segment' = '["hot"]'`); n != 1 {
+	if n := d.one(
+		`SELECT count(*) FROM event WHERE type = 'contact.score_changed'
+			AND data -> 'object' ->> 'segment' = '["hot"]'`); n != 1 {
 		t.Error("the event does not show the segment")
 	}
 }
 
-// Nobody asks for a job after background work has settled its scores, so a job that waited for that work must rate what it left.
+// Background work that settles its scores enqueues no job, so a job that waited for it must use its results.
 func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -219,8 +236,10 @@ func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 	waiting := testkit.Pgx(t, d.URL)
 	rescored := make(chan error, 1)
 	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-		changed, _, err := contacts.Revise(t.Context(), tx, []id.ID{made.ID}, contacts.Live,
-			func(*contacts.Contact) contacts.Patch { return contacts.Patch{Stage: wire.Some("opportunity")} }, scoring.Shipped().Rate)
+		changed, _, err := contacts.BulkUpdate(t.Context(), tx, []id.ID{made.ID}, contacts.Live,
+			func(*contacts.Contact) contacts.Patch {
+				return contacts.Patch{Stage: wire.Some("opportunity")}
+			}, scoring.Shipped().Rate)
 		if err != nil {
 			return err
 		}
@@ -237,7 +256,8 @@ func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 			})
 		}()
 		for waits := false; !waits; {
-			if err := waiting.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)`).Scan(&waits); err != nil {
+			if err := waiting.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)`).
+				Scan(&waits); err != nil {
 				return err
 			}
 		}

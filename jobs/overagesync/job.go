@@ -1,4 +1,4 @@
-// Package overagesync makes the payment processor charge for just the client orgs above an agency's number.
+// Package overagesync makes the payment processor charge for exactly the client orgs above an agency's included number.
 package overagesync
 
 import (
@@ -7,8 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none. The platform's own job looks for agencies whose quantity is off and asks for one job of each.
+// Args is empty. The platform's job finds agencies with a wrong quantity and enqueues one job for each.
 type Args struct{}
 
-// Kind is asked for by the timetable, often enough that a quantity is right within a minute.
-var Kind = queue.Define[Args]("billing.overage", queue.Options{Lane: queue.Critical, MaxAttempts: 3, Timeout: time.Minute})
+// Kind is enqueued by the timetable often enough to correct a quantity within a minute.
+var Kind = queue.Define[Args]("billing.overage",
+	queue.Options{Lane: queue.Critical, MaxAttempts: 3, Timeout: time.Minute})

@@ -8,14 +8,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	Billing *billing.Service
 	System  *postgres.DB
 }
 
-// Work sets one agency's quantity under the job's id, or, for the platform, asks for those that are off. One that is
-// asked for already is not asked for twice.
+// Work sets one agency's quantity, with the job's id as idempotency key. As the platform's job it enqueues jobs for the
+// agencies with a wrong quantity, at most one per agency.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if !run.Org.IsZero() {
 		return j.Billing.Overage(ctx, run.Org, "ov:"+run.ID.String())
@@ -25,7 +25,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return err
 	}
 	for _, org := range orgs {
-		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error { return Kind.Add(ctx, tx, Args{}, queue.Dedupe("billing.overage")) })
+		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
+			return Kind.Add(ctx, tx, Args{}, queue.Dedupe("billing.overage"))
+		})
 		if err != nil {
 			return err
 		}

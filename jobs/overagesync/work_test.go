@@ -16,8 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/overagesync"
 )
 
-// TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight runs the platform's look twice, then the one job that it
-// asked for.
+// TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight runs the platform's scan twice, then the one job that it
+// enqueued.
 func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
@@ -25,9 +25,12 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	t.Cleanup(box.Close)
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler),
-		Account: billing.Account{Key: "sk_test_overage", URL: "http://stripe.test", HTTP: &http.Client{Transport: box.Transport()}},
-		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
-		Audit:   func(context.Context, *postgres.Tx, billing.Act) {},
+		Account: billing.Account{
+			Key: "sk_test_overage", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: box.Transport()},
+		},
+		Remind: func(context.Context, *postgres.Tx, id.ID) error { return nil },
+		Audit:  func(context.Context, *postgres.Tx, billing.Act) {},
 	})
 	if _, err := s.Publish(ctx, false); err != nil {
 		t.Fatal(err)
@@ -40,7 +43,8 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Agency')", org)
-	if _, err := s.Change(ctx, org, billing.Wish{Plan: "agency_scale", Interval: "month"}, billing.Call{}); err != nil {
+	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"},
+		billing.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	exec("DELETE FROM job")
@@ -60,7 +64,7 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	if err := sql.QueryRow(ctx, "SELECT id FROM job WHERE org_id = $1", org).Scan(&job); err != nil {
 		t.Fatal(err)
 	}
-	ledger := queue.NewLedger(db.App, db.System)
+	ledger := queue.NewStore(db.App, db.System)
 	run, err := ledger.Claim(ctx, org, job)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +73,8 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	var quantity int
-	if err := sql.QueryRow(ctx, "SELECT overage_quantity FROM stripe_subscription WHERE org_id = $1", org).Scan(&quantity); err != nil || quantity != 4 {
+	if err := sql.QueryRow(ctx, "SELECT overage_quantity FROM stripe_subscription WHERE org_id = $1", org).
+		Scan(&quantity); err != nil || quantity != 4 {
 		t.Errorf("Stripe charges for %d, %v; want 4", quantity, err)
 	}
 }

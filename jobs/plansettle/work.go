@@ -1,5 +1,5 @@
-// Package plansettle carries an org's rights to where they are looked up, when nobody's request does: at the end of a
-// trial, a grace or an override, under a new catalogue, and for the clients of an agency whose plan has changed.
+// Package plansettle applies an org's entitlements when no request does: at the end of a trial, a grace period or an
+// override, under a new catalogue, and for the clients of an agency after a change of its plan.
 package plansettle
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Job settles by a catalogue.
+// Job applies the entitlements of a catalogue.
 type Job struct{ Plans *plans.Catalogue }
 
-// Handler is the kind with its work. Its effects are rows alone, and settling what is settled changes nothing but the
-// version, so it may be asked for too often.
+// Handler returns the kind's handler. The job only writes rows and is idempotent but for the version, so it may be
+// enqueued too often.
 func (j Job) Handler() queue.Handler { return plans.SettleKind.HandleTx(j.Work) }
 
-// Work settles the job's org, or the next of its clients. A plan that has ceased to count because its time was over is
-// told of: rights fall, and no row of the org's is touched.
+// Work settles the job's org, or the next of its clients. If a plan has ended because its time is over, Work announces
+// it: the entitlements shrink, and the org's data stay unchanged.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[plans.SettleArgs]) error {
 	switch {
 	case !run.Args.After.IsZero():
@@ -41,5 +41,6 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[plans.Set
 	if over.Interval != "" {
 		told.Interval = &over.Interval
 	}
-	return events.Announce(ctx, tx, events.PlanChanged{Plan: told, Previous: map[string]any{"status": string(over.Before)}})
+	return events.Announce(ctx, tx,
+		events.PlanChanged{Plan: told, Previous: map[string]any{"status": string(over.Before)}})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
 
-// TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold goes the whole way: orgs that know nothing of plans, the sweep,
-// the settling of each, rows that use up a limit, and the event.
+// TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold covers the whole path: orgs without plan data, the sweep, the
+// settling of each org, rows that use up a limit, and the event.
 func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
@@ -28,7 +28,8 @@ func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 	}
 	work := func(h queue.Handler) (ran int) {
 		t.Helper()
-		rows, err := sql.Query(t.Context(), `DELETE FROM job WHERE org_id = $1 AND kind = $2 RETURNING args`, org, h.Kind)
+		rows, err := sql.Query(t.Context(), `DELETE FROM job WHERE org_id = $1 AND kind = $2 RETURNING args`, org,
+			h.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +60,9 @@ func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 	}
 	sweep := plansweep.Job{System: db.System, Plans: plans.Standard()}.Handler()
 	settle := plansettle.Job{Plans: plans.Standard()}.Handler()
-	for range 2 { // one settling that waits is enough
-		if err := sweep.Call(t.Context(), &queue.Claimed{ID: id.New(), Kind: sweep.Kind, Raw: []byte(`{}`)}); err != nil {
+	for range 2 { // one waiting settling is enough
+		if err := sweep.Call(t.Context(),
+			&queue.Claimed{ID: id.New(), Kind: sweep.Kind, Raw: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,20 +79,25 @@ func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 		t.Errorf("%d settlings of what is settled", n)
 	}
 
-	if _, err := sql.Exec(t.Context(), `UPDATE quota SET cap = 5 WHERE org_id = $1 AND feature = 'webhooks'`, org); err != nil {
+	if _, err := sql.Exec(t.Context(), `UPDATE quota SET cap = 5 WHERE org_id = $1 AND feature = 'webhooks'`,
+		org); err != nil {
 		t.Fatal(err)
 	}
 	hook := func(count int) {
 		t.Helper()
 		for range count {
-			if _, err := sql.Exec(t.Context(), `INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at, enabled) VALUES ($1, $2, 'https://x.example', '{*}', '', now(), now(), false)`, org, id.New()); err != nil {
+			if _, err := sql.Exec(t.Context(),
+				`INSERT INTO webhook_endpoint (org_id, id, url, events, secret, created_at, updated_at, enabled)
+					VALUES ($1, $2, 'https://x.example', '{*}', '', now(), now(), false)`, org, id.New()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	drop := func() {
 		t.Helper()
-		if _, err := sql.Exec(t.Context(), `UPDATE webhook_endpoint SET archived_at = now() WHERE (org_id, id) = (SELECT org_id, id FROM webhook_endpoint WHERE org_id = $1 AND archived_at IS NULL LIMIT 1)`, org); err != nil {
+		if _, err := sql.Exec(t.Context(),
+			`UPDATE webhook_endpoint SET archived_at = now() WHERE (org_id, id) = (SELECT org_id, id
+				FROM webhook_endpoint WHERE org_id = $1 AND archived_at IS NULL LIMIT 1)`, org); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +112,9 @@ func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 		t.Errorf("%d crossings, want 3", n)
 	}
 	var told []string
-	rows, err := sql.Query(t.Context(), `SELECT data->'object' FROM event WHERE org_id = $1 AND type = 'quota.reached' ORDER BY data->'object'->>'percent', seq`, org)
+	rows, err := sql.Query(t.Context(),
+		`SELECT data->'object' FROM event WHERE org_id = $1 AND type = 'quota.reached'
+			ORDER BY data->'object'->>'percent', seq`, org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +129,8 @@ func TestAnEditedCatalogueReachesEveryOrgAndCrossingsAreTold(t *testing.T) {
 		}
 		told = append(told, string(raw))
 	}
-	const full, most = `{"kind":"webhooks","percent":100,"used":5,"limit":5}`, `{"kind":"webhooks","percent":80,"used":4,"limit":5}`
+	const full, most = `{"kind":"webhooks","percent":100,"used":5,"limit":5}`,
+		`{"kind":"webhooks","percent":80,"used":4,"limit":5}`
 	if got := strings.Join(told, " "); got != full+" "+full+" "+most {
 		t.Errorf("told: %s", got)
 	}

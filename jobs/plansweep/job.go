@@ -1,5 +1,5 @@
-// Package plansweep finds the orgs whose limits were taken from another catalogue than today's, and has them settled:
-// all of them after the plans were edited, and one whose signup was cut short.
+// Package plansweep finds the orgs with limits from an older catalogue and enqueues their settling: all orgs after the
+// plans were edited, and an org with an interrupted signup.
 package plansweep
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the job is the platform's own.
+// Args is empty: the job is the platform's.
 type Args struct{}
 
-// Kind is asked for each minute by the timetable, and finds nothing nearly always.
+// Kind is enqueued by the timetable every minute. It nearly always finds nothing.
 var Kind = queue.Define[Args]("plan.sweep", queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 5 * time.Minute})

@@ -12,23 +12,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// most is how many orgs one run has settled; the next minute takes the next.
+// most is how many orgs one run processes; the run of the next minute continues.
 const most = 2000
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	System *postgres.DB
 	Plans  *plans.Catalogue
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work leaves one settling per org; one that is waiting already is enough.
+// Work enqueues one settling per org, unless one is already waiting.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var orgs []id.ID
-	err := j.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT org_id FROM subscription WHERE plan_version < $1 OR plan_version > $1 LIMIT $2`, j.Plans.Version, most)
+	err := j.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT org_id FROM subscription WHERE plan_version < $1 OR plan_version > $1 LIMIT $2`, j.Plans.Version,
+			most)
 		if err != nil {
 			return err
 		}
@@ -43,7 +45,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 			return plans.SettleKind.Add(ctx, tx, plans.SettleArgs{}, queue.Dedupe("plan.settle@"+j.Plans.Version))
 		})
 		if err != nil {
-			return fmt.Errorf("ask for settling: %w", err)
+			return fmt.Errorf("enqueue settling: %w", err)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package prorationsync compares what we hold of the payment processor with what it holds, and mends what differs: by
-// its list of events, for those that never came, and by reading every subscription.
+// Package prorationsync reconciles our copy of the billing data with the payment processor's: it fetches missed events
+// from the processor's event list, and it reads every subscription.
 package prorationsync
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args say how much is compared.
+// Args is the extent of the comparison.
 type Args struct {
-	Whole bool `json:"whole"` // every subscription; else missed events and periods that are over
+	Whole bool `json:"whole"` // every subscription, not only missed events and ended periods
 }
 
-// Kind is the platform's own, asked for by the timetable. One that was cut short goes on where it was.
+// Kind is a platform job, enqueued by the timetable. An interrupted run resumes.
 var Kind = queue.Define[Args]("billing.sync", queue.Options{MaxAttempts: 5, Timeout: 2 * time.Hour})

@@ -9,7 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	Billing *billing.Service
 	Log     *slog.Logger
@@ -18,30 +18,41 @@ type Job struct {
 // Work makes one comparison.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if run.Args.Whole {
-		r, err := j.Billing.Whole(ctx)
-		j.Log.InfoContext(ctx, "billing synced as a whole", "same", r.Same, "repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
+		r, err := j.Billing.ReconcileAll(ctx)
+		j.Log.Log(ctx, level(r.Repaired+r.Failed), "billing reconciled in full", "same", r.Same,
+			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 		return errors.Join(err, j.accounts(ctx, true))
 	}
-	missed, err := j.Billing.Missed(ctx)
+	missed, err := j.Billing.FetchMissedEvents(ctx)
 	if err != nil {
 		return errors.Join(err, j.accounts(ctx, false))
 	}
-	r, err := j.Billing.Due(ctx)
+	r, err := j.Billing.ReconcileDue(ctx)
 	if missed+r.Repaired+r.Failed > 0 {
-		j.Log.InfoContext(ctx, "billing synced", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
+		j.Log.InfoContext(ctx, "billing repaired", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
 	}
 	return errors.Join(err, j.accounts(ctx, false))
 }
 
-// accounts compares the connected accounts.
+// level returns the level of a line about a sync that found so many differences: without any it is for debugging.
+func level(differences int) slog.Level {
+	if differences == 0 {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// accounts reconciles the connected accounts.
 func (j Job) accounts(ctx context.Context, whole bool) error {
 	r, err := j.Billing.Accounts(ctx, whole)
 	if r.Repaired+r.Failed > 0 || whole {
-		j.Log.InfoContext(ctx, "connected accounts synced", "whole", whole, "same", r.Same, "repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
+		j.Log.Log(ctx, level(r.Repaired+r.Failed), "connected accounts reconciled", "whole", whole, "same", r.Same,
+			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 	}
 	sales, also := j.Billing.Sales(ctx)
 	if sales.Repaired+sales.Failed > 0 {
-		j.Log.InfoContext(ctx, "sales of resellers synced", "same", sales.Same, "repaired", sales.Repaired, "failed", sales.Failed, "requests", sales.Requests)
+		j.Log.InfoContext(ctx, "reseller sales reconciled", "same", sales.Same, "repaired", sales.Repaired, "failed",
+			sales.Failed, "requests", sales.Requests)
 	}
 	return errors.Join(err, also)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/prorationsync"
 )
 
-// TestBothSyncsFindWhatNobodyToldUsOf lets the short one fetch the events that never came, and the whole one mend a
-// subscription that was tampered with.
+// TestBothSyncsFindWhatNobodyToldUsOf checks that the short sync fetches missed events and that the full sync repairs a
+// modified subscription.
 func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
@@ -26,7 +26,10 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 	arrived := 0
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler),
-		Account: billing.Account{Key: "sk_test_sync", URL: "http://stripe.test", HTTP: &http.Client{Transport: box.Transport()}},
+		Account: billing.Account{
+			Key: "sk_test_sync", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: box.Transport()},
+		},
 		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
 		Arrived: func(context.Context, *postgres.Tx, string) error { arrived++; return nil },
 		Audit:   func(context.Context, *postgres.Tx, billing.Act) {},
@@ -42,7 +45,8 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", org)
-	if _, err := s.Change(ctx, org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Call{}); err != nil {
+	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
+		billing.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	handler := prorationsync.Kind.Handle(prorationsync.Job{Billing: s, Log: slog.New(slog.DiscardHandler)}.Work)
@@ -59,7 +63,8 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 	exec("UPDATE stripe_subscription SET plan = 'solo_starter', status = 'past_due' WHERE org_id = $1", org)
 	run(`{"whole":true}`)
 	var plan, status string
-	if err := sql.QueryRow(ctx, "SELECT plan, status FROM stripe_subscription WHERE org_id = $1", org).Scan(&plan, &status); err != nil || plan != "solo_pro" || status != "active" {
+	if err := sql.QueryRow(ctx, "SELECT plan, status FROM stripe_subscription WHERE org_id = $1", org).
+		Scan(&plan, &status); err != nil || plan != "solo_pro" || status != "active" {
 		t.Errorf("%s %s, %v", plan, status, err)
 	}
 }

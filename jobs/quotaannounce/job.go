@@ -1,5 +1,5 @@
-// Package quotaannounce tells an org that 80 or 100 percent of a limit are in use. The crossing itself is seen where
-// the rows are counted, in the database, which asks for this job in the same transaction.
+// Package quotaannounce announces that an org uses 80 or 100 percent of a limit. The database detects the crossing
+// where it counts the rows, and adds this job in the same transaction.
 package quotaannounce
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are the crossing, as quota_count of migrations/0014_plans.sql writes it.
+// Args is the crossing, as quota_count in migrations/0014_plans.sql writes it.
 type Args = events.Quota
 
-// Kind is asked for in SQL, by these names. Its effects are rows alone: each crossing is told exactly once.
+// Kind is enqueued in SQL under this name. It only writes rows, so each crossing is announced exactly once.
 var Kind = queue.Define[Args]("quota.announce", queue.Options{Lane: queue.Default, MaxAttempts: 8})

@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func Handler() queue.Handler { return Kind.HandleTx(work) }
 
 func work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {

@@ -1,4 +1,4 @@
-// Package redrive works off a redrive: dead jobs that fit a filter run again, so many a second.
+// Package redrive executes a redrive: it reruns the dead jobs that match a filter, at a limited rate.
 package redrive
 
 import (
@@ -8,13 +8,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the redrive, whose row holds its filter, its rate and how far it is.
+// Args identifies a redrive. Its row holds the filter, the rate and the progress.
 type Args struct {
 	Redrive id.ID `json:"redrive"`
 }
 
-// Kind is asked for in the transaction that writes a redrive's row. Each step is a transaction of its own that keeps
-// to the rate, so that a run may be killed, or go on twice. Its attempts outlast a Postgres that is away for long.
+// Kind is enqueued in the transaction that stores a redrive. Each step is a separate transaction that respects the
+// rate, so a run may be killed or run twice. The attempts outlast a long outage of Postgres.
 var Kind = queue.Define[Args]("platform.redrive", queue.Options{
 	Lane: queue.Bulk, MaxAttempts: 100, Timeout: time.Minute,
 	Backoff: func(int) time.Duration { return queue.Jitter(5*time.Second, 0.2) },

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	visit = 10 * time.Second       // for which a run keeps its slot before others have their turn
+	visit = 10 * time.Second       // how long a run keeps its slot
 	pace  = 200 * time.Millisecond // between two steps
-	rest  = time.Second            // between two visits
+	rest  = time.Second            // between two runs
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	Operator *queue.Operator
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work steps until the redrive is over, with a rest after every visit.
+// Work executes steps until the redrive is over, with a rest after every visit.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	for end := time.Now().Add(visit); ; {
 		full, more, err := j.Operator.StepRedrive(ctx, run.Args.Redrive)

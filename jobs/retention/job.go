@@ -1,4 +1,4 @@
-// Package retention throws away what has had its time, and makes room for what comes.
+// Package retention deletes expired data and creates upcoming partitions.
 package retention
 
 import (
@@ -7,8 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the job is the platform's own and looks at everything.
+// Args is empty: the job is the platform's and covers all data.
 type Args struct{}
 
-// Kind is asked for each hour by the timetable. It is idempotent and in small transactions, hence no Tx kind.
-var Kind = queue.Define[Args]("platform.retain", queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 30 * time.Minute})
+// Kind is enqueued by the timetable every hour. It is idempotent and works in small transactions, so it is no Tx kind.
+var Kind = queue.Define[Args]("platform.retain",
+	queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 30 * time.Minute})

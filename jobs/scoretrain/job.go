@@ -1,7 +1,8 @@
-// Package scoretrain learns an org's scoring model from its deals.
+// Package scoretrain trains an org's scoring model on its deals.
 //
-// It is asked for when a deal is won or lost, and each night. A deal asks for it some minutes ahead and once at a time, so that
-// an import of deals is one training. The night's asks find who has outcomes that no training has seen.
+// A training is enqueued when a deal is won or lost, and each night. A deal enqueues it some minutes ahead with a
+// dedupe key, so that an import of deals causes one training. The nightly job finds the orgs with outcomes that no
+// training has used.
 package scoretrain
 
 import (
@@ -10,17 +11,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args say whether to learn though the outcomes have hardly grown: somebody asks.
+// Args reports whether to train although there are hardly any new outcomes, because a user asked for it.
 type Args struct {
 	Anyway bool `json:"anyway,omitempty"`
 }
 
-// Kind learns and, by the outcome of the contest, promotes. It computes outside any transaction; the version is written
-// together with the job's end, so that each run leaves one version or none.
+// Kind trains a model and promotes it if it wins the comparison. It computes outside any transaction. The version is
+// written in the transaction that ends the job, so each run leaves one version or none.
 var Kind = queue.Define[Args]("score.train", queue.Options{Lane: queue.Bulk, MaxAttempts: 4, Timeout: 4 * time.Minute})
 
-// Ask is how such a training is asked for: now, or, by a deal that has ended, some minutes ahead, so that one training is enough for all that
-// end until then. One that waits already is enough, too.
+// Ask returns the options for enqueueing a training: now if a user asked for it, or some minutes ahead after a deal has
+// ended, so that one training covers all deals that end until then. A waiting training makes another one unnecessary.
 func (a Args) Ask() []queue.Adding {
 	if a.Anyway {
 		return []queue.Adding{queue.Dedupe("score.train asked")}
@@ -30,8 +31,9 @@ func (a Args) Ask() []queue.Adding {
 
 const soon = 2 * time.Minute
 
-// NightArgs are none: the job is the platform's own.
+// NightArgs is empty: the job is the platform's.
 type NightArgs struct{}
 
-// Night asks for a training of each org that has outcomes that no training has seen.
-var Night = queue.Define[NightArgs]("score.train_night", queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 5 * time.Minute})
+// Night enqueues a training for each org with outcomes that no training has used.
+var Night = queue.Define[NightArgs]("score.train_night",
+	queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 5 * time.Minute})

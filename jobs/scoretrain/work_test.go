@@ -1,4 +1,4 @@
-// Longer than its neighbours: all its tests share one school, whose deals they learn from.
+// This file is long because all its tests share one school and its deals.
 
 package scoretrain_test
 
@@ -29,7 +29,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 )
 
-// school is an org that has something to learn from.
+// school is an org with training data.
 type school struct {
 	*testkit.Database
 	t    *testing.T
@@ -42,7 +42,10 @@ type school struct {
 
 func open(t *testing.T) *school {
 	t.Helper()
-	s := &school{Database: testkit.DB(t), t: t, org: id.New(), rand: rand.New(rand.NewPCG(1, 2)), at: time.Now().AddDate(-1, 0, 0)}
+	s := &school{
+		Database: testkit.DB(t), t: t, org: id.New(), rand: rand.New(rand.NewPCG(1, 2)),
+		at: time.Now().AddDate(-1, 0, 0),
+	}
 	s.sql, s.book = testkit.Pgx(t, s.URL), models.NewBook(s.App, slog.New(slog.DiscardHandler))
 	s.exec(`INSERT INTO org (id, name) VALUES ($1, 'School')`, s.org)
 	return s
@@ -70,28 +73,32 @@ func (s *school) one(sql string, args ...any) (n int) {
 	return n
 }
 
-// contact makes one as the API does.
+// contact makes a contact as the API does.
 func (s *school) contact(values map[string]any) (row contacts.Row) {
 	s.t.Helper()
 	s.tx(func(tx *postgres.Tx) (err error) {
 		row, err = contacts.Create(tx, &contacts.Patch{
-			Email: wire.Some(id.New().String() + "@acme.example"), FirstName: wire.Some("A"), LastName: wire.Some("B"), Attributes: wire.Some(values),
+			Email: wire.Some(id.New().String() + "@acme.example"), FirstName: wire.Some("A"),
+			LastName: wire.Some("B"), Attributes: wire.Some(values),
 		}, s.book.For(s.t.Context(), s.org).Rate)
 		return err
 	})
 	return row
 }
 
-// deal is one that was made a while after the one before and has ended, "open" apart.
+// deal makes a deal some time after the previous one and closes it, unless status is "open".
 func (s *school) deal(contact id.ID, status string) {
 	s.t.Helper()
 	s.at = s.at.Add(time.Hour)
-	s.exec(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount, currency, closed_at, created_at, updated_at)
-		SELECT $1, $2, 'Deal', $3, pipeline_id, id, kind, 0, 'EUR', CASE WHEN kind <> 'open' THEN $5::timestamptz END, $5, $5
-		FROM pipeline_stage WHERE org_id = $1 AND kind = $4 ORDER BY place LIMIT 1`, s.org, id.New(), contact, status, s.at)
+	s.exec(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount, currency,
+		closed_at, created_at, updated_at)
+		SELECT $1, $2, 'Deal', $3, pipeline_id, id, kind, 0, 'EUR', CASE
+		WHEN kind <> 'open' THEN $5::timestamptz END, $5, $5
+		FROM pipeline_stage WHERE org_id = $1 AND kind = $4 ORDER BY place LIMIT 1`, s.org, id.New(), contact, status,
+		s.at)
 }
 
-// pupils are n contacts with a deal each: plan gold is won four times as often as plan iron.
+// pupils makes n contacts with a deal each. Plan gold is won four times as often as plan iron.
 func (s *school) pupils(n int, flip bool) {
 	s.t.Helper()
 	for range n {
@@ -120,7 +127,7 @@ func (s *school) train(anyway bool) {
 	if err := s.sql.QueryRow(s.t.Context(), `SELECT id FROM job WHERE kind = 'score.train'`).Scan(&job); err != nil {
 		s.t.Fatal(err)
 	}
-	ledger := queue.NewLedger(s.App, s.System)
+	ledger := queue.NewStore(s.App, s.System)
 	run, err := ledger.Claim(s.t.Context(), s.org, job)
 	if err != nil {
 		s.t.Fatal(err)
@@ -128,17 +135,19 @@ func (s *school) train(anyway bool) {
 	if err := (scoretrain.Job{App: s.App, System: s.System}).Handlers()[0].Call(s.t.Context(), run); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := ledger.Finish(s.t.Context(), run, queue.Verdict{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(s.t.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// rescore runs the steps that have been asked for until there are none.
+// rescore runs the enqueued steps until there are none.
 func (s *school) rescore() (steps int) {
 	s.t.Helper()
 	for {
 		var raw []byte
-		err := s.sql.QueryRow(s.t.Context(), `DELETE FROM job WHERE id = (SELECT id FROM job WHERE kind = 'lead.rescore' ORDER BY id LIMIT 1) RETURNING args::text::bytea`).Scan(&raw)
+		err := s.sql.QueryRow(s.t.Context(),
+			`DELETE FROM job WHERE id = (SELECT id FROM job WHERE kind = 'lead.rescore' ORDER BY id LIMIT 1)
+				RETURNING args::text::bytea`).Scan(&raw)
 		if postgres.None(err) {
 			return steps
 		}
@@ -192,10 +201,11 @@ func TestAModelIsLearnedPromotedToldAndScoresEverybody(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if a.LeadScore < b.LeadScore+30 || a.Edit != 1 || a.UpdatedAt != gold.UpdatedAt || a.Computed != gold.Computed+1 {
+		if a.LeadScore < b.LeadScore+30 || a.Edit != 1 || a.UpdatedAt != gold.UpdatedAt ||
+			a.Computed != gold.Computed+1 {
 			t.Errorf("gold %+v, iron %+v", a, b)
 		}
-		// The same in the process, in the batch and in another process that has just begun.
+		// The score is the same in this process, in the batch and in a new process.
 		for _, book := range []*models.Book{s.book, models.NewBook(s.App, slog.New(slog.DiscardHandler))} {
 			m, err := book.In(t.Context(), tx)
 			if err != nil {
@@ -210,7 +220,7 @@ func TestAModelIsLearnedPromotedToldAndScoresEverybody(t *testing.T) {
 	if n := s.one(`SELECT count(*) FROM event WHERE org_id = $1 AND type = 'contact.score_changed'`, s.org); n < 200 {
 		t.Errorf("%d contacts were told of", n)
 	}
-	s.train(false) // nothing has grown
+	s.train(false) // no new outcomes
 	if v := s.current(); v.Number != 1 {
 		t.Errorf("without new outcomes it is %d", v.Number)
 	}
@@ -221,10 +231,12 @@ func TestAModelThatGotWorseIsKeptAndDoesNotScore(t *testing.T) {
 	s := open(t)
 	s.pupils(250, false)
 	s.train(false)
-	// Whoever enters outcomes at random for a while teaches nothing; the honest ones after that show it.
+	// Random outcomes teach nothing; the model must learn from the real ones that follow.
 	s.pupils(200, true)
 	s.exec(`UPDATE score_current SET trained = 0 WHERE org_id = $1`, s.org)
-	s.exec(`UPDATE score_model SET learned_to = (SELECT max(at) FROM score_snapshot WHERE org_id = $1) WHERE org_id = $1`, s.org)
+	s.exec(
+		`UPDATE score_model SET learned_to = (SELECT max(at) FROM score_snapshot WHERE org_id = $1)
+			WHERE org_id = $1`, s.org)
 	s.pupils(60, false)
 	s.train(true)
 	if v := s.current(); v.Number != 1 {
@@ -235,8 +247,8 @@ func TestAModelThatGotWorseIsKeptAndDoesNotScore(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if v.PromotedAt != nil || v.Report.Contest.Won() {
-			t.Errorf("the second version: %+v", v.Report.Contest)
+		if v.PromotedAt != nil || v.Report.Comparison.Won() {
+			t.Errorf("the second version: %+v", v.Report.Comparison)
 		}
 		return nil
 	})
@@ -252,7 +264,8 @@ func TestWhatIsWrittenAfterTheDealWasMadeTeachesNothing(t *testing.T) {
 		c := s.contact(map[string]any{"plan": "gold"})
 		status := []string{"won", "lost"}[s.rand.IntN(2)]
 		s.deal(c.ID, status)
-		s.exec(`UPDATE contact SET attributes = attributes || jsonb_build_object('call', $3::text) WHERE org_id = $1 AND id = $2`, s.org, c.ID, status)
+		s.exec(`UPDATE contact SET attributes = attributes || jsonb_build_object('call', $3::text)
+			WHERE org_id = $1 AND id = $2`, s.org, c.ID, status)
 	}
 	s.tx(func(tx *postgres.Tx) error {
 		ex, err := models.Examples(t.Context(), tx)
@@ -277,11 +290,13 @@ func TestAFieldThatIsEditedWhenDealsEndIsQuarantined(t *testing.T) {
 	for range 120 {
 		c := s.contact(map[string]any{"plan": "gold", "note": "a", "quiet": "a"})
 		s.tx(func(tx *postgres.Tx) error {
-			ch, err := contacts.Update(t.Context(), tx, c.ID, nil, &contacts.Patch{Attributes: wire.Some(map[string]any{"note": fmt.Sprint(s.rand.IntN(3))})}, scoring.Shipped().Rate)
+			ch, err := contacts.Update(t.Context(), tx, c.ID, nil,
+				&contacts.Patch{Attributes: wire.Some(map[string]any{"note": fmt.Sprint(s.rand.IntN(3))})},
+				scoring.Shipped().Rate)
 			if err != nil {
 				return err
 			}
-			return contacts.Tell(t.Context(), tx, &ch)
+			return contacts.Announce(t.Context(), tx, &ch)
 		})
 		s.at = time.Now()
 		s.deal(c.ID, []string{"won", "lost"}[s.rand.IntN(2)])
@@ -292,7 +307,8 @@ func TestAFieldThatIsEditedWhenDealsEndIsQuarantined(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if q := v.Report.Quarantined; len(q) != 1 || q[0].Feature != "attributes.note" || q[0].Reason != "edited_near_outcome" {
+		if q := v.Report.Quarantined; len(q) != 1 || q[0].Feature != "attributes.note" ||
+			q[0].Reason != "edited_near_outcome" {
 			t.Errorf("quarantined %+v", q)
 		}
 		return nil
@@ -370,8 +386,7 @@ func TestABookWithoutADatabaseKeepsWhatItKnows(t *testing.T) {
 	}
 }
 
-// Steps of a version that is in use no
-// more end: the change has asked for a walk of its own.
+// Steps of a version that is no longer in use end, because the change of version has enqueued its own pass.
 func TestStepsOfAVersionThatIsNoLongerInUseEnd(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -416,13 +431,17 @@ func TestManyContactsAreScoredInStepsEachOnce(t *testing.T) {
 	if n := s.one(`SELECT count(*) FROM score_history WHERE org_id = $1 AND version = 'v9'`, s.org); n != 25 {
 		t.Errorf("%d records", n)
 	}
-	want, _ := model.Rate(&events.Contact{Email: "x@acme.example", Stage: "lead", Attributes: map[string]any{"plan": "gold"}})
-	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND abs(score - $2) < 0.001 AND announced = score AND computed = 1`, s.org, want); n != 25 {
+	want, _ := model.Rate(&events.Contact{
+		Email: "x@acme.example", Stage: "lead",
+		Attributes: map[string]any{"plan": "gold"},
+	})
+	if n := s.one(`SELECT count(*) FROM contact_score WHERE org_id = $1 AND abs(score - $2) < 0.001
+		AND announced = score AND computed = 1`, s.org, want); n != 25 {
 		t.Errorf("%d contacts have the score %v", n, math.Round(want*100)/100)
 	}
 }
 
-// Else the rescoring that follows could pass a contact that is being scored by the version before.
+// Otherwise the rescoring could skip a contact that is being scored with the previous version.
 func TestAVersionComesIntoUseWhenNobodyScoresByTheOneBefore(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -435,7 +454,8 @@ func TestAVersionComesIntoUseWhenNobodyScoresByTheOneBefore(t *testing.T) {
 		}
 		go func() {
 			used <- s.App.Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
-				tx.Queue(`INSERT INTO score_model (org_id, number, created_at, learned_to, outcomes, model, report) VALUES ($1, 1, now(), now(), 1, $2, '{}')`, s.org, encoded(t))
+				tx.Queue(`INSERT INTO score_model (org_id, number, created_at, learned_to, outcomes, model,
+					report) VALUES ($1, 1, now(), now(), 1, $2, '{}')`, s.org, encoded(t))
 				if _, err := models.Use(t.Context(), tx, 1); err != nil {
 					return err
 				}

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// house is an org in a database of its own.
+// house is an org with its own database.
 type house struct {
 	*testing.T
 	db  *testkit.Database
@@ -47,7 +47,11 @@ func rate(*contacts.Contact) (float64, events.ContactScore) {
 func (h *house) create(n int) (row contacts.Row) {
 	h.Helper()
 	h.tx(func(_ context.Context, tx *postgres.Tx) (err error) {
-		row, err = contacts.Create(tx, &contacts.Patch{Email: wire.Some(fmt.Sprintf("p%d@acme.example", n)), FirstName: wire.Some("A"), LastName: wire.Some("B")}, rate)
+		row, err = contacts.Create(tx,
+			&contacts.Patch{
+				Email: wire.Some(fmt.Sprintf("p%d@acme.example", n)), FirstName: wire.Some("A"),
+				LastName: wire.Some("B"),
+			}, rate)
 		return err
 	})
 	return row
@@ -61,11 +65,12 @@ func (h *house) stage(i id.ID, stage string) {
 	})
 }
 
-// customers makes the segment of that stage.
+// customers makes a segment of the customers.
 func (h *house) customers() (row segments.Row) {
 	h.Helper()
 	h.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
-		row, err = segments.Create(ctx, tx, segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
+		row, err = segments.Create(ctx, tx,
+			segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
 		return err
 	})
 	return row

@@ -8,15 +8,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Job is the work.
+// Job has the dependencies of the work.
 type Job struct {
 	Pace segments.Pace
 }
 
-// Handler is the kind with its work.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work does one run.
+// Work executes one run.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error {
 	return segments.Sync(ctx, tx, j.Pace)
 }

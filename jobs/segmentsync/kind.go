@@ -1,12 +1,13 @@
-// Package segmentsync keeps the memberships of dynamic segments current; how, and why nothing is missed, is told by
-// internal/contacts/segments.
+// Package segmentsync keeps the memberships of dynamic segments current. internal/contacts/segments describes how, and
+// why no change is missed.
 //
-// # Who asks for it
+// # How the job is enqueued
 //
-// Nobody who changes a contact: they leave marks, which wait for nobody. A writer that added a job with a dedupe key
-// would wait for every other that adds the same, until its commit, and hold its contacts meanwhile. So each worker looks for
-// orgs that have marks (Watch) and adds the job in a transaction of its own. One that finds the job open leaves it at
-// that: should that job have read the marks already, the next look finds what is left.
+// A request that changes a contact does not enqueue the job. It leaves a mark, which never blocks. A writer that added
+// a job with a dedupe key would wait until the commit of every other writer with the same key, and hold its contacts'
+// locks meanwhile. Instead, each worker looks for orgs with marks (Watch) and adds the job in a separate transaction.
+// If the job is already open, Watch adds none: if that job has already read the marks, the next call of Watch finds the
+// rest.
 package segmentsync
 
 import (
@@ -18,22 +19,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are empty: the job does whatever its org has waiting.
+// Args is empty: the job processes all marks of its org.
 type Args struct{}
 
-// Kind is one run for one org. Its effects are rows alone: each difference is written and told exactly once.
+// Kind is one run for one org. It only writes rows, so each difference is written and announced exactly once.
 var Kind = queue.Define[Args]("segment.sync", queue.Options{Lane: queue.Default, MaxAttempts: 12})
 
-// Key lets an org have one open job.
+// Key is the dedupe key that limits an org to one open job.
 const Key = "segment.sync"
 
-// Watch finds work.
+// Watch finds orgs with marks.
 type Watch struct {
 	App, System *postgres.DB
 }
 
-// Look asks for a job for each org that waits for one. The job is in a line of its own, so that it does not queue
-// up behind the org's other work.
+// Look enqueues a job for each org with marks. The job has its own concurrency key, so that it does not wait behind the
+// org's other work.
 func (w Watch) Look(ctx context.Context) error {
 	orgs, err := segments.Waiting(ctx, w.System, Key)
 	if err != nil {
@@ -41,9 +42,9 @@ func (w Watch) Look(ctx context.Context) error {
 	}
 	for _, org := range orgs {
 		if err := w.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-			return Kind.Add(ctx, tx, Args{}, queue.Dedupe(Key), queue.Line(org))
+			return Kind.Add(ctx, tx, Args{}, queue.Dedupe(Key), queue.ConcurrencyKey(org))
 		}); err != nil {
-			return fmt.Errorf("ask for a sync: %w", err)
+			return fmt.Errorf("enqueue sync: %w", err)
 		}
 	}
 	return nil

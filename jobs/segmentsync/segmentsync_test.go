@@ -58,7 +58,7 @@ func TestWhatChangesWhileTheJobRunsIsTheNextJobs(t *testing.T) {
 			if err := tx.Flush(ctx); err != nil {
 				return err
 			}
-			meanwhile() // the job has done its work and is still there
+			meanwhile() // the job has worked but is not deleted yet
 			if err := watch.Look(ctx); err != nil {
 				return err
 			}

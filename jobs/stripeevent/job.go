@@ -1,4 +1,4 @@
-// Package stripeevent works one event of the payment processor: it reads anew what the event is about.
+// Package stripeevent processes one event of the payment processor: it fetches the current state of the event's object.
 package stripeevent
 
 import (
@@ -7,11 +7,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the event, of the job's org: the zero org's where its customer is not ours.
+// Args identifies an event of the job's org. The org is zero if the event's customer is not ours.
 type Args struct {
 	Event string `json:"event"`
 }
 
-// Kind is added in the transaction that stores the event. It may run in any order and any number of times: what counts
-// is what the payment processor holds when it runs.
-var Kind = queue.Define[Args]("stripe.event", queue.Options{Lane: queue.Critical, MaxAttempts: 15, Timeout: time.Minute})
+// Kind is added in the transaction that stores the event. It may run in any order and any number of times, because it
+// applies the payment processor's state at the time of the run.
+var Kind = queue.Define[Args]("stripe.event",
+	queue.Options{Lane: queue.Critical, MaxAttempts: 15, Timeout: time.Minute})

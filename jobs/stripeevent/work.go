@@ -9,14 +9,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct{ Billing *billing.Service }
 
-// courtesy is how long an event leaves a change to the request that is closing it.
+// courtesy is how long an event waits for the request that is closing a change.
 const courtesy = 2 * time.Second
 
-// Work applies the event. While a change is in flight, or the payment processor is away, it waits without spending a
-// try.
+// Work applies the event. While a change is in flight or the payment processor is unavailable, it waits without
+// spending an attempt.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	err := j.Billing.Work(ctx, run.Org, run.Args.Event)
 	switch {

@@ -17,8 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 )
 
-// TestAnEventWaitsForTheRequestThatCausedItAndForStripe takes one event through all that may keep it waiting: the
-// change that caused it is still in flight, then Stripe is away; neither costs a try.
+// TestAnEventWaitsForTheRequestThatCausedItAndForStripe runs one event while its change is in flight, then while Stripe
+// is unavailable. Neither spends an attempt.
 func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
@@ -30,8 +30,11 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 	}
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler), Secret: secret,
-		Account: billing.Account{Key: "sk_test_event", URL: "http://stripe.test", HTTP: &http.Client{Transport: box.Transport()}},
-		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
+		Account: billing.Account{
+			Key: "sk_test_event", URL: "http://stripe.test",
+			HTTP: &http.Client{Transport: box.Transport()},
+		},
+		Remind: func(context.Context, *postgres.Tx, id.ID) error { return nil },
 		Arrived: func(ctx context.Context, tx *postgres.Tx, event string) error {
 			return stripeevent.Kind.Add(ctx, tx, stripeevent.Args{Event: event})
 		},
@@ -48,7 +51,8 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", org)
-	if _, err := s.Change(ctx, org, billing.Wish{Plan: "solo_pro", Interval: "month"}, billing.Call{}); err != nil {
+	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
+		billing.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := box.Outbox(ctx, 100)
@@ -66,11 +70,16 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 	}
 	handler := stripeevent.Kind.Handle(stripeevent.Job{Billing: s}.Work)
 	work := func() error {
-		return handler.Call(ctx, &queue.Claimed{ID: id.New(), Org: org, Kind: handler.Kind, Raw: []byte(`{"event":"` + event + `"}`), CreatedAt: time.Now()})
+		return handler.Call(ctx,
+			&queue.Claimed{
+				ID: id.New(), Org: org, Kind: handler.Kind, Raw: []byte(`{"event":"` + event + `"}`),
+				CreatedAt: time.Now(),
+			})
 	}
 	worked := func() (is bool) {
 		t.Helper()
-		if err := sql.QueryRow(ctx, "SELECT worked_at IS NOT NULL FROM stripe_event WHERE id = $1", event).Scan(&is); err != nil {
+		if err := sql.QueryRow(ctx, "SELECT worked_at IS NOT NULL FROM stripe_event WHERE id = $1", event).
+			Scan(&is); err != nil {
 			t.Fatal(err)
 		}
 		return is

@@ -24,32 +24,35 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// everyMail is one of each that the platform sends.
+// everyMail returns one of each mail that the platform sends.
 func everyMail(to string) []mail.Message {
 	day := time.Date(2026, 11, 20, 9, 5, 0, 0, time.UTC)
 	w := mail.Webhook{Host: "example.com", Description: "shop", Events: 23, Since: day, Percent: 90}
 	return []mail.Message{
-		mail.Reset(to, "https://crm.test", "token"), mail.Verify(to, "https://crm.test", "token"), mail.Invite(to, "https://crm.test", "token", "Client"),
+		mail.Reset(to, "https://crm.test", "token"), mail.Verify(to, "https://crm.test", "token"),
+		mail.Invite(to, "https://crm.test", "token", "Client"),
 		mail.AccountsLost(to, "X", []string{"one", "two"}), mail.AccountsEnd(to, "X", []string{"one"}, day),
 		mail.WebhookFailing(to, w), mail.WebhookDisabled(to, w, false), mail.WebhookDisabled(to, w, true),
 	}
 }
 
-// TestEveryMailSpeaksInTheNameThatThePlanAllows holds the golden files: every mail of an org with a brand, under plans that
-// hide the platform, that hide it without a name, and that do neither, before and after.
+// TestEveryMailSpeaksInTheNameThatThePlanAllows compares with the golden files: every mail of an org with branding,
+// under plans that hide the platform, that hide it without a name, and that do neither, before and after.
 func TestEveryMailSpeaksInTheNameThatThePlanAllows(t *testing.T) {
 	t.Parallel()
 	o := &office{Database: testkit.DB(t), org: id.New(), box: testkit.Box(t)}
 	person := id.New()
 	err := o.System.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
 		tx.Queue("INSERT INTO org (id, name) VALUES ($1, 'Test')", o.org)
-		tx.Queue("INSERT INTO app_user (id, email, email_folded, last_org_id) VALUES ($1, 'Bob@example.com', 'bob@example.com', $2)", person, o.org)
+		tx.Queue("INSERT INTO app_user (id, email, email_folded, last_org_id) VALUES ($1, 'Bob@example.com', "+
+			"'bob@example.com', $2)", person, o.org)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	logo, err := branding.NewLogo("image/svg+xml", []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"/>`))
+	logo, err := branding.NewLogo("image/svg+xml",
+		[]byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"/>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +91,9 @@ func TestEveryMailSpeaksInTheNameThatThePlanAllows(t *testing.T) {
 		for _, m := range everyMail("bob@example.com") {
 			all.WriteString(o.sent(t, o.org, m))
 		}
-		all.WriteString(o.sent(t, id.ID{}, mail.Reset("bob@example.com", "https://crm.test", "token"))) // to a person, of no org
-		text := strings.ReplaceAll(all.String(), "=\n", "")                                             // names that quoted-printable broke in two
+		// To a person without an org.
+		all.WriteString(o.sent(t, id.ID{}, mail.Reset("bob@example.com", "https://crm.test", "token")))
+		text := strings.ReplaceAll(all.String(), "=\n", "") // quoted-printable may split names
 		own, platform := s.name == "hidden", s.name == "unentitled" || s.name == "downgraded"
 		if strings.Contains(text, "Acme") != own || strings.Contains(strings.ToLower(text), "funnelwork") != platform {
 			t.Errorf("%s: the wrong names are in\n%s", s.name, text)
@@ -98,7 +102,7 @@ func TestEveryMailSpeaksInTheNameThatThePlanAllows(t *testing.T) {
 	}
 }
 
-// sent is a mail of an org's as it arrives.
+// sent returns an org's mail as received.
 func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	t.Helper()
 	var job id.ID
@@ -118,18 +122,19 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := queue.NewLedger(o.App, o.System)
+	ledger := queue.NewStore(o.App, o.System)
 	run, err := ledger.Claim(t.Context(), org, job)
 	if err != nil {
 		t.Fatal(err)
 	}
 	work := systemmail.Job{
-		DB: o.App, Box: o.box, SMTP: out, System: o.System, PublicURL: "https://crm.test", Brands: branding.NewResolver(o.App, branding.ByPlan(plans.NewService(o.App, nil).Of)),
+		DB: o.App, Box: o.box, SMTP: out, System: o.System, PublicURL: "https://crm.test",
+		Brands: branding.NewResolver(o.App, branding.ByPlan(plans.NewService(o.App, nil).Of)),
 	}
 	if err := systemmail.Kind.Handle(work.Work).Call(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.Finish(t.Context(), run, queue.Verdict{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(t.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
 		t.Fatal(err)
 	}
 	var kept []string
@@ -138,7 +143,8 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 		if _, b, ok := strings.Cut(line, "boundary="); ok {
 			boundary = strings.Trim(b, `"; `)
 		}
-		if strings.HasPrefix(line, "Date:") || strings.HasPrefix(line, "Message-ID:") || strings.HasPrefix(line, "X-Mailer") || strings.HasPrefix(line, "User-Agent") {
+		if strings.HasPrefix(line, "Date:") || strings.HasPrefix(line, "Message-ID:") ||
+			strings.HasPrefix(line, "X-Mailer") || strings.HasPrefix(line, "User-Agent") {
 			continue
 		}
 		if boundary != "" {
@@ -146,7 +152,8 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 		}
 		kept = append(kept, strings.TrimRight(line, "\r"))
 	}
-	return fmt.Sprintf("===== of %v\n%s\n", map[bool]string{true: "a person", false: "the org"}[org.IsZero()], strings.Join(kept, "\n"))
+	return fmt.Sprintf("===== of %v\n%s\n", map[bool]string{true: "a person", false: "the org"}[org.IsZero()],
+		strings.Join(kept, "\n"))
 }
 
 func golden(t *testing.T, name, got string) {

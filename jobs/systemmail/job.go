@@ -1,5 +1,5 @@
-// Package systemmail sends one mail of the platform itself, by SMTP where a server is set, else into the
-// sandbox mailbox.
+// Package systemmail sends one mail of the platform, by SMTP if a server is configured, otherwise to the sandbox
+// mailbox.
 package systemmail
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the mail's row, of the job's org. Where there is none, there is nothing to do.
+// Args identifies the mail's row in the job's org. If the row does not exist, the job does nothing.
 type Args struct {
 	Mail id.ID `json:"mail"`
 }
 
-// Kind is in the critical lane, because a person waits for the link. Ten tries span about a day.
+// Kind is in the critical lane, because a person waits for the link. Ten attempts span about a day.
 var Kind = queue.Define[Args]("mail.system", queue.Options{
 	Lane: queue.Critical, MaxAttempts: 10, Timeout: time.Minute,
 	Backoff: func(failed int) time.Duration {

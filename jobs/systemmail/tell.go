@@ -10,9 +10,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// TellKeepers writes a mail to each owner and admin of tx's org, with the job that sends it.
-func TellKeepers(ctx context.Context, tx *postgres.Tx, box *secret.Box, write func(to string) mail.Message) error {
-	people, err := org.Keepers(ctx, tx)
+// TellKeepers writes a mail to each owner and admin of tx's org and enqueues the jobs that send them.
+func TellKeepers(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, write func(to string) mail.Message) error {
+	people, err := org.AdminEmails(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -11,28 +11,29 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	DB   *postgres.DB // App role
-	Box  *secret.Box
+	Box  *secret.Sealer
 	SMTP *mail.SMTP // nil: the sandbox mailbox, unless Off
 	Off  bool       // mail is not configured
-	// Brands and System tell in whose name a mail speaks when it is sent; without them it is the platform's.
+	// Brands and System determine the branding of a mail when it is sent. Without them mails have the platform's
+	// branding.
 	Brands *branding.Resolver
 	System *postgres.DB
-	// PublicURL is where mail programs find logos; "" for mails without.
+	// PublicURL is the base URL of logos; "" sends mails without logos.
 	PublicURL string
 }
 
-// ErrOff is why a mail's job is dead that ran where mail is not configured. The mail is kept: run again where it is
-// configured, the job sends it.
+// ErrOff is the error of a mail job that ran where mail is not configured. The job becomes dead and the mail is kept.
+// If the job is run again where mail is configured, it sends the mail.
 var ErrOff = errors.New("mail is not configured in this process (FUNNELWORK_SMTP_URL)")
 
-// Work sends the mail once per delivery of the job; the Message-ID is the job's id, so a double after a crash
-// can be known. The body leaves the database in the transaction that ends the job.
+// Work sends the mail once per delivery of the job. The Message-ID is the job's id, so that a duplicate after a crash
+// can be recognized. The transaction that ends the job deletes the body from the database.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	var m *mail.Message
-	err := j.DB.View(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+	err := j.DB.ReadTx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
 		m, err = mail.Read(ctx, tx, j.Box, run.Args.Mail)
 		return err
 	})
@@ -46,7 +47,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return err
 	}
 	if j.SMTP == nil {
-		run.Effect(func(_ context.Context, tx *postgres.Tx) error { return mail.ToSandbox(tx, j.Box, run.Args.Mail, m) })
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+			return mail.ToSandbox(tx, j.Box, run.Args.Mail, m)
+		})
 		return nil
 	}
 	if err := j.SMTP.Send(ctx, run.ID.String(), m); errors.Is(err, mail.ErrRefused) {

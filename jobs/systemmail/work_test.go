@@ -19,7 +19,7 @@ import (
 // office is a database with one mail and its job.
 type office struct {
 	*testkit.Database
-	box      *secret.Box
+	box      *secret.Sealer
 	org, job id.ID
 }
 
@@ -47,21 +47,23 @@ func (o *office) scan(t *testing.T, sql string, dst ...any) {
 	}
 }
 
-// work claims the job and runs it, and on success finishes it.
+// work claims and runs the job, and finishes it on success.
 func (o *office) work(t *testing.T, out *mail.SMTP) error {
 	t.Helper()
-	ledger := queue.NewLedger(o.App, o.System)
+	ledger := queue.NewStore(o.App, o.System)
 	run, err := ledger.Claim(t.Context(), o.org, o.job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := systemmail.Kind.Handle(systemmail.Job{DB: o.App, Box: o.box, SMTP: out}.Work).Call(t.Context(), run); err != nil {
+	if err := systemmail.Kind.Handle(systemmail.Job{DB: o.App, Box: o.box, SMTP: out}.Work).
+		Call(t.Context(), run); err != nil {
 		return err
 	}
-	return ledger.Finish(t.Context(), run, queue.Verdict{Outcome: queue.Done})
+	return ledger.Finish(t.Context(), run, queue.Completion{Outcome: queue.Done})
 }
 
-const leftovers = `SELECT (SELECT count(*) FROM sandbox_mail), (SELECT count(body) FROM system_mail), (SELECT count(*) FROM system_mail WHERE sent_at IS NOT NULL), (SELECT count(*) FROM job)`
+const leftovers = `SELECT (SELECT count(*) FROM sandbox_mail), (SELECT count(body)
+	FROM system_mail), (SELECT count(*) FROM system_mail WHERE sent_at IS NOT NULL), (SELECT count(*) FROM job)`
 
 func (o *office) left(t *testing.T) string {
 	t.Helper()
@@ -117,13 +119,16 @@ func TestAMailThatCannotBeSentNowKeepsItsBody(t *testing.T) {
 
 func TestAJobWithoutAMailIsDone(t *testing.T) {
 	t.Parallel()
-	run := &queue.Claimed{ID: id.New(), Org: id.New(), Kind: "mail.system", Raw: []byte(`{"mail":"` + id.New().String() + `"}`), Attempt: 1, MaxAttempts: 10}
+	run := &queue.Claimed{
+		ID: id.New(), Org: id.New(), Kind: "mail.system",
+		Raw: []byte(`{"mail":"` + id.New().String() + `"}`), Attempt: 1, MaxAttempts: 10,
+	}
 	if err := systemmail.Kind.Handle(systemmail.Job{DB: testkit.DB(t).App}.Work).Call(t.Context(), run); err != nil {
 		t.Errorf("nothing to send is no failure: %v", err)
 	}
 }
 
-// listen takes one mail and answers its text.
+// listen accepts one mail and returns its text.
 func listen(t *testing.T) (addr string, text <-chan string) {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

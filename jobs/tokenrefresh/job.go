@@ -1,15 +1,16 @@
-// Package tokenrefresh renews the tokens of logins at social networks and ad platforms before they end.
+// Package tokenrefresh renews the tokens of logins at social networks and ad platforms before they expire.
 //
-// # How it meets the queue
+// # How it uses the queue
 //
-// A grant's row says when it is due, and nothing else does: there is no delayed job per grant that could be lost, doubled or left
-// over. Every ten seconds a sweep claims what is due, as much as each application's budget lets begin soon, and adds
-// one job per claim, due at its turn, in the claim's transaction. The claim moved the row's version; a job whose version is
-// no longer the row's ends at once. So of all the jobs that there may ever be for a grant one can begin an attempt, whatever Redis
-// forgets and however often a job is delivered; and a claim whose job did not begin is given out again after three minutes.
+// Only a grant's row holds the time of its next refresh. There is no delayed job per grant that could be lost,
+// duplicated or left over. Every ten seconds a sweep claims the due grants, as many as each application's budget allows
+// to begin soon. It adds one job per claim, due at its turn, in the claim's transaction. The claim raises the row's
+// version, and a job with an outdated version ends at once. Of all the jobs of a grant therefore only one can begin an
+// attempt, whatever Redis loses and however often a job is delivered. If a claim's job does not begin, the grant may be
+// claimed again after three minutes.
 //
-// What a failed attempt asks for is the row's as well: it gets a new due time, and the job is done. Only what is ours
-// fails the job: Postgres, or the keyset.
+// The row also handles a failed attempt: it gets a new due time, and the job is done. Only failures of our own systems,
+// Postgres or the keyset, fail the job.
 package tokenrefresh
 
 import (
@@ -19,17 +20,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are a claim: a grant of the job's org, and the version at which it was made.
+// Args is a claim: a grant of the job's org and the version of the claim.
 type Args struct {
 	Grant   id.ID `json:"grant"`
 	Version int64 `json:"version"`
 }
 
-// Kind is one attempt at one grant. It is longer than a request and what stands around it.
+// Kind is one attempt for one grant. Its timeout is longer than a request with its overhead.
 var Kind = queue.Define[Args]("token.refresh", queue.Options{Lane: queue.Critical, Timeout: time.Minute})
 
-// SweepArgs are none: a sweep is the platform's own and looks at all orgs.
+// SweepArgs is empty: a sweep is a platform job and covers all orgs.
 type SweepArgs struct{}
 
-// Sweep is asked for by the timetable. One that is missed is nothing: the next finds what it would have found.
-var Sweep = queue.Define[SweepArgs]("token.sweep", queue.Options{Lane: queue.Critical, MaxAttempts: 2, Timeout: 30 * time.Second})
+// Sweep is enqueued by the timetable. A missed sweep does no harm: the next one finds the same grants.
+var Sweep = queue.Define[SweepArgs]("token.sweep",
+	queue.Options{Lane: queue.Critical, MaxAttempts: 2, Timeout: 30 * time.Second})

@@ -10,18 +10,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 )
 
-// tooLong is a wait that outlasts a claim: whoever claims the grant after it has another job.
+// tooLong is a wait that outlasts the claim. The next claim of the grant adds another job.
 const tooLong = time.Minute
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct{ Refresher *social.Refresher }
 
-// Handlers ties the job to its kinds.
+// Handlers returns the kinds' handlers.
 func (j Job) Handlers() []queue.Handler {
 	return []queue.Handler{Kind.Handle(j.Work), Sweep.Handle(j.Sweep)}
 }
 
-// Work makes one attempt. Over its budget it waits, without spending a try.
+// Work makes one attempt. If the budget is used up, it waits without spending an attempt.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	_, err := j.Refresher.Refresh(ctx, social.Claim{Org: run.Org, Grant: run.Args.Grant, Version: run.Args.Version})
 	var wait social.WaitError
@@ -35,7 +35,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 }
 
-// Sweep adds the jobs of what is due.
+// Sweep adds the jobs of due grants.
 func (j Job) Sweep(ctx context.Context, _ *queue.Run[SweepArgs]) error {
 	_, err := j.Refresher.Sweep(ctx, func(ctx context.Context, tx *postgres.Tx, c social.Claim) error {
 		tx.Turn(c.Org)

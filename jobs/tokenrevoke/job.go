@@ -1,5 +1,5 @@
-// Package tokenrevoke ends a login at its provider: one whose accounts nobody chose in time, or one on which no account
-// hangs any more.
+// Package tokenrevoke revokes a login at its provider: a pending login that expired before accounts were chosen, or a
+// login without accounts.
 package tokenrevoke
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name a pending login of the job's org. Where there is none any more, it was chosen from.
+// Args identifies a pending login of the job's org. If it no longer exists, its accounts were chosen.
 type Args struct {
 	Pending id.ID `json:"pending"`
 }
 
-// Kind calls out. Ten tries span about a day; then the tokens are erased all the same, and the org's log says that the
-// provider was not told.
+// Kind is a call-out kind. Ten attempts span about a day. After that the tokens are erased anyway, and the org's audit
+// log records that the login was not revoked at its provider.
 var Kind = queue.Define[Args]("token.revoke", queue.Options{
 	Lane: queue.Critical, MaxAttempts: 10, Timeout: time.Minute,
 	Backoff: func(failed int) time.Duration {

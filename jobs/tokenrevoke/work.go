@@ -12,18 +12,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	App, System *postgres.DB
 	Social      *social.Service
 	Log         *slog.Logger
 }
 
-// failed is the outcome of a login whose provider could not be told.
+// failed is the outcome of a login that could not be revoked at its provider.
 const failed = "not_told"
 
-// Work takes the login out of reach, tells the provider, and erases what is left. Told twice after a crash, a provider
-// says that it knows no such token, which is as good.
+// Work makes the login unusable, revokes it at the provider, and erases the rest. A repeated revocation after a crash
+// is harmless: the provider responds that it knows no such token.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	var (
 		e    *social.Ending
@@ -46,17 +46,19 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if !run.Last() {
 			return delayed(err)
 		}
-		j.Log.WarnContext(ctx, "a provider was not told that a login has ended", "platform", e.Platform, "error", err)
+		j.Log.WarnContext(ctx, "login not revoked at its provider", "platform", e.Platform, "error", err)
 		outcome = failed
 	}
 	if outcome == social.NoApp {
-		j.Log.WarnContext(ctx, "a provider was not told that a login has ended: its application is not configured in this process", "platform", e.Platform)
+		j.Log.WarnContext(ctx,
+			"login not revoked at its provider: its application is not configured in this process",
+			"platform", e.Platform)
 	}
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { j.Social.Forget(ctx, tx, e, outcome); return nil })
 	return nil
 }
 
-// delayed waits as long as the provider asks for, where it does.
+// delayed adds the provider's Retry-After to err, if there is one.
 func delayed(err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) && e.RetryAfter > 0 {

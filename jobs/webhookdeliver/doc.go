@@ -1,12 +1,13 @@
-// Package webhookdeliver sends one event to one endpoint: sign, POST, record the attempt, choose the next one.
+// Package webhookdeliver sends one event to one endpoint: it signs, POSTs, records the attempt and schedules the next
+// one.
 //
 // # Why a call-out kind
 //
-// The POST cannot be undone, so it is made outside any transaction, and the attempt, the delivery's status and
-// the end or the next time of the job are one transaction after it. A worker that dies in between leaves no
-// trace: the job runs again and the receiver sees the same webhook-id. Delivery is at least once.
+// The POST cannot be undone, so it is made outside any transaction. The attempt, the delivery's status and the
+// completion or next run of the job are written in one transaction after it. If a worker dies in between, nothing is
+// recorded: the job runs again, and the receiver gets the same webhook-id. Delivery is at least once.
 //
-// Runs that begin together read their deliveries in one round trip (loads.go), and those that succeeded share the
+// Runs that begin together read their deliveries in one round trip (loads.go). Runs that succeeded share the
 // transaction that ends them (webhooks.Success).
 //
 // # The states of an endpoint
@@ -14,23 +15,23 @@
 //	healthy --a failure--> failing --5 in a row within a minute, or Retry-After--> open
 //	   ^                      |                                                     |  30 s
 //	   |<------a success------+                                                     v
-//	   |<----------------an answer to the probe-------------------------------- probing
+//	   |<----------------a response to the probe------------------------------- probing
 //	   |                                                                            |
-//	   |                                                    no answer, 429 or 5xx: open again
+//	   |                                                  no response, 429 or 5xx: open again
 //	   |
-//	   +--by hand-- disabled <--410, or 5 days of nothing but failures of at least 20 events-- any
+//	   +--manually-- disabled <--410, or 5 days of nothing but failures of at least 20 events-- any
 //
-// Failing: each failure spends one of the delivery's ten tries, at the plan's times. Only failures that speak of
-// the endpoint, no answer, 429 and 5xx, count for the circuit; for the rule of five days all do.
+// Failing: each failure spends one of the delivery's ten attempts, at the plan's times. Only failures of the endpoint
+// itself (no response, 429 and 5xx) count for the circuit; all failures count for the five-day rule.
 //
-// Open: what waits keeps its place and spends nothing. Each 30 s, and more rarely when the endpoint has been away
-// for long, one delivery is sent as a probe. One that fails is in the log as such and is no try. Tests and
-// redeliveries are sent all the same. A delivery that was kept back for longer than its whole plan is ended by its
-// next probe, so that each comes to an end.
+// Open: waiting deliveries keep their place and spend no attempt. Every 30 s, and less often after a long outage, one
+// delivery is sent as a probe. A failed probe is logged as a probe and does not count as an attempt. Tests and manual
+// redeliveries are sent anyway. A delivery that was held for longer than its whole plan ends with its next probe, so
+// that every delivery ends.
 //
-// Disabled: what waits is discarded when its turn comes. Whoever enables the endpoint, or gives it another URL,
-// begins anew.
+// Disabled: waiting deliveries are discarded when they run. Enabling the endpoint, or changing its URL, resets its
+// state.
 //
-// The state is a row of webhook_health, judged by the database's clock; internal/webhooks/health.go has the rules,
-// jobs/webhookhealth the one of five days, jobs/webhooktell the mails.
+// The state is a row of webhook_health, evaluated with the database's clock. internal/webhooks/health.go has the rules,
+// jobs/webhookhealth the five-day rule, jobs/webhooktell the mails.
 package webhookdeliver

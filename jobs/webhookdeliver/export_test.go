@@ -8,10 +8,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Getter reads deliveries as runs do.
-func Getter(hooks *webhooks.Service, db *postgres.DB) func(ctx context.Context, org, delivery id.ID) (*webhooks.Parcel, error) {
+// Getter returns a function that reads deliveries as runs do.
+func Getter(hooks *webhooks.Service,
+	db *postgres.DB,
+) func(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
 	var l loads
-	return func(ctx context.Context, org, delivery id.ID) (*webhooks.Parcel, error) {
+	return func(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
 		return l.get(ctx, hooks, db, org, delivery)
 	}
 }

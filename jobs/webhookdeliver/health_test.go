@@ -20,19 +20,21 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// pass lets time go by, as far as the endpoint's health goes: its moments move into the past.
+// pass simulates the passage of time for the endpoint's health by moving its timestamps into the past.
 func (b *bench) pass(d time.Duration) {
 	b.Helper()
-	b.sql(`UPDATE webhook_health SET failing_since = failing_since - $1::interval, streak_from = streak_from - $1::interval,
+	b.sql(`UPDATE webhook_health SET failing_since = failing_since - $1::interval, streak_from = streak_from -
+		$1::interval,
 		opened_at = opened_at - $1::interval, next_probe_at = next_probe_at - $1::interval`, d)
 }
 
-// letThrough makes a delivery's job due and gives it a slot, whatever its line says: what the job does then is its
-// own affair. False where the job is gone.
+// letThrough makes a delivery's job due and gives it a slot, whatever the state of its concurrency key. It returns
+// false if the job is gone.
 func (b *bench) letThrough(delivery id.ID) bool {
 	b.Helper()
 	b.sql("UPDATE job_line SET held_until = NULL")
-	return b.one("WITH due AS (UPDATE job SET run_at = now(), wake_at = now(), state = 'ready' WHERE id = $1 RETURNING 1) SELECT count(*) FROM due", delivery) == 1
+	return b.one("WITH due AS (UPDATE job SET run_at = now(), wake_at = now(), state = 'ready' WHERE id = $1 "+
+		"RETURNING 1) SELECT count(*) FROM due", delivery) == 1
 }
 
 func (b *bench) sql(text string, args ...any) {
@@ -57,7 +59,7 @@ func (b *bench) received() int {
 	return len(b.got)
 }
 
-// flaky is a receiver that answers with a status that the test changes.
+// flaky returns a bench with a receiver that responds with a variable status.
 func flaky(t *testing.T, status int) (*bench, *atomic.Int32) {
 	var now atomic.Int32
 	now.Store(int32(status))
@@ -69,7 +71,7 @@ func flaky(t *testing.T, status int) (*bench, *atomic.Int32) {
 	}), &now
 }
 
-// opened is a bench whose circuit was opened by five failures.
+// opened returns a bench with a circuit opened by five failures.
 func opened(t *testing.T) (*bench, *atomic.Int32) {
 	b, status := flaky(t, 500)
 	for range 5 {
@@ -80,7 +82,8 @@ func opened(t *testing.T) (*bench, *atomic.Int32) {
 	if h := b.health(); !h.Open() || h.Streak != 5 || h.FailedEvents != 5 {
 		t.Fatalf("after five failures: %+v", h)
 	}
-	if n := b.one("SELECT count(*) FROM job_line WHERE id = $1 AND probing AND held_until BETWEEN now() + interval '15 seconds' AND now() + interval '30 seconds'", b.endpoint.ID); n != 1 {
+	if n := b.one("SELECT count(*) FROM job_line WHERE id = $1 AND probing AND held_until BETWEEN now() + interval "+
+		"'15 seconds' AND now() + interval '30 seconds'", b.endpoint.ID); n != 1 {
 		t.Fatal("the line is not held")
 	}
 	return b, status
@@ -95,7 +98,7 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 	}
 	sent := b.received()
 	for round := range 4 {
-		for _, d := range waiting { // before the half minute is over
+		for _, d := range waiting { // before the 30 s are over
 			if err := b.run(t.Context(), d); err == nil {
 				t.Fatal("delivered")
 			} else if in, ok := queue.SnoozeOf(err); !ok || in <= 0 || in > webhooks.ProbeEvery+time.Second {
@@ -106,7 +109,7 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 			t.Fatalf("round %d: %d requests, want %d probes", round, n, round)
 		}
 		b.pass(webhooks.ProbeEvery)
-		var all sync.WaitGroup // twenty workers at once: one of them probes
+		var all sync.WaitGroup // twenty workers at once: one probes
 		for _, d := range waiting {
 			all.Go(func() { b.work(d) })
 		}
@@ -124,7 +127,8 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 			if a.Trigger != "probe" {
 				continue
 			}
-			if probes++; d.AttemptCount != 0 || a.Number != 1 || *a.StatusCode != 500 || d.Status != webhooks.Failed || d.NextAttemptAt == nil {
+			if probes++; d.AttemptCount != 0 || a.Number != 1 || *a.StatusCode != 500 || d.Status != webhooks.Failed ||
+				d.NextAttemptAt == nil {
 				t.Errorf("a probe spent a try: %+v", d)
 			}
 		}
@@ -140,15 +144,17 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 			b.work(d)
 		}
 	}
-	if n := b.one("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND attempts = 1"); n != len(waiting) {
+	if n := b.one("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND attempts = 1"); n !=
+		len(waiting) {
 		t.Errorf("%d delivered by one try each, want %d", n, len(waiting))
 	}
-	if h := b.health(); h != (webhooks.Health{}) || b.one("SELECT count(*) FROM job_line WHERE probing OR held_until IS NOT NULL") != 0 {
+	if h := b.health(); h != (webhooks.Health{}) ||
+		b.one("SELECT count(*) FROM job_line WHERE probing OR held_until IS NOT NULL") != 0 {
 		t.Errorf("after a success: %+v", h)
 	}
 }
 
-// work is run for a delivery whose job may be gone, and for several at once.
+// work is run for a delivery that may have no job, and for concurrent use.
 func (b *bench) work(delivery id.ID) {
 	b.Helper()
 	if !b.letThrough(delivery) {
@@ -156,15 +162,15 @@ func (b *bench) work(delivery id.ID) {
 	}
 	c, err := b.ledger.Claim(b.Context(), b.org, delivery)
 	if err != nil {
-		if !errors.Is(err, queue.ErrMissed) { // the line is held again
+		if !errors.Is(err, queue.ErrMissed) { // the circuit is open again
 			b.Error(err)
 		}
 		return
 	}
-	v := queue.Verdict{Outcome: queue.Done}
+	v := queue.Completion{Outcome: queue.Done}
 	if worked := b.job.Handler().Call(b.Context(), c); worked != nil {
 		in, snoozed := queue.SnoozeOf(worked)
-		if v = (queue.Verdict{Outcome: queue.Snoozed, In: in}); !snoozed {
+		if v = (queue.Completion{Outcome: queue.Snoozed, In: in}); !snoozed {
 			b.Errorf("a try was spent: %v", worked)
 		}
 	}
@@ -215,7 +221,8 @@ func TestWhatAPersonAsksForIsSentThroughAnOpenCircuit(t *testing.T) {
 		return err
 	})
 	sent := b.received()
-	if err := b.run(t.Context(), d.ID); err != nil || b.received() != sent+1 || b.delivery(d.ID).Status != webhooks.Exhausted {
+	if err := b.run(t.Context(), d.ID); err != nil || b.received() != sent+1 ||
+		b.delivery(d.ID).Status != webhooks.Exhausted {
 		t.Errorf("%v after %d requests", err, b.received()-sent)
 	}
 	status.Store(200)
@@ -255,19 +262,21 @@ func TestAnEndpointThatWasMendedByAPersonIsAsGoodAsNew(t *testing.T) {
 			return err
 		})
 		held := b.one("SELECT count(*) FROM job_line WHERE probing") == 1
-		if got := b.health(); (got == webhooks.Health{}) != (name != "its description") || held != (name == "its description") {
+		if got := b.health(); (got == webhooks.Health{}) != (name != "its description") ||
+			held != (name == "its description") {
 			t.Errorf("%s: %+v, held %v", name, got, held)
 		}
 	}
 }
 
-// staff gives the org people, and answers nothing: their addresses tell their roles.
+// staff adds people to the org; their addresses are their roles.
 func (b *bench) staff() {
 	b.Helper()
 	b.sql("INSERT INTO org (id, name) VALUES ($1, 'Shop')", b.org)
 	for _, role := range []string{"owner", "admin", "member", "viewer", "gone"} {
 		who := id.New()
-		b.sql("INSERT INTO app_user (id, email, email_folded, password_hash, first_name, last_name) VALUES ($1, $2, $2, '', 'A', 'B')", who, role+"@example.com")
+		b.sql("INSERT INTO app_user (id, email, email_folded, password_hash, first_name, last_name) VALUES ($1, "+
+			"$2, $2, '', 'A', 'B')", who, role+"@example.com")
 		removed, is := "NULL", role
 		if role == "gone" {
 			removed, is = "now()", "owner"
@@ -276,7 +285,7 @@ func (b *bench) staff() {
 	}
 }
 
-// tell runs the jobs that write mails and answers what was written since, "recipient: subject".
+// tell runs the jobs that write mails and returns the new mails as "recipient: subject".
 func (b *bench) tell() (mails []string) {
 	b.Helper()
 	var due []id.ID
@@ -298,10 +307,12 @@ func (b *bench) tell() (mails []string) {
 			if err := h.Tx(b.Context(), tx, c); err != nil {
 				return err
 			}
-			return b.ledger.Settle(b.Context(), tx, c, queue.Verdict{Outcome: queue.Done})
+			return b.ledger.Settle(b.Context(), tx, c, queue.Completion{Outcome: queue.Done})
 		})
 	}
-	rows, _ = b.super.Query(b.Context(), "WITH m AS (DELETE FROM system_mail RETURNING recipient, subject) SELECT recipient || ': ' || subject FROM m ORDER BY 1")
+	rows, _ = b.super.Query(b.Context(),
+		"WITH m AS (DELETE FROM system_mail RETURNING recipient, subject) SELECT recipient || ': ' || subject FROM "+
+			"m ORDER BY 1")
 	for rows.Next() {
 		var one string
 		if err := rows.Scan(&one); err != nil {
@@ -341,7 +352,8 @@ func TestA410IsToldToOwnersAndAdminsByMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := b.tell()
-	if len(got) != 2 || !strings.HasPrefix(got[0], "admin@example.com: Your webhook to 127.0.0.1:") || !strings.HasPrefix(got[1], "owner@example.com: ") || !strings.HasSuffix(got[1], " was disabled") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "admin@example.com: Your webhook to 127.0.0.1:") ||
+		!strings.HasPrefix(got[1], "owner@example.com: ") || !strings.HasSuffix(got[1], " was disabled") {
 		t.Errorf("%q", got)
 	}
 	if n := b.one("SELECT count(*) FROM job WHERE kind = 'mail.system'"); n != 2 {
@@ -351,11 +363,12 @@ func TestA410IsToldToOwnersAndAdminsByMail(t *testing.T) {
 
 func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 	t.Parallel()
-	b, status := flaky(t, http.StatusNotFound) // a refusal, so that no circuit opens
+	b, status := flaky(t, http.StatusNotFound) // a refusal does not open the circuit
 	b.staff()
 	var other webhooks.Versioned
 	b.tx(func(tx *postgres.Tx) (err error) {
-		other, _, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
+		other, _, err = b.hooks.Create(t.Context(), tx,
+			webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
 		return err
 	})
 	fail := func(events int) {
@@ -368,7 +381,7 @@ func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 	expect := func(when string, mails int, subject, state string) {
 		t.Helper()
 		b.review()
-		b.review() // once is enough
+		b.review() // repeated: no second mail
 		got := b.tell()
 		if len(got) != mails || mails > 0 && !strings.HasSuffix(got[0], subject) || b.reason() != state {
 			t.Errorf("%s: %q, %s", when, got, b.reason())
@@ -406,14 +419,16 @@ func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 		return err
 	})
 	sent := b.received()
-	for _, d := range b.deliveries() { // what waits for its next try
+	for _, d := range b.deliveries() { // deliveries that wait for a retry
 		if d.Status == webhooks.Failed {
 			if err := b.run(t.Context(), d.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if n := b.one("SELECT count(*) FROM webhook_delivery WHERE status NOT IN ('delivered', 'discarded') AND endpoint_id = $1", b.endpoint.ID); n != 0 || b.received() != sent {
+	if n := b.one(
+		"SELECT count(*) FROM webhook_delivery WHERE status NOT IN ('delivered', 'discarded') AND endpoint_id = $1",
+		b.endpoint.ID); n != 0 || b.received() != sent {
 		t.Errorf("%d deliveries are not over, %d more requests", n, b.received()-sent)
 	}
 }
@@ -422,7 +437,7 @@ func TestAnEndpointIsNotDisabledWhileAnythingArrives(t *testing.T) {
 	t.Parallel()
 	b, status := flaky(t, 500)
 	b.staff()
-	for range 12 { // ten days with a success each twenty hours, between failures
+	for range 12 { // ten days of failures with a success every twenty hours
 		status.Store(500)
 		for range 4 {
 			_ = b.run(t.Context(), b.announce())

@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Hook keeps deliveries true to their jobs: one whose job is dead or was dropped is exhausted, and one whose job an
-// operator runs again has another try planned.
+// Hook keeps deliveries consistent with their jobs: a delivery is exhausted when its job is dead or was dropped, and
+// has another attempt planned when an operator runs its job again.
 func Hook() queue.Hook {
 	return Kind.Hook(deliveries(webhooks.Stopped), deliveries(webhooks.Revived))
 }

@@ -9,49 +9,50 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args name the delivery, whose id is also the job's. events.Announce writes them.
+// Args identifies the delivery. The delivery's id is also the job's. events.Announce writes the arguments.
 type Args = events.Deliver
 
-// Kind is one delivery. Its tries are those of the plan; a killed worker and a lost lease cost none.
+// Kind is one delivery. Its attempts follow the plan; a killed worker and a lost lease spend none.
 var Kind = queue.Define[Args](events.DeliverKind, queue.Options{
 	Lane: queue.Webhooks, MaxAttempts: events.DeliverAttempts, Timeout: 30 * time.Second, Backoff: Backoff,
 })
 
-// plan is Standard Webhooks' schedule: the wait after each failed try, 75 hours and a half in all.
+// plan is the schedule of Standard Webhooks: the delay after each failed attempt, 75.5 hours in all.
 var plan = [events.DeliverAttempts - 1]time.Duration{
-	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
+	20 * time.Hour, 24 * time.Hour,
 }
 
-// Backoff is the wait after the failed'th failure, from 1, up to a fifth shorter or longer, so that a thousand
-// endpoints that failed together do not come back together.
+// Backoff returns the delay after failure number failed, from 1, with up to a fifth of jitter, so that many endpoints
+// that failed together do not retry together.
 func Backoff(failed int) time.Duration {
 	return queue.Jitter(plan[min(max(failed, 1), len(plan))-1], 0.2)
 }
 
-// lasts is how long the plan takes at most. A delivery that an open circuit has kept back for longer is ended by the
-// next probe that is made with it, so that every delivery comes to an end.
+// lasts is the longest duration of the plan. A delivery that an open circuit has held for longer ends with its next
+// probe, so that every delivery ends.
 const lasts = 91 * time.Hour
 
-// maxRetryAfter is the longest wait that a receiver may ask for.
+// maxRetryAfter is the longest delay that a receiver may request.
 const maxRetryAfter = 24 * time.Hour
 
-// wait is Backoff, or what the receiver asked for with Retry-After and up to a fifth more.
+// wait returns the delay that the receiver requested with Retry-After plus up to a fifth, or else Backoff.
 func wait(failed int, h http.Header, now time.Time) time.Duration {
 	asked := retryAfter(h, now)
 	if asked <= 0 {
 		return Backoff(failed)
 	}
 	asked = min(asked, maxRetryAfter)
-	return queue.Jitter(asked+asked/10, 1.0/11) // asked to 1.2 x asked
+	return queue.Jitter(asked+asked/10, 1.0/11) // asked to 1.2 * asked
 }
 
-// retryAfter reads Retry-After as seconds or as a date (RFC 9110 section 10.2.3); 0 if there is none.
+// retryAfter parses Retry-After as seconds or as a date (RFC 9110 section 10.2.3). It returns 0 if there is none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")
 	if v == "" {
 		return 0
 	}
-	if n, err := strconv.ParseFloat(v, 64); err == nil { // a float, because a number too large must not wrap
+	if n, err := strconv.ParseFloat(v, 64); err == nil { // a float, because a large number must not overflow
 		return time.Duration(min(n, maxRetryAfter.Seconds()) * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil {

@@ -16,24 +16,26 @@ const (
 	loadTime = 5 * time.Second
 )
 
-// loads lets runs that begin together read their deliveries together. Nobody waits for company: who comes while no
-// read is on its way goes at once, and takes along whoever came while one was. The first of those that came later
-// reads next, so that no run works for others for longer than its own delivery takes.
+// loads lets runs that begin together read their deliveries in one query. A run never waits for others to join: if no
+// read is in flight it starts at once, and its read includes all runs that arrived during the previous one. The first
+// of the later arrivals makes the next read, so no run reads for others for longer than its own read takes.
 type loads struct {
 	mu      sync.Mutex
 	busy    bool
 	waiting []*load
 }
 
-// load is a run that waits for its delivery.
+// load is a run waiting for its delivery.
 type load struct {
 	webhooks.Load
-	turn   chan bool // holds one: true to read, false when it has been read
-	failed bool      // the shared read was: it may be another's fault
+	turn   chan bool // capacity 1: true means read now, false means already read
+	failed bool      // the shared read failed, maybe because of another delivery
 }
 
-// get reads one delivery; nil where it is not there.
-func (l *loads) get(ctx context.Context, hooks *webhooks.Service, db *postgres.DB, org, delivery id.ID) (*webhooks.Parcel, error) {
+// get reads one delivery. It returns nil if the delivery does not exist.
+func (l *loads) get(ctx context.Context, hooks *webhooks.Service, db *postgres.DB,
+	org, delivery id.ID,
+) (*webhooks.DeliveryRequest, error) {
 	mine := &load{Load: webhooks.Load{Org: org, Delivery: delivery}, turn: make(chan bool, 1)}
 	l.mu.Lock()
 	l.waiting = append(l.waiting, mine)
@@ -48,8 +50,8 @@ func (l *loads) get(ctx context.Context, hooks *webhooks.Service, db *postgres.D
 	if !mine.failed {
 		return mine.Parcel, mine.Err
 	}
-	var p *webhooks.Parcel
-	err := db.View(ctx, org, func(tx *postgres.Tx) (err error) {
+	var p *webhooks.DeliveryRequest
+	err := db.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		p, err = hooks.Load(ctx, tx, delivery)
 		return err
 	})
@@ -59,14 +61,14 @@ func (l *loads) get(ctx context.Context, hooks *webhooks.Service, db *postgres.D
 	return p, err
 }
 
-// read reads for those that wait, the caller first among them, and hands over to the next.
+// read reads the waiting deliveries, the caller's first, and then starts the next reader.
 func (l *loads) read(ctx context.Context, hooks *webhooks.Service, db *postgres.DB) {
 	l.mu.Lock()
 	now := l.waiting[:min(len(l.waiting), loadMost)]
 	l.waiting = l.waiting[len(now):]
 	l.mu.Unlock()
 	failed := true
-	defer func() { // also after a panic, which is this run's own
+	defer func() { // also after a panic, which only fails this run
 		l.mu.Lock()
 		if l.busy = len(l.waiting) > 0; l.busy {
 			l.waiting[0].turn <- true

@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 )
 
-// Runs of several orgs ask at once, for what is there, what is not, and what is spoiled: each gets its own, and only
-// those of the spoiled endpoint fail.
+// Runs of several orgs read existing, missing and broken deliveries at once. Each gets its own, and only runs of the
+// broken endpoint fail.
 func TestRunsThatBeginTogetherGetEachItsOwnDelivery(t *testing.T) {
 	t.Parallel()
 	b := begin(t, func(http.ResponseWriter, *http.Request) {})
@@ -23,7 +23,8 @@ func TestRunsThatBeginTogetherGetEachItsOwnDelivery(t *testing.T) {
 	orgs := []id.ID{b.org, id.New(), id.New()}
 	for i, org := range orgs {
 		if err := b.db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
-			v, _, err := b.hooks.Create(t.Context(), tx, webhooks.New{URL: b.endpoint.URL, Events: []string{"contact.created"}, Enabled: true})
+			v, _, err := b.hooks.Create(t.Context(), tx,
+				webhooks.New{URL: b.endpoint.URL, Events: []string{"contact.created"}, Enabled: true})
 			if i == 1 {
 				spoiled = v
 			}

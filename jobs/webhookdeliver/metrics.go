@@ -16,51 +16,60 @@ type Metrics struct {
 	attempts *prometheus.CounterVec
 	endings  *prometheus.CounterVec
 	took     prometheus.Histogram
+	tookOld  prometheus.Histogram // deprecated name of took
 	first    prometheus.Histogram
 	flying   prometheus.Gauge
 	states   *prometheus.GaugeVec // of endpoints
 }
 
-// NewMetrics registers them.
+// NewMetrics returns metrics registered with reg.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_webhook_attempts_total", Help: "Tries by error class; the class of a success is empty.",
+			Name: "funnelwork_webhook_attempts_total", Help: "Attempts by error class; empty for a success.",
 		}, []string{"error_class"}),
 		endings: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "funnelwork_webhook_deliveries_total", Help: "Deliveries that came to an end, by status.",
+			Name: "funnelwork_webhook_deliveries_total", Help: "Ended deliveries by status.",
 		}, []string{"status"}),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "funnelwork_webhook_attempt_seconds", Help: "How long a try took.",
+			Name: "funnelwork_webhook_attempt_duration_seconds", Help: "Duration of an attempt.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
+		}),
+		tookOld: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "funnelwork_webhook_attempt_seconds",
+			Help:    "Deprecated: use funnelwork_webhook_attempt_duration_seconds.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
 		}),
 		first: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "funnelwork_webhook_first_attempt_seconds", Help: "From the event to the start of its first try.",
+			Name: "funnelwork_webhook_first_attempt_seconds", Help: "From the event to the start of its first attempt.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}),
 		flying: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "funnelwork_webhook_in_flight", Help: "Tries that wait for their answer in this process.",
+			Name: "funnelwork_webhook_in_flight", Help: "Attempts of this process that wait for a response.",
 		}),
 	}
 	for _, s := range []webhooks.Status{webhooks.Delivered, webhooks.Exhausted, webhooks.Discarded} {
 		m.endings.WithLabelValues(string(s))
 	}
 	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "funnelwork_webhook_endpoints", Help: "Endpoints that are not well: failing, open (their circuit), disabled (by the platform). Every worker counts all.",
+		Name: "funnelwork_webhook_endpoints",
+		Help: "Endpoints that are not well: failing, open (their circuit), disabled (by the platform). Every " +
+			"worker reports all endpoints.",
 	}, []string{"state"})
 	for _, s := range []string{"failing", "open", "disabled"} {
 		m.states.WithLabelValues(s)
 	}
-	reg.MustRegister(m.attempts, m.endings, m.took, m.first, m.flying, m.states)
+	reg.MustRegister(m.attempts, m.endings, m.took, m.tookOld, m.first, m.flying, m.states)
 	return m
 }
 
-func (m *Metrics) tried(p *webhooks.Parcel, o *webhooks.Outcome) {
+func (m *Metrics) tried(p *webhooks.DeliveryRequest, o *webhooks.Outcome) {
 	if m == nil {
 		return
 	}
 	m.attempts.WithLabelValues(o.Class).Inc()
 	m.took.Observe(o.Answer.Timings.Total.Seconds())
+	m.tookOld.Observe(o.Answer.Timings.Total.Seconds())
 	if p.Status == webhooks.Pending {
 		m.first.Observe(max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
 	}
@@ -69,17 +78,17 @@ func (m *Metrics) tried(p *webhooks.Parcel, o *webhooks.Outcome) {
 	}
 }
 
-// watchEvery spaces the counts of endpoints.
+// watchEvery is the interval between counts of the endpoints.
 const watchEvery = 20 * time.Second
 
-// Watch counts the endpoints that are not well until ctx ends; db is the System role's.
+// Watch counts the unhealthy endpoints until ctx ends. db must have the System role.
 func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) error {
 	for {
 		counting, cancel := context.WithTimeout(ctx, watchEvery/2)
 		n, err := webhooks.CountUnwell(counting, db)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "failing webhooks not counted", "error", err)
+			log.WarnContext(ctx, "failed to count unhealthy webhooks", "error", err)
 		}
 		if err == nil {
 			m.states.WithLabelValues("failing").Set(float64(n.Failing))
@@ -94,7 +103,7 @@ func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) 
 	}
 }
 
-// begin counts a try in flight until the answered function is called.
+// begin counts an attempt as in flight until done is called.
 func (m *Metrics) begin() (done func()) {
 	if m == nil {
 		return func() {}

@@ -11,9 +11,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// nominal is the contract's list: 10 attempts at these waits, each +-20 %.
+// nominal is the contract's schedule: the delays between 10 attempts, each +-20 %.
 var nominal = []time.Duration{
-	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+	14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
 func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
@@ -22,7 +23,7 @@ func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var gaps []time.Duration
 			last := time.Now()
-			for attempt := 1; ; attempt++ { // what the worker does: Attempt counts the failures before
+			for attempt := 1; ; attempt++ { // as in the worker: failures so far
 				gaps = append(gaps, time.Since(last))
 				last = time.Now()
 				o := webhooks.Outcome{Answer: outbound.Answer{Status: 500}}
@@ -56,7 +57,7 @@ func TestAThousandEndpointsThatFailTogetherComeBackSpreadOut(t *testing.T) {
 	for range 1000 {
 		perSecond[Backoff(2).Truncate(time.Second)]++
 	}
-	for second, n := range perSecond { // 120 s of spread: 8.3 each on average
+	for second, n := range perSecond { // spread over 120 s: 8.3 each on average
 		if n > 25 {
 			t.Errorf("%d come back in second %v", n, second)
 		}
@@ -88,7 +89,8 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	} {
 		o := webhooks.Outcome{Answer: outbound.Answer{Status: code}}
 		judge(&o, false, 1)
-		if o.Status != want.status || o.Class != want.class || o.Gone != want.gone || (o.Error == "") != (want.class == "") || o.Next.IsZero() != (want.status != webhooks.Failed) {
+		if o.Status != want.status || o.Class != want.class || o.Gone != want.gone ||
+			(o.Error == "") != (want.class == "") || o.Next.IsZero() != (want.status != webhooks.Failed) {
 			t.Errorf("%d: %+v", code, o)
 		}
 	}
@@ -104,7 +106,7 @@ func TestRetryAfterIsHonouredUpToADay(t *testing.T) {
 		"86401":                         {day, day * 6 / 5},
 		"999999999999999999999999":      {day, day * 6 / 5},
 		"Sat, 21 Nov 2026 11:00:00 GMT": {time.Hour, 72 * time.Minute},
-		"Sat, 21 Nov 2026 09:00:00 GMT": {4 * time.Second, 6 * time.Second}, // past: the plan
+		"Sat, 21 Nov 2026 09:00:00 GMT": {4 * time.Second, 6 * time.Second}, // in the past: use the plan
 		"0":                             {4 * time.Second, 6 * time.Second},
 		"-5":                            {4 * time.Second, 6 * time.Second},
 		"NaN":                           {4 * time.Second, 6 * time.Second},

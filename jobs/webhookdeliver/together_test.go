@@ -16,28 +16,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// try is a parcel and what became of it.
+// try is a delivery and its outcome.
 type try struct {
-	parcel  *webhooks.Parcel
+	parcel  *webhooks.DeliveryRequest
 	outcome *webhooks.Outcome
 }
 
-// Successes that are written together leave each delivery and its attempt as the same success does that is written by
-// itself, and every endpoint without its failures.
+// Successes written together must leave the same deliveries and attempts as successes written alone, and reset every
+// endpoint's failures.
 func TestSuccessesWrittenTogetherAreThoseWrittenAlone(t *testing.T) {
 	t.Parallel()
 	b := begin(t, func(http.ResponseWriter, *http.Request) {})
 	for range 2 {
 		b.tx(func(tx *postgres.Tx) error {
-			_, _, err := b.hooks.Create(t.Context(), tx, webhooks.New{URL: b.endpoint.URL, Events: []string{"contact.created"}, Enabled: true})
+			_, _, err := b.hooks.Create(t.Context(), tx,
+				webhooks.New{URL: b.endpoint.URL, Events: []string{"contact.created"}, Enabled: true})
 			return err
 		})
 	}
 	for range 3 { // nine deliveries
 		b.announce()
 	}
-	b.sql("INSERT INTO webhook_health (org_id, endpoint_id, failing_since, streak, failed_events) SELECT org_id, id, now(), 2, 2 FROM webhook_endpoint ORDER BY id LIMIT 2")
-	b.sql("UPDATE webhook_delivery SET status = 'failed', attempts = 3, last_status = 500, last_error = 'http_status', next_attempt_at = now() WHERE endpoint_id = $1", b.endpoint.ID)
+	b.sql("INSERT INTO webhook_health (org_id, endpoint_id, failing_since, streak, failed_events) SELECT org_id, " +
+		"id, now(), 2, 2 FROM webhook_endpoint ORDER BY id LIMIT 2")
+	b.sql("UPDATE webhook_delivery SET status = 'failed', attempts = 3, last_status = 500, last_error = "+
+		"'http_status', next_attempt_at = now() WHERE endpoint_id = $1", b.endpoint.ID)
 	tries := b.tries()
 	if len(tries) != 9 {
 		t.Fatalf("%d deliveries", len(tries))
@@ -53,7 +56,7 @@ func TestSuccessesWrittenTogetherAreThoseWrittenAlone(t *testing.T) {
 	together := b.left(func(tx *postgres.Tx) error {
 		var items []any
 		for _, one := range tries {
-			success, plain := webhooks.Plain(one.parcel, one.outcome)
+			success, plain := webhooks.AsSuccess(one.parcel, one.outcome)
 			if !plain {
 				t.Errorf("%+v is no plain success", one.parcel)
 			}
@@ -69,7 +72,7 @@ func TestSuccessesWrittenTogetherAreThoseWrittenAlone(t *testing.T) {
 	}
 }
 
-// tries loads every delivery and makes up a success of it, none like another.
+// tries loads every delivery and makes a distinct success for each.
 func (b *bench) tries() (tries []try) {
 	b.Helper()
 	rows, err := b.super.Query(b.Context(), "SELECT id FROM webhook_delivery ORDER BY id")
@@ -89,7 +92,10 @@ func (b *bench) tries() (tries []try) {
 		if i == 0 {
 			a.Body = nil
 		}
-		o := &webhooks.Outcome{Status: webhooks.Delivered, Started: time.Now().Add(sec), Header: http.Header{"Webhook-Id": {strconv.Itoa(i)}}, Answer: a}
+		o := &webhooks.Outcome{
+			Status: webhooks.Delivered, Started: time.Now().Add(sec),
+			Header: http.Header{"Webhook-Id": {strconv.Itoa(i)}}, Answer: a,
+		}
 		b.tx(func(tx *postgres.Tx) error {
 			p, err := b.hooks.Load(b.Context(), tx, delivery)
 			tries = append(tries, try{p, o})
@@ -99,7 +105,7 @@ func (b *bench) tries() (tries []try) {
 	return tries
 }
 
-// left is what write leaves of deliveries, attempts and endpoints' health, and undoes it.
+// left returns the deliveries, attempts and endpoints' health after write, and rolls back.
 func (b *bench) left(write func(*postgres.Tx) error) (out []string) {
 	b.Helper()
 	undo := errors.New("undo")
@@ -108,7 +114,8 @@ func (b *bench) left(write func(*postgres.Tx) error) (out []string) {
 			return err
 		}
 		rows, err := tx.Query(b.Context(), `
-			SELECT concat_ws(' ', to_jsonb(d) - 'updated_at', to_jsonb(a) - 'id') FROM webhook_delivery d JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id
+			SELECT concat_ws(' ', to_jsonb(d) - 'updated_at', to_jsonb(a) - 'id') FROM webhook_delivery d
+			JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id
 			UNION ALL SELECT to_jsonb(h)::text FROM webhook_health h ORDER BY 1`)
 		if err != nil {
 			return err

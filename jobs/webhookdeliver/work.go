@@ -14,26 +14,26 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// Job delivers. It is not copied after its first use.
+// Job delivers webhooks. It must not be copied after first use.
 type Job struct {
 	DB      *postgres.DB // App role
 	Hooks   *webhooks.Service
 	Client  *outbound.Client
-	Metrics *Metrics // nil: none are kept
+	Metrics *Metrics // may be nil
 
 	loads loads
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j *Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work makes one try. It answers nil when the delivery is over, well or not, and an error with the wait until
-// the next try otherwise; the tenth failure's error makes the job dead, where an operator can see it. While the
-// endpoint's circuit is open nothing but one probe at a time is sent, and no try is spent.
+// Work makes one attempt. It returns nil when the delivery is over, successful or not. Otherwise it returns an error
+// with the delay until the next attempt. The tenth failure's error makes the job dead, where an operator can see it.
+// While the endpoint's circuit is open, only one probe at a time is sent, and no attempt is spent.
 func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	p, err := j.loads.get(ctx, j.Hooks, j.DB, run.Org, run.Args.Delivery)
 	if p == nil || err != nil {
-		return err // purged meanwhile, or Postgres is away
+		return err // deleted meanwhile, or Postgres is unavailable
 	}
 	if !p.Wanted {
 		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
@@ -50,17 +50,20 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			return err
 		}
 		if wait > 0 {
-			run.Effect(func(_ context.Context, tx *postgres.Tx) error { j.Hooks.Hold(tx, p.Endpoint, wait); return nil })
+			run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+				j.Hooks.Hold(tx, p.Endpoint, wait)
+				return nil
+			})
 			return queue.Snooze(wait)
 		}
-		p.Held = probe // or it was closed since
+		p.Held = probe // false if the circuit was closed meanwhile
 	}
 	o := j.try(ctx, p, run, probe)
 	if ctx.Err() != nil {
-		return fmt.Errorf("deliver webhook: %w", ctx.Err()) // cut off by us: no attempt of the receiver's
+		return fmt.Errorf("deliver webhook: %w", ctx.Err()) // cancelled by us: does not count as an attempt
 	}
-	if success, plain := webhooks.Plain(p, &o); plain {
-		run.Share(j.Hooks, success)
+	if success, plain := webhooks.AsSuccess(p, &o); plain {
+		run.EffectBatch(j.Hooks, success)
 	} else {
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
 	}
@@ -68,8 +71,8 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	return verdict(p, &o)
 }
 
-// record writes the try, and asks for the mails where it disabled the endpoint.
-func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.Parcel, o webhooks.Outcome) error {
+// record writes the attempt, and enqueues the mails if it disabled the endpoint.
+func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.DeliveryRequest, o webhooks.Outcome) error {
 	disabled, err := j.Hooks.Record(ctx, tx, p, o)
 	if err != nil || !disabled {
 		return err
@@ -77,8 +80,8 @@ func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.Parcel, o
 	return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: p.Endpoint, What: webhooktell.Disabled})
 }
 
-// verdict is what the job comes to.
-func verdict(p *webhooks.Parcel, o *webhooks.Outcome) error {
+// verdict returns the result of the job.
+func verdict(p *webhooks.DeliveryRequest, o *webhooks.Outcome) error {
 	switch {
 	case o.Status == webhooks.Failed && o.Probe:
 		return queue.Snooze(time.Until(o.Next))
@@ -94,8 +97,8 @@ func verdict(p *webhooks.Parcel, o *webhooks.Outcome) error {
 	}
 }
 
-// try sends the parcel and judges the answer.
-func (j *Job) try(ctx context.Context, p *webhooks.Parcel, run *queue.Run[Args], probe bool) webhooks.Outcome {
+// try sends the request and interprets the response.
+func (j *Job) try(ctx context.Context, p *webhooks.DeliveryRequest, run *queue.Run[Args], probe bool) webhooks.Outcome {
 	o := webhooks.Outcome{Started: time.Now(), Probe: probe}
 	o.Header = webhooks.Headers(p.Secrets, p.EventID.String(), o.Started, p.Body)
 	done := j.Metrics.begin()
@@ -109,7 +112,7 @@ func (j *Job) try(ctx context.Context, p *webhooks.Parcel, run *queue.Run[Args],
 	return o
 }
 
-// judge fills in what an answer means: 2xx is success, 410 the end of the endpoint, all else a failure.
+// judge interprets a response: 2xx is a success, 410 disables the endpoint, everything else is a failure.
 func judge(o *webhooks.Outcome, final bool, attempt int) {
 	code := o.Answer.Status
 	switch {
@@ -123,7 +126,8 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 		o.Status = webhooks.Discarded
 		return
 	case code >= 300 && code <= 399:
-		o.Class, o.Error = webhooks.Redirected, fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
+		o.Class, o.Error = webhooks.Redirected,
+			fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
 	default:
 		o.Class, o.Error = webhooks.Refused, fmt.Sprintf("The receiver answered %d.", code)
 		o.Down = code >= 500 || code == http.StatusTooManyRequests

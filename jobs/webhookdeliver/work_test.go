@@ -39,13 +39,13 @@ type received struct {
 	body   []byte
 }
 
-// bench is one org with one webhook at a receiver of its own.
+// bench is one org with one webhook and its own receiver.
 type bench struct {
 	*testing.T
 	db       *testkit.Database
 	super    *pgxpool.Pool // no row policies
 	hooks    *webhooks.Service
-	ledger   *queue.Ledger
+	ledger   *queue.Store
 	job      *webhookdeliver.Job
 	org      id.ID
 	endpoint webhooks.Versioned
@@ -54,7 +54,7 @@ type bench struct {
 	got      []received
 }
 
-// begin starts a receiver that keeps what it gets and answers as told.
+// begin starts a receiver that records requests and responds with answer.
 func begin(t *testing.T, answer http.HandlerFunc) *bench {
 	t.Helper()
 	box := testkit.Box(t)
@@ -80,10 +80,11 @@ func begin(t *testing.T, answer http.HandlerFunc) *bench {
 	client := outbound.New(outbound.Options{Policy: policy, Timeout: 5 * time.Second})
 	t.Cleanup(client.Close)
 	b.hooks = &webhooks.Service{Box: box, Policy: policy}
-	b.ledger = queue.NewLedger(b.db.App, b.db.System)
+	b.ledger = queue.NewStore(b.db.App, b.db.System)
 	b.job = &webhookdeliver.Job{DB: b.db.App, Hooks: b.hooks, Client: client}
 	b.tx(func(tx *postgres.Tx) (err error) {
-		b.endpoint, b.secret, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: s.URL + "/hook", Events: []string{"contact.created"}, Enabled: true})
+		b.endpoint, b.secret, err = b.hooks.Create(t.Context(), tx,
+			webhooks.New{URL: s.URL + "/hook", Events: []string{"contact.created"}, Enabled: true})
 		return err
 	})
 	return b
@@ -96,19 +97,21 @@ func (b *bench) tx(fn func(tx *postgres.Tx) error) {
 	}
 }
 
-// announce makes an event and answers its delivery.
+// announce makes an event and returns its delivery.
 func (b *bench) announce() id.ID {
 	b.Helper()
 	now := wire.Now()
 	c := events.Contact{
-		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "<&>", Stage: "lead", Tag: []string{"a"}, Segment: []string{}, Attributes: map[string]any{},
+		ID: id.New(), Email: "ada@example.com", FirstName: "Ada", LastName: "<&>", Stage: "lead", Tag: []string{"a"},
+		Segment: []string{}, Attributes: map[string]any{},
 		Score: events.ContactScore{Confidence: "prior"}, CreatedAt: now, UpdatedAt: now,
 	}
 	b.tx(func(tx *postgres.Tx) error {
 		return events.Announce(b.Context(), tx, events.ContactCreated{Contact: c})
 	})
-	var delivery id.ID // the newest by its event: ids of one millisecond are in no order
-	if err := b.super.QueryRow(b.Context(), `SELECT d.id FROM webhook_delivery d JOIN event e ON e.org_id = d.org_id AND e.id = d.event_id
+	var delivery id.ID // newest by event: ids within one millisecond are unordered
+	if err := b.super.QueryRow(b.Context(),
+		`SELECT d.id FROM webhook_delivery d JOIN event e ON e.org_id = d.org_id AND e.id = d.event_id
 		WHERE d.endpoint_id = $1 ORDER BY e.seq DESC LIMIT 1`, b.endpoint.ID).Scan(&delivery); err != nil {
 		b.Fatal(err)
 	}
@@ -133,7 +136,7 @@ func (b *bench) delivery(which id.ID) (d webhooks.Delivery) {
 	return d
 }
 
-// run makes the delivery's job due, claims it, works and finishes it as a worker does, and answers the verdict.
+// run makes the delivery's job due, claims it, runs it and finishes it like a worker. It returns the run's error.
 func (b *bench) run(ctx context.Context, delivery id.ID) error {
 	b.Helper()
 	b.letThrough(delivery)
@@ -142,18 +145,18 @@ func (b *bench) run(ctx context.Context, delivery id.ID) error {
 		b.Fatalf("claim: %v", err)
 	}
 	worked := b.job.Handler().Call(ctx, c)
-	v := queue.Verdict{Outcome: queue.Done}
+	v := queue.Completion{Outcome: queue.Done}
 	if worked != nil {
 		in, _ := queue.RetryOf(worked)
-		v = queue.Verdict{Outcome: queue.Failed, Error: worked.Error(), In: in}
+		v = queue.Completion{Outcome: queue.Failed, Error: worked.Error(), In: in}
 		if c.Last() || queue.IsDrop(worked) {
 			v.Outcome = queue.Died
 		}
 		if in, ok := queue.SnoozeOf(worked); ok {
-			v = queue.Verdict{Outcome: queue.Snoozed, In: in}
+			v = queue.Completion{Outcome: queue.Snoozed, In: in}
 		}
 		if ctx.Err() != nil {
-			v = queue.Verdict{Outcome: queue.Released}
+			v = queue.Completion{Outcome: queue.Released}
 		}
 	}
 	if err := b.ledger.Finish(b.Context(), c, v); err != nil {
@@ -179,11 +182,12 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 		t.Fatalf("%d requests", len(b.got))
 	}
 	r := b.got[0]
-	if r.method != http.MethodPost || r.header.Get("Content-Type") != "application/json" || r.header.Get("User-Agent") != "Funnelwork-Webhooks/1" {
+	if r.method != http.MethodPost || r.header.Get("Content-Type") != "application/json" ||
+		r.header.Get("User-Agent") != "Funnelwork-Webhooks/1" {
 		t.Errorf("%s %v", r.method, r.header)
 	}
 	eventstest.Check(t, r.body)
-	// As two receivers check it: with the reference library, and with three lines of their own.
+	// As two receivers verify it: with the reference library, and with three lines of code.
 	lib, err := standardwebhooks.NewWebhook(b.secret)
 	if err != nil {
 		t.Fatal(err)
@@ -197,14 +201,17 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 		t.Errorf("X-Service-Signature: %s", got)
 	}
 	d := b.delivery(which)
-	if r.header.Get("Webhook-Id") != d.EventID.String() || !strings.Contains(string(r.body), `"id":"`+d.EventID.String()+`"`) {
+	if r.header.Get("Webhook-Id") != d.EventID.String() ||
+		!strings.Contains(string(r.body), `"id":"`+d.EventID.String()+`"`) {
 		t.Errorf("webhook-id %s, event %s", r.header.Get("Webhook-Id"), d.EventID)
 	}
-	if d.Status != webhooks.Delivered || d.AttemptCount != 1 || *d.LastStatusCode != 201 || d.LastErrorClass != nil || d.NextAttemptAt != nil || len(d.Attempts) != 1 {
+	if d.Status != webhooks.Delivered || d.AttemptCount != 1 || *d.LastStatusCode != 201 || d.LastErrorClass != nil ||
+		d.NextAttemptAt != nil || len(d.Attempts) != 1 {
 		t.Fatalf("%+v", d)
 	}
 	a := d.Attempts[0]
-	if a.Number != 1 || *a.StatusCode != 201 || a.ErrorClass != nil || *a.ResponseBody != "merci\x00\uFFFD" || a.ResponseCut || a.Timings.Total <= 0 || a.Timings.FirstByte <= 0 ||
+	if a.Number != 1 || *a.StatusCode != 201 || a.ErrorClass != nil || *a.ResponseBody != "merci\x00\uFFFD" ||
+		a.ResponseCut || a.Timings.Total <= 0 || a.Timings.FirstByte <= 0 ||
 		a.RequestHeaders["X-Service-Signature"] != r.header.Get("X-Service-Signature") {
 		t.Errorf("%+v", a)
 	}
@@ -217,7 +224,7 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 	b.feedIs(r.body)
 }
 
-// feedIs holds the feed's bytes to those that were delivered.
+// feedIs compares the feed's bytes with the delivered ones.
 func (b *bench) feedIs(body []byte) {
 	b.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -227,7 +234,7 @@ func (b *bench) feedIs(body []byte) {
 			page, err = events.Feed(b.Context(), tx, 0, nil, 10)
 			return err
 		})
-		if len(page) > 0 { // other tests' open transactions hold the horizon back
+		if len(page) > 0 { // other tests' open transactions delay the horizon
 			if diff := cmp.Diff(string(body), string(page[0].Bytes())); diff != "" {
 				b.Errorf("delivered and shown bytes differ:\n%s", diff)
 			}
@@ -274,8 +281,9 @@ func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
 			continue
 		}
 		b.pass(in)
-		// What the org is shown is what the queue was told.
-		if next := *d.NextAttemptAt; !ok || next.Before(before.Add(in-time.Second)) || next.After(after.Add(in+time.Second)) {
+		// The org sees the time that the queue uses.
+		if next := *d.NextAttemptAt; !ok || next.Before(before.Add(in-time.Second)) ||
+			next.After(after.Add(in+time.Second)) {
 			t.Errorf("try %d: next shown %v, told %v", n, d.NextAttemptAt, in)
 		}
 	}
@@ -306,7 +314,8 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 	b := begin(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 	var other webhooks.Versioned
 	b.tx(func(tx *postgres.Tx) (err error) {
-		other, _, err = b.hooks.Create(t.Context(), tx, webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
+		other, _, err = b.hooks.Create(t.Context(), tx,
+			webhooks.New{URL: "https://example.com/", Events: []string{"webhook.disabled"}, Enabled: true})
 		return err
 	})
 	first, second := b.announce(), b.announce()
@@ -329,7 +338,8 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if v.Enabled || v.DisabledReason == nil || *v.DisabledReason != "gone" || v.Edit != 1 || v.Computed != 1 || v.UpdatedAt != b.endpoint.UpdatedAt {
+		if v.Enabled || v.DisabledReason == nil || *v.DisabledReason != "gone" || v.Edit != 1 || v.Computed != 1 ||
+			v.UpdatedAt != b.endpoint.UpdatedAt {
 			t.Errorf("%+v", v)
 		}
 		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
@@ -340,8 +350,10 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 	})
 	var stored events.Stored
 	conn := testkit.Pgx(t, b.db.URL)
-	if err := conn.QueryRow(t.Context(), "SELECT org_id, id, seq, type, actor_type, data, created_at FROM event WHERE type = 'webhook.disabled'").
-		Scan(&stored.OrgID, &stored.ID, &stored.Seq, &stored.Type, &stored.ActorType, &stored.Data, &stored.CreatedAt); err != nil {
+	if err := conn.QueryRow(t.Context(),
+		"SELECT org_id, id, seq, type, actor_type, data, created_at FROM event WHERE type = 'webhook.disabled'").
+		Scan(&stored.OrgID, &stored.ID, &stored.Seq, &stored.Type, &stored.ActorType, &stored.Data,
+			&stored.CreatedAt); err != nil {
 		t.Fatal(err)
 	}
 	eventstest.Check(t, stored.Bytes())
@@ -351,7 +363,8 @@ func TestADeliveryToADisabledOrArchivedWebhookIsDiscarded(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *bench, tx *postgres.Tx) error{
 		"disabled": func(b *bench, tx *postgres.Tx) error {
-			_, err := b.hooks.Update(b.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)}, func(webhooks.Versioned) error { return nil })
+			_, err := b.hooks.Update(b.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)},
+				func(webhooks.Versioned) error { return nil })
 			return err
 		},
 		"archived": func(b *bench, tx *postgres.Tx) error {
@@ -366,7 +379,8 @@ func TestADeliveryToADisabledOrArchivedWebhookIsDiscarded(t *testing.T) {
 			if err := b.run(t.Context(), which); err != nil {
 				t.Fatal(err)
 			}
-			if d := b.delivery(which); d.Status != webhooks.Discarded || len(d.Attempts) != 0 || len(b.got) != 0 || b.count("job") != 0 {
+			if d := b.delivery(which); d.Status != webhooks.Discarded || len(d.Attempts) != 0 || len(b.got) != 0 ||
+				b.count("job") != 0 {
 				t.Errorf("%+v after %d requests", d, len(b.got))
 			}
 		})
@@ -381,8 +395,9 @@ func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	b.tx(func(tx *postgres.Tx) error { // a disabled webhook can be tried out
-		_, err := b.hooks.Update(t.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)}, func(webhooks.Versioned) error { return nil })
+	b.tx(func(tx *postgres.Tx) error { // a disabled webhook can be tested
+		_, err := b.hooks.Update(t.Context(), tx, b.endpoint.ID, webhooks.Patch{Enabled: wire.Some(false)},
+			func(webhooks.Versioned) error { return nil })
 		return err
 	})
 	send := func(e events.Type) (d webhooks.Delivery) {
@@ -399,7 +414,8 @@ func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
 		}
 		got := b.got[len(b.got)-1]
 		eventstest.Check(t, got.body)
-		if !strings.Contains(string(got.body), `"type":"`+e.Name+`"`) || got.header.Get("Webhook-Id") != d.EventID.String() {
+		if !strings.Contains(string(got.body), `"type":"`+e.Name+`"`) ||
+			got.header.Get("Webhook-Id") != d.EventID.String() {
 			t.Errorf("%s: %s", e.Name, got.body)
 		}
 	}
@@ -409,7 +425,8 @@ func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
 	if err := b.run(t.Context(), d.ID); err != nil {
 		t.Fatal(err)
 	}
-	if d = b.delivery(d.ID); d.Status != webhooks.Exhausted || d.Trigger != "test" || len(d.Attempts) != 1 || b.count("job") != 0 {
+	if d = b.delivery(d.ID); d.Status != webhooks.Exhausted || d.Trigger != "test" || len(d.Attempts) != 1 ||
+		b.count("job") != 0 {
 		t.Errorf("a failed test: %+v", d)
 	}
 	if n := b.count("event"); n != 0 {
@@ -446,7 +463,8 @@ func TestASlowOrBrokenReceiverIsAFailureWithItsClassAndNoAddress(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	d := b.delivery(which)
-	if d.Status != webhooks.Failed || *d.LastErrorClass != "connection_closed" || d.LastStatusCode != nil || d.Attempts[0].StatusCode != nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
+	if d.Status != webhooks.Failed || *d.LastErrorClass != "connection_closed" || d.LastStatusCode != nil ||
+		d.Attempts[0].StatusCode != nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -472,7 +490,10 @@ func TestTheTriesOfLostWorkersAreInTheLogAndDoNotCount(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(a.Number, " ", class, " ", a.StatusCode != nil))
 	}
-	if want := []string{"1 interrupted false", "1 interrupted false", "1 http_status true", "2 none true"}; !slices.Equal(got, want) || d.AttemptCount != 2 {
+	if want := []string{
+		"1 interrupted false", "1 interrupted false", "1 http_status true",
+		"2 none true",
+	}; !slices.Equal(got, want) || d.AttemptCount != 2 {
 		t.Errorf("%q, %d tries", got, d.AttemptCount)
 	}
 }

@@ -1,8 +1,7 @@
-// Package webhookhealth holds failing webhook endpoints to the rule: warned at 50 and 90 percent of it, disabled
-// when it is met, which is after 5 days of nothing but failures of at least 20 events.
+// Package webhookhealth applies the five-day rule to failing webhook endpoints: it warns at 50 and 90 percent of the
+// rule, and disables an endpoint after 5 days of nothing but failures of at least 20 events.
 //
-// Attempts write down what happened and judge nothing, so the rule acts at its time even if nothing is sent just
-// then.
+// Attempts only record what happened. This job evaluates the rule, so the rule applies in time even if nothing is sent.
 package webhookhealth
 
 import (
@@ -11,8 +10,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Args are none: the job is the platform's own and looks at all orgs.
+// Args is empty: the job is the platform's and covers all orgs.
 type Args struct{}
 
-// Kind is asked for each minute by the timetable. Each endpoint has a transaction of its own, hence no Tx kind.
-var Kind = queue.Define[Args]("webhook.health", queue.Options{Lane: queue.Default, MaxAttempts: 3, Timeout: time.Minute})
+// Kind is enqueued by the timetable every minute. Each endpoint has a separate transaction, so it is no Tx kind.
+var Kind = queue.Define[Args]("webhook.health",
+	queue.Options{Lane: queue.Default, MaxAttempts: 3, Timeout: time.Minute})

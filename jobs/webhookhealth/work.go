@@ -13,23 +13,23 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooktell"
 )
 
-// batch is how many endpoints one job looks at; the next minute's goes on.
+// batch is how many endpoints one job reviews; the job of the next minute continues.
 const batch = 500
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
 	App, System *postgres.DB
 	Hooks       *webhooks.Service
 	Log         *slog.Logger
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work reviews every endpoint that is due for it. One that cannot be reviewed does not keep the others waiting.
+// Work reviews every due endpoint. A failed review does not delay the other endpoints.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var due []webhooks.Ref
-	err := j.System.View(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+	err := j.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		due, err = webhooks.Overdue(ctx, tx, batch)
 		return err
 	})
@@ -58,7 +58,8 @@ func (j Job) review(ctx context.Context, r webhooks.Ref) error {
 		case disabled:
 			return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Disabled})
 		case percent > 0:
-			return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Failing, Percent: percent})
+			return webhooktell.Kind.Add(ctx, tx,
+				webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Failing, Percent: percent})
 		}
 		return nil
 	})
@@ -66,9 +67,11 @@ func (j Job) review(ctx context.Context, r webhooks.Ref) error {
 	case err != nil:
 		return err
 	case disabled:
-		j.Log.WarnContext(ctx, "webhook disabled after days of only failures", "org_id", r.Org.String(), "webhook_id", r.Endpoint.String())
+		j.Log.WarnContext(ctx, "webhook disabled after five days of failures", "org_id", r.Org.String(), "webhook_id",
+			r.Endpoint.String())
 	case percent > 0:
-		j.Log.WarnContext(ctx, "webhook will be disabled if it goes on failing", "org_id", r.Org.String(), "webhook_id", r.Endpoint.String(), "percent", percent)
+		j.Log.WarnContext(ctx, "webhook will be disabled if it keeps failing", "org_id", r.Org.String(),
+			"webhook_id", r.Endpoint.String(), "percent", percent)
 	}
 	return nil
 }

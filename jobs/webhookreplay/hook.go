@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Hook stops replays whose next step is dead or was dropped, so that those after them go on, and lets them go on where
-// an operator runs that step again.
+// Hook stops replays with a next step that is dead or was dropped, so that later replays continue. It resumes a replay
+// if an operator runs that step again.
 func Hook() queue.Hook {
 	return Kind.Hook(replays(webhooks.StopReplays), replays(webhooks.ReviveReplays))
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
-// Job walks replays.
+// Job executes replays.
 type Job struct {
 	Hooks *webhooks.Service
 	Pace  Pace
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work makes one step and asks for the next, until the walk is over.
+// Work executes one step and enqueues the next, until the replay is over.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	made, over, err := j.Hooks.Walk(ctx, tx, run.Args.Replay, j.Pace.Open)
 	if err != nil || over {

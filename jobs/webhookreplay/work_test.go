@@ -17,7 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-// desk is an org with one webhook that wants contact.created.
+// desk is an org with one webhook that subscribes to contact.created.
 type desk struct {
 	*testing.T
 	db    *testkit.Database
@@ -34,7 +34,8 @@ func open(t *testing.T, pace webhookreplay.Pace) *desk {
 	d := &desk{T: t, db: testkit.DB(t), org: id.New(), hooks: &webhooks.Service{Box: box, Policy: outbound.Policy{}}}
 	d.sql, d.job = testkit.Pgx(t, d.db.URL), webhookreplay.Job{Hooks: d.hooks, Pace: pace}
 	d.tx(func(tx *postgres.Tx) error {
-		v, _, err := d.hooks.Create(t.Context(), tx, webhooks.New{URL: "https://example.com/hook", Events: []string{"contact.created"}, Enabled: true})
+		v, _, err := d.hooks.Create(t.Context(), tx,
+			webhooks.New{URL: "https://example.com/hook", Events: []string{"contact.created"}, Enabled: true})
 		d.hook = v.ID
 		return err
 	})
@@ -63,11 +64,13 @@ func (d *desk) one(sql string) (n int) {
 	return n
 }
 
-// happened writes n events of a type, a second apart, the last of them so long ago.
+// happened writes n events of a type, a second apart, the last one ago before now.
 func (d *desk) happened(org id.ID, kind string, n int, ago time.Duration) {
 	d.Helper()
 	d.exec(`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
-		SELECT $1, uuidv7_at(at), n, $2, 'system', '{}', at FROM (SELECT n, now() - $4::interval - ($3::int - n) * interval '1 second' AS at FROM generate_series(1, $3::int) n) e`, org, kind, n, ago)
+		SELECT $1, uuidv7_at(at), n, $2, 'system', '{}', at
+		FROM (SELECT n, now() - $4::interval - ($3::int - n) * interval '1 second' AS at
+		FROM generate_series(1, $3::int) n) e`, org, kind, n, ago)
 }
 
 func (d *desk) replay(r webhooks.Range) (made webhooks.Replay) {
@@ -88,7 +91,7 @@ func (d *desk) read(r webhooks.Replay) webhooks.Replay {
 	return r
 }
 
-// tried lets all that wait have had their first try.
+// tried records a first attempt for all waiting deliveries.
 func (d *desk) tried() {
 	d.Helper()
 	d.exec("UPDATE webhook_delivery SET status = 'delivered' WHERE status = 'pending'")
@@ -96,7 +99,7 @@ func (d *desk) tried() {
 
 var errKilled = errors.New("the worker was killed")
 
-// step runs the job once, killed before its commit or not, and tells whether it asked for a next one.
+// step runs the job once, optionally killed before its commit, and reports whether it enqueued another step.
 func (d *desk) step(r webhooks.Replay, killed bool) (more bool) {
 	d.Helper()
 	err := d.db.App.Tx(d.Context(), d.org, func(tx *postgres.Tx) error {
@@ -150,7 +153,7 @@ func TestTenThousandEventsAreEachSentOnceHoweverOftenTheWalkIsBrokenOff(t *testi
 			t.Fatal("it does not end")
 		}
 	}
-	for range 2 { // deliveries of jobs that were done already
+	for range 2 { // deliveries with finished jobs
 		if d.step(r, false) {
 			t.Error("a walk that is over goes on")
 		}
@@ -159,17 +162,24 @@ func TestTenThousandEventsAreEachSentOnceHoweverOftenTheWalkIsBrokenOff(t *testi
 		sql  string
 		want int
 	}{
-		"deliveries":         {"SELECT count(*) FROM webhook_delivery WHERE trigger = 'replay' AND replay_id IS NOT NULL AND event_type = 'contact.created'", 10_000},
-		"events sent":        {"SELECT count(DISTINCT event_id) FROM webhook_delivery", 10_000},
-		"jobs in their line": {"SELECT count(*) FROM job j JOIN webhook_delivery d ON d.org_id = j.org_id AND d.id = j.id AND d.endpoint_id = j.line WHERE j.kind = 'webhook.deliver' AND j.lane = 'webhooks' AND j.max_attempts = 10 AND j.due AND j.wake_at IS NULL", 10_000},
-		"of another's":       {"SELECT count(*) FROM webhook_delivery d JOIN event e ON e.id = d.event_id WHERE e.org_id <> d.org_id", 0},
-		"outside the range":  {"SELECT count(*) FROM webhook_delivery d JOIN event e ON e.id = d.event_id WHERE e.created_at > now() - interval '30 minutes'", 0},
+		"deliveries": {"SELECT count(*) FROM webhook_delivery WHERE trigger = 'replay' AND replay_id IS " +
+			"NOT NULL AND event_type = 'contact.created'", 10_000},
+		"events sent": {"SELECT count(DISTINCT event_id) FROM webhook_delivery", 10_000},
+		"jobs in their line": {"SELECT count(*) FROM job j JOIN webhook_delivery d ON d.org_id = j.org_id AND d.id " +
+			"= j.id AND d.endpoint_id = j.line WHERE j.kind = 'webhook.deliver' AND j.lane = 'webhooks' AND " +
+			"j.max_attempts = 10 AND j.due AND j.wake_at IS NULL", 10_000},
+		"of another's": {
+			"SELECT count(*) FROM webhook_delivery d JOIN event e ON e.id = d.event_id WHERE e.org_id <> d.org_id", 0,
+		},
+		"outside the range": {"SELECT count(*) FROM webhook_delivery d JOIN event e ON e.id = d.event_id WHERE " +
+			"e.created_at > now() - interval '30 minutes'", 0},
 	} {
 		if got := d.one(c.sql); got != c.want {
 			t.Errorf("%s: %d, want %d", what, got, c.want)
 		}
 	}
-	if got := d.read(r); got.Status != "completed" || got.Sent != 10_000 || got.CompletedAt == nil || got.Deliveries.Delivered+got.Deliveries.Pending != 10_000 {
+	if got := d.read(r); got.Status != "completed" || got.Sent != 10_000 || got.CompletedAt == nil ||
+		got.Deliveries.Delivered+got.Deliveries.Pending != 10_000 {
 		t.Errorf("%+v", got)
 	}
 	t.Logf("%d steps", steps)
@@ -179,7 +189,9 @@ func TestAReplayStopsWhenItsWebhookIsSwitchedOffOrArchivedAndNotBefore(t *testin
 	t.Parallel()
 	archive := func(d *desk) {
 		d.tx(func(tx *postgres.Tx) error {
-			return d.hooks.Archive(context.WithoutCancel(d.Context()), tx, d.hook, func(webhooks.Versioned) error { return nil })
+			return d.hooks.Archive(context.WithoutCancel(d.Context()), tx, d.hook, func(webhooks.Versioned) error {
+				return nil
+			})
 		})
 	}
 	off := func(d *desk) { d.exec("UPDATE webhook_endpoint SET enabled = false, disabled_reason = 'gone'") }
@@ -223,10 +235,13 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	statuses := []string{"pending", "delivered", "failed", "exhausted", "discarded"}
 	d.happened(d.org, "contact.created", 50, time.Minute)
 	d.exec(`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, status, created_at, updated_at)
-		SELECT org_id, uuidv7_at(created_at), $1, id, type, ($2::text[])[1 + seq % 5], created_at, created_at FROM event`, d.hook, statuses)
-	// Of those that failed for good, one in two has reached the endpoint meanwhile, or is on its way.
-	d.exec(`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, status, created_at, updated_at)
-		SELECT d.org_id, uuidv7_at(now()), d.endpoint_id, d.event_id, d.event_type, 'redelivery', CASE WHEN e.seq % 4 < 2 THEN 'delivered' ELSE 'pending' END, now(), now()
+		SELECT org_id, uuidv7_at(created_at), $1, id, type, ($2::text[])[1 + seq % 5], created_at, created_at
+		FROM event`, d.hook, statuses)
+	// Half of the exhausted deliveries have reached the endpoint meanwhile, or are in flight.
+	d.exec(`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, status,
+		created_at, updated_at)
+		SELECT d.org_id, uuidv7_at(now()), d.endpoint_id, d.event_id, d.event_type, 'redelivery', CASE
+		WHEN e.seq % 4 < 2 THEN 'delivered' ELSE 'pending' END, now(), now()
 		FROM webhook_delivery d JOIN event e ON e.id = d.event_id WHERE d.status = 'exhausted' AND e.seq % 2 = 0`)
 	want := d.one("SELECT count(*) FROM event WHERE seq % 5 IN (2, 4) OR seq % 5 = 3 AND seq % 2 = 1")
 	r := d.replay(webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now(), OnlyFailed: true})
@@ -239,7 +254,10 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	if got := d.read(r); int(got.Sent) != want || got.Status != "completed" {
 		t.Errorf("%+v, want %d", got, want)
 	}
-	if again := d.replay(webhooks.Range{From: time.Now().Add(-time.Hour), To: time.Now(), OnlyFailed: true}); again.Count != 0 {
+	if again := d.replay(webhooks.Range{
+		From: time.Now().Add(-time.Hour), To: time.Now(),
+		OnlyFailed: true,
+	}); again.Count != 0 {
 		t.Errorf("%d are sent again while they are on their way", again.Count)
 	}
 }

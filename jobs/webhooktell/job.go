@@ -1,4 +1,4 @@
-// Package webhooktell writes to an org's owners and admins what became of one of its webhook endpoints.
+// Package webhooktell notifies an org's owners and admins that one of its webhook endpoints is failing or was disabled.
 package webhooktell
 
 import (
@@ -6,19 +6,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// What there is to tell.
+// The subjects of the mails.
 const (
-	Failing  = "failing"  // it will be disabled if it goes on so
+	Failing  = "failing"  // it will be disabled if it keeps failing
 	Disabled = "disabled" // by the platform
 )
 
-// Args name an endpoint of the job's org.
+// Args identifies an endpoint of the job's org and the subject.
 type Args struct {
 	Endpoint id.ID  `json:"endpoint"`
 	What     string `json:"what"`
-	Percent  int    `json:"percent,omitempty"` // of the rule, where it is failing
+	Percent  int    `json:"percent,omitempty"` // how much of the five-day rule is met, if failing
 }
 
-// Kind only writes rows, one mail and its job for each person: exactly once. It is apart from what it tells of,
-// so that an endpoint's end never waits for a list of people.
+// Kind only writes rows, one mail and its job per person, so it runs exactly once. It is a separate job so that
+// disabling an endpoint never waits for the list of recipients.
 var Kind = queue.Define[Args]("webhook.tell", queue.Options{Lane: queue.Critical})

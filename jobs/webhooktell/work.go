@@ -13,16 +13,16 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
-// Job is what the work needs.
+// Job has the dependencies of the work.
 type Job struct {
-	Box   *secret.Box
+	Box   *secret.Sealer
 	Hooks *webhooks.Service
 }
 
-// Handler ties the job to its kind.
+// Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Work writes the mails. An endpoint that was enabled again, or archived, meanwhile is no news any more.
+// Work writes the mails. It writes none if the endpoint was enabled again or archived meanwhile.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	v, err := j.Hooks.Get(ctx, tx, run.Args.Endpoint, false)
 	if fault.Is(err, fault.NotFound) || err == nil && v.Enabled != (run.Args.What == Failing) {
@@ -35,7 +35,10 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
-	n := mail.Webhook{Host: host(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince, Percent: run.Args.Percent}
+	n := mail.Webhook{
+		Host: host(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince,
+		Percent: run.Args.Percent,
+	}
 	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
 		if run.Args.What == Disabled {
 			return mail.WebhookDisabled(to, n, v.DisabledReason != nil && *v.DisabledReason == "gone")
@@ -44,7 +47,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	})
 }
 
-// host is what a mail shows of a URL: paths and queries may bear secrets.
+// host returns the part of a URL that a mail shows, because paths and queries may contain secrets.
 func host(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

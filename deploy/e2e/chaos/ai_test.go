@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// An API that is killed while it waits for the provider of language models leaves a reservation that nobody settles. A
-// worker charges it in full within a minute after the call's timeout, which is 14 s.
+// An API that is killed while it waits for the language model provider leaves an unsettled reservation. A worker
+// charges it in full within a minute after the call's timeout, which is 14 s.
 func TestTheReservationOfAKilledCallIsCharged(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	asked := make(chan bool, 1)
 	provider := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the caller go
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client has gone
 		asked <- true
 		<-r.Context().Done()
 	}))
@@ -37,13 +37,16 @@ func TestTheReservationOfAKilledCallIsCharged(t *testing.T) {
 	api.kill(syscall.SIGKILL)
 	<-cut
 	var estimate, used, reserved int
-	if err := h.ask(`SELECT (SELECT estimate FROM ai_reservation), used, reserved FROM ai_quota`, nil, &estimate, &used, &reserved); err != nil {
+	if err := h.ask(`SELECT (SELECT estimate FROM ai_reservation), used, reserved FROM ai_quota`, nil, &estimate,
+		&used, &reserved); err != nil {
 		t.Fatal(err)
 	}
 	if used != 0 || reserved != estimate || estimate == 0 {
 		t.Fatalf("at the kill %d are reserved and %d used of an estimate of %d", reserved, used, estimate)
 	}
-	h.until(2*time.Minute, "the reservation is charged", func() bool { return h.count(`SELECT reserved FROM ai_quota`) == 0 })
+	h.until(2*time.Minute, "the reservation is charged", func() bool {
+		return h.count(`SELECT reserved FROM ai_quota`) == 0
+	})
 	took := time.Since(begun)
 	h.figure("charged after the kill", "74 s", "%.1f s", took.Seconds())
 	if charged := h.count(`SELECT used FROM ai_quota`); charged != estimate {

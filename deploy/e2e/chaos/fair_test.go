@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// One org puts in a flood of short jobs, and is alone for a while; then twenty others add a few each.
+// One org enqueues a flood of short jobs, and is alone for a while; then twenty other orgs enqueue a few each.
 func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	h := open(t)
 	const others, theirs = 20, 20
@@ -84,7 +84,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	if limit := sized(3*time.Second, 250*time.Millisecond); quantile(waits, 0.99) > limit {
 		t.Errorf("the others waited %s (p99), want %s at most", quantile(waits, 0.99), limit)
 	}
-	if left == 0 { // a machine so fast needs the full size
+	if left == 0 { // a machine this fast needs the full size
 		t.Log("the flood was over before the others were done: its rate beside them is not judged")
 		if *long {
 			t.Error("the flood was too small")
@@ -92,19 +92,21 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	} else if share := sized(0.25, 0.8); during < share*before {
 		t.Errorf("the flood kept %.0f %% of its rate, want %.0f %%", 100*during/before, 100*share)
 	}
-	// A window for each org, one lane, and what asynq keeps for itself.
+	// The in-flight jobs of each org, one lane, and asynq's own keys.
 	if most.keys > (others+1)*50+100 || most.bytes > 16<<20 {
 		t.Errorf("Redis grew by %d keys and %d bytes", most.keys, most.bytes)
 	}
 	dropped := 0
-	if !*long { // the rest of the flood would show nothing more
-		dropped = h.count("WITH gone AS (DELETE FROM job WHERE org_id = $1 AND wake_at IS NULL RETURNING 1) SELECT count(*) FROM gone", hog)
+	if !*long { // the rest of the flood would show nothing new
+		dropped = h.count(
+			"WITH gone AS (DELETE FROM job WHERE org_id = $1 AND wake_at IS NULL RETURNING 1) SELECT count(*) FROM "+
+				"gone", hog)
 	}
 	h.until(5*time.Minute, "the flood is done", func() bool { return h.open() == 0 })
 	h.once("chaos.mark", flood+others*theirs-dropped)
 }
 
-// waits are those of all orgs but one.
+// waits returns the wait times of the jobs of all orgs except one.
 func (h *house) waits(but id.ID) (all []time.Duration) {
 	h.t.Helper()
 	rows, _ := h.sql.Query(h.t.Context(), "SELECT waited_ms FROM effect WHERE org_id <> $1", but)
@@ -118,7 +120,7 @@ func (h *house) waits(but id.ID) (all []time.Duration) {
 	return all
 }
 
-// memory is what Redis uses, in bytes.
+// memory returns the memory that Redis uses, in bytes.
 func (h *house) memory() int {
 	info, err := h.link.InfoMap(h.t.Context(), "memory").Result()
 	if err != nil {

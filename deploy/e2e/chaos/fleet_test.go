@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// process is one of the platform's, started again after each kill.
+// process is a platform process. It is started again after each kill.
 type process struct {
 	h    *house
 	name string
@@ -39,7 +39,8 @@ func (h *house) process(name string, argv []string, env ...string) *process {
 		h.t.Fatal(err)
 	}
 	p := &process{h: h, name: name, argv: argv, log: log, env: append([]string{
-		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + h.database, "REDIS_URL=" + h.redis.URL, "FUNNELWORK_KEYSET=" + h.keyset,
+		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + h.database, "REDIS_URL=" + h.redis.URL,
+		"FUNNELWORK_KEYSET=" + h.keyset,
 		"FUNNELWORK_HOME=" + h.t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn", "FUNNELWORK_LOG_FORMAT=json",
 	}, env...)}
 	h.t.Cleanup(func() {
@@ -82,19 +83,19 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// said tells whether the process has logged text.
+// said reports whether the process has logged text.
 func (p *process) said(text string) bool {
 	b, err := os.ReadFile(p.log.Name())
 	return err == nil && bytes.Contains(b, []byte(text))
 }
 
-// cpu is the processor time that the process has used.
+// cpu returns the CPU time that the process has used.
 func (p *process) cpu() time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		p.h.t.Fatal(err)
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:])) // from the third on
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:])) // from the third field on
 	var ticks int
 	for _, f := range fields[11:13] {
 		n, err := strconv.Atoi(f)
@@ -106,7 +107,7 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(ticks) * time.Second / 100 // USER_HZ, which is 100 on every Linux
 }
 
-// self is this binary in a role.
+// self starts this test binary in a role.
 func (h *house) self(name, role string, env ...string) *process {
 	h.t.Helper()
 	exe, err := os.Executable()
@@ -126,11 +127,12 @@ func (h *house) scheduler(name string, every time.Duration) *process {
 	return h.self(name, "scheduler", "EVERY="+every.String())
 }
 
-// api is the product's own, and ready.
+// api starts the product's own API and waits until it is ready.
 func (h *house) api(name string, env ...string) *process {
 	h.t.Helper()
 	addr, ops := freePort(h.t), freePort(h.t)
-	p := h.process(name, []string{build(h.t), "api"}, append(env, "FUNNELWORK_ADDR="+addr, "FUNNELWORK_OPS_ADDR="+ops, "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true")...)
+	p := h.process(name, []string{build(h.t), "api"},
+		append(env, "FUNNELWORK_ADDR="+addr, "FUNNELWORK_OPS_ADDR="+ops, "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true")...)
 	p.url, p.ops = "http://"+addr, "http://"+ops
 	h.until(time.Minute, name+" is ready", func() bool {
 		res, err := http.Get(p.ops + "/readyz")
@@ -145,7 +147,7 @@ func (h *house) api(name string, env ...string) *process {
 
 var claimed sync.Map
 
-// freePort finds a loopback address below those that the kernel gives to outgoing connections.
+// freePort returns a free loopback address below the kernel's range of ports for outgoing connections.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for port := 26100 + os.Getpid()%4000; port < 32768; port++ {
@@ -162,7 +164,7 @@ func freePort(t *testing.T) string {
 	return ""
 }
 
-// answer is what an API said; status 0 where it said nothing.
+// answer is an API's response; status 0 if there was none.
 type answer struct {
 	status int
 	header http.Header
@@ -180,7 +182,10 @@ func (h *house) say(method, url, token, key, body string) answer {
 		h.t.Error(err)
 		return answer{}
 	}
-	for name, v := range map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + token, "Idempotency-Key": key} {
+	for name, v := range map[string]string{
+		"Content-Type": "application/json", "Authorization": "Bearer " + token,
+		"Idempotency-Key": key,
+	} {
 		if v != "" && v != "Bearer " {
 			req.Header.Set(name, v)
 		}
@@ -198,7 +203,7 @@ func (h *house) say(method, url, token, key, body string) answer {
 	return answer{res.StatusCode, res.Header, b, time.Since(begin)}
 }
 
-// post is say where only one answer will do.
+// post is say for requests that must succeed with one status.
 func (h *house) post(status int, url, token, body string) map[string]any {
 	h.t.Helper()
 	a := h.say("POST", url, token, "", body)
@@ -212,12 +217,13 @@ func (h *house) post(status int, url, token, body string) map[string]any {
 	return v
 }
 
-// orgs signs n orgs up and answers an API key of each. Each sends its new contacts to the receiver where hooked
-// is set. It needs an API without rate limits.
+// orgs signs n orgs up and returns an API key of each. If hooked is set, each org sends its new contacts to the
+// receiver. The API must have no rate limits.
 func (h *house) orgs(api string, n int, hooked bool) (keys []string) {
 	h.t.Helper()
 	for i := range n {
-		session := h.post(201, api+"/api/v1/auth/signup", "", fmt.Sprintf(`{"org_name":"Org %d","email":"owner%d@example.com","password":"correct-horse-battery"}`, i, i))
+		session := h.post(201, api+"/api/v1/auth/signup", "",
+			fmt.Sprintf(`{"org_name":"Org %d","email":"owner%d@example.com","password":"correct-horse-battery"}`, i, i))
 		token := session["access_token"].(string)
 		key := h.post(201, api+"/api/v1/api-keys", token, `{"name":"chaos","role":"member"}`)
 		keys = append(keys, key["key"].(string))

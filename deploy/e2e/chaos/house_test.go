@@ -1,5 +1,5 @@
-// Package chaos_test breaks what the queue stands on, with real servers and processes that are really killed,
-// and counts afterwards: nothing lost, no row effect twice. README.md says what each test does.
+// Package chaos_test injects faults into the queue's dependencies, with real servers and processes that are really
+// killed. It then checks that no job is lost and no row effect occurs twice. README.md describes each test.
 package chaos_test
 
 import (
@@ -28,9 +28,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-var long = flag.Bool("long", false, "run at full size, and hold the service to its promises in time; wants a quiet machine")
+var long = flag.Bool("long", false,
+	"run at full size, and hold the service to its promises in time; wants a quiet machine")
 
-// sized is what a test uses in CI, or at full size.
+// sized returns the value for CI or for a run at full size.
 func sized[T any](short, full T) T {
 	if *long {
 		return full
@@ -38,12 +39,12 @@ func sized[T any](short, full T) T {
 	return short
 }
 
-// effects is what the test kinds write, and what the kinds of the product are made to write beside their own.
-// Nothing in it is unique: a row too many shall be seen.
+// effects is the table to which the test's kinds write, and to which the product's kinds also write in these tests. It
+// has no unique constraint, so that an extra row is visible.
 const effects = `
 CREATE TABLE effect (
 	org_id uuid NOT NULL, job uuid NOT NULL, kind text NOT NULL, args text NOT NULL, attempt int NOT NULL,
-	waited_ms float8 NOT NULL, failed text, at timestamptz NOT NULL DEFAULT clock_timestamp()); -- failed: what the last attempt before it said
+	waited_ms float8 NOT NULL, failed text, at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE INDEX ON effect (at);
 CALL tenant('effect');`
 
@@ -84,7 +85,7 @@ func openOn(t *testing.T, database string) *house {
 	return h
 }
 
-// figure notes what was measured, for the table at the test's end. promised may be "".
+// figure records a measurement for the table at the test's end. promised may be "".
 func (h *house) figure(what, promised, format string, measured ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,18 +103,22 @@ func (h *house) print() {
 	h.t.Log("\n" + b.String())
 }
 
-// asker is a pool that adds jobs as the API does, pushes included.
+// asker opens a pool that enqueues jobs as the API does, including after commits.
 func (h *house) asker() *postgres.DB {
 	h.t.Helper()
 	client, err := redisx.Open(h.redis.URL, redisx.Request)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: client, Log: testkit.Log(h.t)})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: testkit.Log(h.t)})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	over := make(chan error, 1)
 	go func() { over <- pusher.Run(ctx) }()
-	db, err := postgres.Open(ctx, postgres.Options{URL: h.database, Role: postgres.App, MaxConns: 8, Name: "asker", AfterCommit: pusher.AfterCommit})
+	db, err := postgres.Open(ctx,
+		postgres.Options{
+			URL: h.database, Role: postgres.App, MaxConns: 8, Name: "asker",
+			AfterCommit: pusher.AfterCommit,
+		})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -128,7 +133,7 @@ func (h *house) asker() *postgres.DB {
 	return db
 }
 
-// add adds n jobs of one org, many in a transaction.
+// add enqueues n jobs of one org, many in a transaction.
 func (h *house) add(db *postgres.DB, org id.ID, k queue.Kind[args], n int, a args) {
 	for n > 0 {
 		part := min(n, 500)
@@ -148,7 +153,7 @@ func (h *house) add(db *postgres.DB, org id.ID, k queue.Kind[args], n int, a arg
 	}
 }
 
-// count asks for one number.
+// count returns the number that sql selects.
 func (h *house) count(sql string, args ...any) (n int) {
 	h.t.Helper()
 	if err := h.ask(sql, args, &n); err != nil {
@@ -157,7 +162,7 @@ func (h *house) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// ask scans one row, on a new session where the old one is gone.
+// ask scans one row, in a new session if the old one is gone.
 func (h *house) ask(sql string, args []any, into ...any) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +180,7 @@ func (h *house) ask(sql string, args []any, into ...any) error {
 	return h.sql.QueryRow(ctx, sql, args...).Scan(into...)
 }
 
-// open jobs, the dead not among them.
+// open returns the number of open jobs, without dead ones.
 func (h *house) open() int {
 	h.t.Helper()
 	return h.count("SELECT count(*) FROM job WHERE state = 'ready'")
@@ -186,13 +191,15 @@ func (h *house) dead() int {
 	return h.count("SELECT count(*) FROM job WHERE state = 'dead'")
 }
 
-// until waits for cond and answers how long it took; it fails after limit.
+// until waits for cond and returns how long it took. It fails after limit.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
-	return h.wait(limit, what, cond, func() string { return fmt.Sprintf("; %d jobs open, %d dead", h.open(), h.dead()) })
+	return h.wait(limit, what, cond, func() string {
+		return fmt.Sprintf("; %d jobs open, %d dead", h.open(), h.dead())
+	})
 }
 
-// wait is until where Postgres may be away.
+// wait is until for times when Postgres may be unavailable.
 func (h *house) wait(limit time.Duration, what string, cond func() bool, more ...func() string) time.Duration {
 	h.t.Helper()
 	begin := time.Now()
@@ -208,11 +215,12 @@ func (h *house) wait(limit time.Duration, what string, cond func() bool, more ..
 	return time.Since(begin)
 }
 
-// once fails where a job of a kind has had its row effect twice, or where the number of jobs is not n.
+// once fails if a job of a kind had its row effect twice, or if the number of jobs is not n.
 func (h *house) once(kind string, n int) {
 	h.t.Helper()
 	var rows, jobs int
-	if err := h.ask("SELECT count(*), count(DISTINCT job) FROM effect WHERE kind = $1", []any{kind}, &rows, &jobs); err != nil {
+	if err := h.ask("SELECT count(*), count(DISTINCT job) FROM effect WHERE kind = $1", []any{kind}, &rows,
+		&jobs); err != nil {
 		h.t.Fatal(err)
 	}
 	h.figure("row effects of "+kind, fmt.Sprint(n), "%d of %d jobs", rows, jobs)
@@ -221,14 +229,14 @@ func (h *house) once(kind string, n int) {
 	}
 }
 
-// receiver is what lies beyond the platform: it remembers who called under which key.
+// receiver is the external system: it records the callers under each key.
 type receiver struct {
 	URL   string
 	mu    sync.Mutex
 	calls map[string]int    // by idempotency key
-	about map[string]string // body -> the key that it came under first
-	mixed []string          // bodies that came under two keys
-	hold  chan struct{}     // while not nil, calls wait until it is closed
+	about map[string]string // body -> the first key with it
+	mixed []string          // bodies with two keys
+	hold  chan struct{}     // if not nil, calls wait until it is closed
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -262,7 +270,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// called is how many keys came, and how many calls.
+// called returns the number of keys and of calls.
 func (r *receiver) called() (keys, calls int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,10 +290,12 @@ var binary = struct {
 func build(t *testing.T) string {
 	t.Helper()
 	binary.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-chaos-bin-"); binary.err != nil { //nolint:usetesting // outlives this test
+		binary.dir, binary.err = os.MkdirTemp("/tmp", "fw-chaos-bin-") //nolint:usetesting // outlives this test
+		if binary.err != nil {
 			return
 		}
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(binary.dir, "funnelwork"), "github.com/funnelwork/funnelwork").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(binary.dir, "funnelwork"),
+			"github.com/funnelwork/funnelwork").CombinedOutput(); err != nil {
 			binary.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
@@ -301,7 +311,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if !*long { // they wait more than they work
+	if !*long { // the tests mostly wait
 		if err := flag.Set("test.parallel", "5"); err != nil {
 			panic(err)
 		}

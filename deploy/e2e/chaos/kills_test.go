@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Processes of every role are killed at random, one after the other, while clients create contacts. Each contact
-// is two jobs, one whose effects are rows and one that calls out; an entry of the timetable adds more.
+// Processes of every role are killed at random, one after the other, while clients create contacts. Each contact makes
+// two jobs, one with row effects and one with an external call; a timetable entry adds more.
 func TestRandomKillsLoseNothingAndDoubleNoRow(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -44,7 +44,7 @@ func TestRandomKillsLoseNothingAndDoubleNoRow(t *testing.T) {
 	h.figure("requests that a kill cut off", "", "%d", f.statuses[0])
 }
 
-// Five schedulers share an entry of 20 ms, and are killed at random.
+// Five schedulers share a timetable entry of 20 ms and are killed at random.
 func TestFiveSchedulersThatAreKilledMakeOneJobOfEachTick(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -78,7 +78,7 @@ func TestFiveSchedulersThatAreKilledMakeOneJobOfEachTick(t *testing.T) {
 	h.once("chaos.beat", ticks)
 }
 
-// Two workers are in the middle of a call: one is killed, the other stopped past its lease and then continued.
+// Two workers are in the middle of a call. One is killed; the other is stopped past its lease and then continued.
 func TestTheJobOfAKilledOrStoppedWorkerRunsAgainAndTheOldRunCannotCommit(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -120,7 +120,9 @@ func TestTheJobOfAKilledOrStoppedWorkerRunsAgainAndTheOldRunCannotCommit(t *test
 	close(hold)
 	h.until(time.Minute, "both done", func() bool { return h.open() == 0 })
 	stopped.signal(syscall.SIGCONT)
-	h.until(time.Minute, "the stopped worker's verdict is refused", func() bool { return stopped.said(`"outcome":"fenced"`) })
+	h.until(time.Minute, "the stopped worker's verdict is refused", func() bool {
+		return stopped.said(`"outcome":"fenced"`)
+	})
 	h.once("chaos.call", 2)
 	if n := h.count("SELECT count(*) FROM effect WHERE attempt <> 1"); n > 0 {
 		t.Errorf("%d attempts were spent on the kill", n)

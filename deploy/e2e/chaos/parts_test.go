@@ -28,21 +28,22 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// part names, in the environment, the role that the test binary plays as a process of its own: a worker or a
-// scheduler of the product, with the test's kinds beside the product's and an entry that ticks quickly. The API
-// is the product's own binary.
+// part is the environment variable with the role that the test binary runs as a separate process: a worker or a
+// scheduler of the product, with the test's kinds in addition and an entry with a short interval. The API is the
+// product's binary.
 const part = "FUNNELWORK_CHAOS_PART"
 
 type args struct {
-	Ms int    `json:"ms"`           // how long the work takes
-	To string `json:"to,omitempty"` // whom a call goes to
+	Ms int    `json:"ms"`           // duration of the work
+	To string `json:"to,omitempty"` // target of the call
 }
 
 // The test's kinds.
 var (
-	mark = queue.Define[args]("chaos.mark", queue.Options{})                          // effects are rows
-	call = queue.Define[args]("chaos.call", queue.Options{Timeout: 10 * time.Minute}) // calls out, and does not listen to its context
-	beat = queue.Define[args]("chaos.beat", queue.Options{})                          // of the test's entry
+	mark = queue.Define[args]("chaos.mark", queue.Options{}) // has row effects
+	// has an external call, and ignores its context
+	call = queue.Define[args]("chaos.call", queue.Options{Timeout: 10 * time.Minute})
+	beat = queue.Define[args]("chaos.beat", queue.Options{}) // kind of the test's entry
 )
 
 func play(role string) {
@@ -62,11 +63,15 @@ func playing(ctx context.Context, role string) error {
 	if err != nil {
 		return err
 	}
-	pusher := queue.NewPusher(queue.PusherOptions{Redis: requests, Log: log})
+	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: requests, Log: log})
 	go func() { _ = pusher.Run(ctx) }()
 	pools := map[string]*postgres.DB{}
 	for _, name := range []string{postgres.App, postgres.System} {
-		if pools[name], err = postgres.Open(ctx, postgres.Options{URL: os.Getenv("DATABASE_URL"), Role: name, Name: role, AfterCommit: pusher.AfterCommit}); err != nil {
+		if pools[name], err = postgres.Open(ctx,
+			postgres.Options{
+				URL: os.Getenv("DATABASE_URL"), Role: name, Name: role,
+				AfterCommit: pusher.AfterCommit,
+			}); err != nil {
 			return err
 		}
 	}
@@ -82,7 +87,8 @@ func remind(ctx context.Context, system *postgres.DB, log *slog.Logger) error {
 		return err
 	}
 	return scheduler.New(scheduler.Options{System: system, Log: log, Entries: []scheduler.Entry{{
-		Name: "beat", Every: every, Missed: scheduler.All, Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+		Name: "beat", Every: every, Missed: scheduler.All,
+		Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 			return beat.Add(ctx, tx, args{}, dedupe)
 		},
 	}}}).Run(ctx)
@@ -102,7 +108,8 @@ func work(ctx context.Context, app, system *postgres.DB, log *slog.Logger) error
 		return err
 	}
 	hooks := &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
-	money := stripe.New(stripe.Options{Store: stripe.Postgres{System: system}, Log: log}) // the API publishes prices to it
+	// the API publishes prices to it
+	money := stripe.New(stripe.Options{Store: stripe.Postgres{System: system}, Log: log})
 	defer money.Close()
 	handlers := []queue.Handler{
 		mark.HandleTx(func(_ context.Context, _ *postgres.Tx, run *queue.Run[args]) error {
@@ -113,19 +120,26 @@ func work(ctx context.Context, app, system *postgres.DB, log *slog.Logger) error
 		call.Handle(callOut),
 	}
 	handlers = append(handlers, jobs.All(jobs.Deps{
-		App: app, System: system, Log: log, Box: box, Hooks: hooks, Calls: outbound.New(outbound.Options{Policy: hooks.Policy}),
+		App: app, System: system, Log: log, Box: box, Hooks: hooks,
+		Calls: outbound.New(outbound.Options{Policy: hooks.Policy}),
 		Billing: jobs.Billing(billing.Options{
 			App: app, System: system, Catalogue: plans.Standard(), Log: log,
-			Account: billing.Account{Key: "sk_test_sandbox", URL: "http://stripe.sandbox", HTTP: &http.Client{Transport: money.Transport()}, Log: log},
+			Account: billing.Account{
+				Key: "sk_test_sandbox", URL: "http://stripe.sandbox",
+				HTTP: &http.Client{Transport: money.Transport()}, Log: log,
+			},
 		}),
 	})...)
 	for i := range handlers {
 		handlers[i] = witnessed(handlers[i])
 	}
-	return worker.New(worker.Options{App: app, System: system, Redis: client, Handlers: handlers, Concurrency: slots, Log: log}).Run(ctx)
+	return worker.New(worker.Options{
+		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: slots,
+		Log: log,
+	}).Run(ctx)
 }
 
-// callOut calls under the job's id, whatever becomes of its context meanwhile: the worst that a kind can do.
+// callOut calls under the job's id and ignores its context: the worst behavior of a kind.
 func callOut(ctx context.Context, run *queue.Run[args]) error {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, run.Args.To, nil)
 	if err != nil {
@@ -139,10 +153,11 @@ func callOut(ctx context.Context, run *queue.Run[args]) error {
 	return res.Body.Close()
 }
 
-// witnessed adds a row to the effects of a run, in the transaction of its own effects and its verdict.
+// witnessed adds a row to the effects of a run, in the transaction of its own effects and its completion.
 func witnessed(h queue.Handler) queue.Handler {
 	write := func(tx *postgres.Tx, c *queue.Claimed) {
-		tx.Queue("INSERT INTO effect (org_id, job, kind, args, attempt, waited_ms, failed) VALUES ($1, $2, $3, $4, $5, $6, (SELECT last_error FROM job WHERE org_id = $1 AND id = $2))",
+		tx.Queue("INSERT INTO effect (org_id, job, kind, args, attempt, waited_ms, failed) VALUES ($1, $2, $3, $4, "+
+			"$5, $6, (SELECT last_error FROM job WHERE org_id = $1 AND id = $2))",
 			c.Org, c.ID, c.Kind, string(c.Raw), c.Attempt, float64(c.Waited.Microseconds())/1000)
 	}
 	if h.Tx != nil {
@@ -164,7 +179,7 @@ func witnessed(h queue.Handler) queue.Handler {
 	return h
 }
 
-// contactIn is the id of the contact that a webhook speaks of.
+// contactIn returns the id of a webhook's contact.
 func contactIn(body io.Reader) string {
 	var e struct {
 		Data struct {

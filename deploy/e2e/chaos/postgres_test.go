@@ -7,7 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Postgres crashes and comes back, and is then restarted as an operator does it, while clients create contacts.
+// Postgres crashes and recovers, and is then restarted as by an operator, while clients create contacts.
 func TestPostgresMayBeRestartedUnderLoad(t *testing.T) {
 	t.Parallel()
 	server := testkit.RealPostgres(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// Redis loses everything, three times, while many orgs have more open jobs than their windows hold. The first of
-// each org are slow, so that the windows are full the first time.
+// Redis loses all data three times while many orgs have more open jobs than MaxInFlight. The first jobs of each org are
+// slow, so that the limit is reached the first time.
 func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
 	h := open(t)
 	orgs, each, slow := sized(20, 50), sized(250, 2000), sized(100, 200)
@@ -22,8 +22,8 @@ func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
 	for range orgs {
 		adding.Go(func() {
 			org := newOrg()
-			h.add(db, org, mark, queue.Window, args{Ms: slow})
-			h.add(db, org, mark, each-queue.Window, args{Ms: 1})
+			h.add(db, org, mark, queue.MaxInFlight, args{Ms: slow})
+			h.add(db, org, mark, each-queue.MaxInFlight, args{Ms: 1})
 		})
 	}
 	adding.Wait()
@@ -38,12 +38,16 @@ func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		var still int
-		took := h.until(time.Minute, "every job of a window is in Redis again", func() bool { still = h.absent(rows); return still == 0 })
-		h.figure("flush with jobs in windows: in Redis again", "20 s", "%d of %d open: %.1f s", len(rows), all-h.count("SELECT count(*) FROM effect"), took.Seconds())
+		took := h.until(time.Minute, "every job of a window is in Redis again", func() bool {
+			still = h.absent(rows)
+			return still == 0
+		})
+		h.figure("flush with jobs in windows: in Redis again", "20 s", "%d of %d open: %.1f s", len(rows),
+			all-h.count("SELECT count(*) FROM effect"), took.Seconds())
 		if took > 20*time.Second {
 			t.Errorf("flush %d: %s until every job of a window was in Redis again, want 20 s", n, took)
 		}
-		if n == 0 && len(rows) < orgs*queue.Window/2 {
+		if n == 0 && len(rows) < orgs*queue.MaxInFlight/2 {
 			t.Errorf("only %d jobs were in windows: too few to show anything", len(rows))
 		}
 	}
@@ -57,25 +61,31 @@ type row struct {
 	org, id id.ID
 }
 
-// pushed are the jobs inside a window that nobody has claimed.
+// pushed returns the dispatched jobs that are not claimed.
 func (h *house) pushed() (rows []row) {
 	h.t.Helper()
-	found, _ := h.sql.Query(h.t.Context(), "SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL")
+	found, _ := h.sql.Query(h.t.Context(),
+		"SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL")
 	var r row
-	if _, err := pgx.ForEachRow(found, []any{&r.org, &r.id}, func() error { rows = append(rows, r); return nil }); err != nil {
+	if _, err := pgx.ForEachRow(found, []any{&r.org, &r.id}, func() error {
+		rows = append(rows, r)
+		return nil
+	}); err != nil {
 		h.t.Fatal(err)
 	}
 	return rows
 }
 
-// absent is how many of the rows are still open and not in Redis.
+// absent returns how many of the rows are still open and not in Redis.
 func (h *house) absent(rows []row) int {
 	h.t.Helper()
 	ids := make([]id.ID, len(rows))
 	for i, r := range rows {
 		ids[i] = r.id
 	}
-	found, _ := h.sql.Query(h.t.Context(), "SELECT lane, id || ':' || dispatch FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND id = ANY ($1)", ids)
+	found, _ := h.sql.Query(h.t.Context(),
+		"SELECT lane, id || ':' || dispatch FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND id = ANY ($1)",
+		ids)
 	pipe := h.link.Pipeline()
 	var lane, task string
 	var there []*redis.IntCmd
@@ -98,15 +108,16 @@ func (h *house) absent(rows []row) int {
 	return n
 }
 
-// Redis is away while clients create contacts at a steady pace, rate limits on. At full size a second service, whose
-// Redis stays, gets the same requests at the same moments: what the machine does to both is not held against one.
+// Redis is unavailable while clients create contacts at a steady rate, with rate limits on. At full size a second
+// service with an available Redis gets the same requests at the same time, so that effects of the machine on both are
+// ignored.
 func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	h := open(t)
 	before, away, perSecond := sized(4*time.Second, 30*time.Second), sized(5*time.Second, 60*time.Second), 50
 	total := int((before + away + 4*time.Second).Seconds()) * perSecond
 	limited := func(h *house) (start func() *traffic) {
 		seeding := h.api("seeding", "FUNNELWORK_RATE_LIMIT=off")
-		keys := h.orgs(seeding.url, sized(20, 40), true) // so many that none reaches its limit
+		keys := h.orgs(seeding.url, sized(20, 40), true) // enough that none reaches its limit
 		seeding.kill(9)
 		api := h.api("api")
 		return func() *traffic { return h.drive([]string{api.url}, keys, total, 16) }
@@ -131,14 +142,16 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	}
 	from := paced(before)
 	h.redis.Stop()
-	cpu, gone := worker.cpu(), paced(before+time.Second/2) // what is at its end is not judged
+	cpu, gone := worker.cpu(), paced(before+time.Second/2) // the very end is not evaluated
 	to := paced(before + away)
 	used := (worker.cpu() - cpu).Seconds() / (to - from).Seconds()
 	backlog := h.open()
 	effectsBefore := h.count("SELECT count(*) FROM effect")
 	h.redis.Start()
 	back := time.Now()
-	drains := h.until(time.Minute, "the backlog drains", func() bool { return h.count("SELECT count(*) FROM effect") > effectsBefore })
+	drains := h.until(time.Minute, "the backlog drains", func() bool {
+		return h.count("SELECT count(*) FROM effect") > effectsBefore
+	})
 	f.let()
 	f.settled(2 * time.Minute)
 	done := time.Since(back)

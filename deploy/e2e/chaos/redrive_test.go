@@ -9,12 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Thousands of dead jobs are redriven by a filter at a rate, and the worker that does it is killed again and again:
-// half of the times in the middle of a step, which has moved jobs and not committed.
+// Thousands of dead jobs are redriven by a filter at a rate, and the redriving worker is killed repeatedly: half of the
+// times in the middle of a step that has moved jobs and not committed.
 func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	n, rate, kills := sized(2100, 20_000), sized(600, 400), sized(3, 19) // the twentieth would bury the job that redrives
+	// the twentieth kill would make the redrive's own job dead
+	n, rate, kills := sized(2100, 20_000), sized(600, 400), sized(3, 19)
 	h.bury("chaos.mark", "it was broken at ", n)
 	h.bury("chaos.mark", "something else at ", 100)
 	h.bury("chaos.beat", "it was broken at ", 100)
@@ -24,7 +25,8 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = audit.Close(t.Context()) })
-	asked := h.post(202, api.ops+"/jobs/redrive", "", fmt.Sprintf(`{"filter":{"kind":"chaos.mark","error":"WAS broken"},"rate":%d,"reason":"mended"}`, rate))
+	asked := h.post(202, api.ops+"/jobs/redrive", "",
+		fmt.Sprintf(`{"filter":{"kind":"chaos.mark","error":"WAS broken"},"rate":%d,"reason":"mended"}`, rate))
 	if asked["total"] != float64(n) {
 		t.Errorf("%v jobs fit the filter, want %d", asked["total"], n)
 	}
@@ -50,8 +52,9 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 		if over() {
 			t.Fatalf("it is over after %d kills: that shows too little", k+1)
 		}
-		if !*long { // that a lease ends by itself, and when, is shown elsewhere
-			h.count("WITH lapsed AS (UPDATE job SET wake_at = now() WHERE kind = 'platform.redrive' AND owner IS NOT NULL RETURNING 1) SELECT count(*) FROM lapsed")
+		if !*long { // another test shows that and when a lease expires
+			h.count("WITH lapsed AS (UPDATE job SET wake_at = now() WHERE kind = 'platform.redrive' AND owner IS " +
+				"NOT NULL RETURNING 1) SELECT count(*) FROM lapsed")
 		}
 	}
 	work()
@@ -60,7 +63,8 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 
 	h.figure("kills of its worker", "", "%d, of them %d in the middle of a step", kills, (kills+1)/2)
 	h.once("chaos.mark", n)
-	if odd := h.count("SELECT count(*) FROM effect WHERE kind LIKE 'chaos.%' AND (attempt <> 1 OR kind <> 'chaos.mark')"); odd > 0 {
+	if odd := h.count(
+		"SELECT count(*) FROM effect WHERE kind LIKE 'chaos.%' AND (attempt <> 1 OR kind <> 'chaos.mark')"); odd > 0 {
 		t.Errorf("%d effects are not of a first attempt of a redriven job", odd)
 	}
 	if left := h.count("SELECT count(*) FROM job_death"); left != 200 || h.dead() != 200 {
@@ -70,8 +74,10 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 	if moved != n || cancelled != 0 {
 		t.Errorf("it says that it moved %d (cancelled: %d), want %d", moved, cancelled, n)
 	}
-	acts := h.count("SELECT coalesce(sum(count), 0) FROM job_act WHERE act = 'redrive' AND actor = 'ops' AND reason = 'mended'")
-	named := h.count("SELECT count(DISTINCT job) FROM job_act, unnest(jobs) AS job WHERE act = 'redrive' AND job IN (SELECT job FROM effect)")
+	acts := h.count(
+		"SELECT coalesce(sum(count), 0) FROM job_act WHERE act = 'redrive' AND actor = 'ops' AND reason = 'mended'")
+	named := h.count("SELECT count(DISTINCT job) FROM job_act, unnest(jobs) AS job WHERE act = 'redrive' AND job " +
+		"IN (SELECT job FROM effect)")
 	begun := h.count("SELECT sum(count) FROM job_act WHERE act = 'redrive.start'")
 	h.figure("jobs in the audit, of them named", fmt.Sprint(n), "%d, %d", acts, named)
 	if acts != n || named != n || begun != n {
@@ -84,17 +90,17 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 	}
 }
 
-// bury makes n dead jobs of 50 orgs.
+// bury inserts n dead jobs of 50 orgs.
 func (h *house) bury(kind, said string, n int) {
 	h.t.Helper()
 	h.count(`WITH dead AS (
 	INSERT INTO job (org_id, id, kind, args, lane, max_attempts, attempt, state, last_error)
-	SELECT md5((g % 50)::text)::uuid, gen_random_uuid(), $1, '{"ms":1}', 'default', 3, 3, 'dead', $2 || g FROM generate_series(1, $3::int) AS g
+	SELECT md5((g % 50)::text)::uuid, gen_random_uuid(), $1, '{"ms":1}', 'default', 3, 3, 'dead', $2 || g
+	FROM generate_series(1, $3::int) AS g
 	RETURNING 1) SELECT count(*) FROM dead`, kind, said, n)
 }
 
-// duringAStep begins something and, when a step of a redrive waits to write its audit and has moved its jobs, does
-// another thing.
+// duringAStep calls begin and, when a redrive's step has moved its jobs and waits to write its audit entry, calls do.
 func (h *house) duringAStep(audit *pgx.Conn, begin, do func()) {
 	h.t.Helper()
 	ctx := h.t.Context()

@@ -11,28 +11,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// traffic is clients that create contacts: each under an idempotency key, again and again until the API has said
-// that it is there. Nothing that was answered may be lost after that.
+// traffic is clients that create contacts, each under an idempotency key with retries until the API confirms it. A
+// confirmed contact must not be lost.
 type traffic struct {
 	h       *house
 	apis    []string
 	keys    []string // of orgs
 	total   int
-	may     atomic.Int64 // how many may have been created by now; the pace
+	may     atomic.Int64 // contacts that may have been created by now; sets the pace
 	done    atomic.Int64
 	clients sync.WaitGroup
-	run     id.ID // makes the addresses of this traffic its own
+	run     id.ID // makes the addresses of this traffic unique
 
 	mu       sync.Mutex
 	statuses map[int]int
-	wrong    []string // answers that no client should get
+	wrong    []string // responses that no client should get
 	took     []sample
 }
 
-// sample is one good answer.
+// sample is one successful response.
 type sample struct{ at, took time.Duration }
 
-// drive begins with n clients.
+// drive starts n clients.
 func (h *house) drive(apis, keys []string, total, n int) *traffic {
 	f := &traffic{h: h, apis: apis, keys: keys, total: total, statuses: map[int]int{}, run: id.New()}
 	begin := time.Now()
@@ -55,7 +55,7 @@ func (h *house) drive(apis, keys []string, total, n int) *traffic {
 	return f
 }
 
-// create asks until contact i is there.
+// create retries until contact i exists.
 func (f *traffic) create(i int, begin time.Time) {
 	body := fmt.Sprintf(`{"email":"c%d@%s.example.org","first_name":"Grace","last_name":"Hopper"}`, i, f.run)
 	for try := 0; f.h.t.Context().Err() == nil; try++ {
@@ -69,7 +69,8 @@ func (f *traffic) create(i int, begin time.Time) {
 			f.took = append(f.took, sample{at.Sub(begin), a.took})
 		case a.status == 503 && a.header.Get("Retry-After") == "":
 			f.wrong = append(f.wrong, "503 without Retry-After")
-		case a.status == 0, a.status == 503, a.status == 409 && try > 0: // gone, away, or an earlier try is still at work
+		// no response, unavailable, or an earlier try is still running
+		case a.status == 0, a.status == 503, a.status == 409 && try > 0:
 		default:
 			f.wrong = append(f.wrong, fmt.Sprintf("%d: %s", a.status, a.body))
 		}
@@ -81,7 +82,7 @@ func (f *traffic) create(i int, begin time.Time) {
 	}
 }
 
-// let lets all of them go and waits until they are through.
+// let lifts the pace and waits until all clients are done.
 func (f *traffic) let() {
 	f.may.Store(int64(f.total))
 	f.clients.Wait()
@@ -93,7 +94,7 @@ func (f *traffic) status(code int) int {
 	return f.statuses[code]
 }
 
-// p99 of the good answers that were asked for in a stretch of time, and how many they are.
+// p99 returns the p99 of the successful responses to requests of a period, and their number.
 func (f *traffic) p99(from, to time.Duration) (time.Duration, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +107,7 @@ func (f *traffic) p99(from, to time.Duration) (time.Duration, int) {
 	return quantile(took, 0.99), len(took)
 }
 
-// quantile sorts v. 0 where it is empty.
+// quantile sorts v. It returns 0 if v is empty.
 func quantile(v []time.Duration, q float64) time.Duration {
 	if len(v) == 0 {
 		return 0
@@ -115,8 +116,8 @@ func quantile(v []time.Duration, q float64) time.Duration {
 	return v[min(len(v)-1, int(q*float64(len(v))))]
 }
 
-// settled waits until no job is open and checks what became of all contacts: each is there once, was scored by
-// one job whose effects stand once, and was told of at least once under one key.
+// settled waits until no job is open and checks all contacts: each exists once, was scored by one job with its effects
+// once, and was delivered at least once under one key.
 func (f *traffic) settled(limit time.Duration) {
 	h := f.h
 	h.t.Helper()
@@ -138,7 +139,9 @@ func (f *traffic) settled(limit time.Duration) {
 	h.figure("jobs that spent an attempt on a fault not theirs", "0", "%d", spent)
 	if spent > 0 {
 		var said string
-		_ = h.sql.QueryRow(h.t.Context(), "SELECT coalesce(string_agg(DISTINCT kind || ': ' || coalesce(failed, '?'), E'\n'), '') FROM effect WHERE attempt > 1").Scan(&said)
+		_ = h.sql.QueryRow(h.t.Context(),
+			"SELECT coalesce(string_agg(DISTINCT kind || ': ' || coalesce(failed, '?'), E'\n'), '') FROM effect "+
+				"WHERE attempt > 1").Scan(&said)
 		h.t.Errorf("%d jobs have spent an attempt on a fault that is not theirs:\n%s", spent, said)
 	}
 	keys, calls := h.receiver.called()

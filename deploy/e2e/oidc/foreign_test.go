@@ -1,6 +1,6 @@
-// Package oidc holds the standard part of internal/social/provider against a provider that we did not write: the example
-// server of zitadel/oidc, which is certified by the OpenID Foundation. It is a module of its own, so that what that
-// server needs is in no go.mod of ours.
+// Package oidc tests the standard part of internal/social/provider against a third-party provider: the example server
+// of zitadel/oidc, which is certified by the OpenID Foundation. It is a separate module, so that that server's
+// dependencies are not in our go.mod.
 package oidc
 
 import (
@@ -30,13 +30,14 @@ const (
 	state    = "state-0123456789abcdefghijklmnop"
 )
 
-// foreign starts the server and makes the provider that leads to it: a Spec, as any eighth network would be.
+// foreign starts the server and returns a provider for it: a Spec, as for any further network.
 func foreign(t *testing.T, secret provider.Secret) *provider.Provider {
 	t.Helper()
 	var op http.Handler
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { op.ServeHTTP(w, r) }))
 	t.Cleanup(srv.Close)
-	op = exampleop.SetupServer(srv.URL, storage.NewStorage(storage.NewUserStore(srv.URL)), slog.New(slog.DiscardHandler), false)
+	op = exampleop.SetupServer(srv.URL, storage.NewStorage(storage.NewUserStore(srv.URL)),
+		slog.New(slog.DiscardHandler), false)
 
 	var says struct {
 		Auth     string `json:"authorization_endpoint"`
@@ -59,7 +60,10 @@ func foreign(t *testing.T, secret provider.Secret) *provider.Provider {
 		Renewal: provider.ByRefreshToken, Rotates: true,
 		Dialect: provider.Dialect{Login: provider.OpenID(says.Userinfo)},
 	}
-	set := provider.New(provider.Options{More: []provider.Spec{spec}, Apps: map[string]provider.App{"foreign": {ClientID: "crm", ClientSecret: secret}}})
+	set := provider.New(provider.Options{
+		More: []provider.Spec{spec},
+		Apps: map[string]provider.App{"foreign": {ClientID: "crm", ClientSecret: secret}},
+	})
 	p, err := set.Get("foreign")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +79,7 @@ func TestMain(m *testing.M) {
 
 var hidden = regexp.MustCompile(`name="id" value="([^"]*)"`)
 
-// consent logs a person in as a browser does, and answers the query that the callback gets.
+// consent logs a user in as a browser does, and returns the query of the callback.
 func consent(t *testing.T, p *provider.Provider, verifier provider.Secret) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -107,7 +111,8 @@ func consent(t *testing.T, p *provider.Provider, verifier provider.Secret) url.V
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := browser.PostForm(to.String(), url.Values{"id": {string(id[1])}, "username": {"test-user2"}, "password": {"verysecure"}})
+	done, err := browser.PostForm(to.String(),
+		url.Values{"id": {string(id[1])}, "username": {"test-user2"}, "password": {"verysecure"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +126,7 @@ func consent(t *testing.T, p *provider.Provider, verifier provider.Secret) url.V
 	return back.Query()
 }
 
-// token goes the whole way.
+// token runs the whole flow.
 func token(t *testing.T, p *provider.Provider) provider.Token {
 	t.Helper()
 	verifier := provider.NewVerifier()
@@ -163,7 +168,8 @@ func TestTheWholeFlowWithAForeignProvider(t *testing.T) {
 	if _, err := p.Refresh(t.Context(), second); provider.ClassOf(err) != provider.Dead {
 		t.Errorf("a revoked refresh token: %v", err)
 	}
-	if _, _, err := p.Login(t.Context(), second); provider.ClassOf(err) != provider.Stale && provider.ClassOf(err) != provider.Dead {
+	if _, _, err := p.Login(t.Context(), second); provider.ClassOf(err) != provider.Stale &&
+		provider.ClassOf(err) != provider.Dead {
 		t.Errorf("a revoked access token: %v", err)
 	}
 }
@@ -192,7 +198,8 @@ func TestAForeignProviderRefusesWhatIsNotItsOwn(t *testing.T) {
 	if err := exchange(p, callback, verifier, verifier, verifier); provider.ClassOf(err) != provider.Dead {
 		t.Errorf("a spent code: %v", err)
 	}
-	if err := exchange(foreign(t, "another"), callback, verifier, verifier); provider.ClassOf(err) != provider.Misconfigured {
+	if err := exchange(foreign(t, "another"), callback, verifier,
+		verifier); provider.ClassOf(err) != provider.Misconfigured {
 		t.Errorf("another secret: %v", err)
 	}
 }

@@ -17,18 +17,18 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The archetypes, as they are on the wire.
+// The archetypes, as in the API.
 const (
 	SoloSMB    = "solo_smb"
 	Agency     = "agency"
 	WhiteLabel = "white_label"
 )
 
-// Client is the plan of an org that an agency keeps: its rights are the agency's, as far as the agency lets it. It is
-// in no catalogue and nobody can choose it.
+// Client is the plan of a client org: its rights are the rights of its agency, within the agency's allocations. It is
+// in no catalogue and cannot be chosen.
 const Client = "client"
 
-// Features that the program itself asks for. A catalogue holds each of them.
+// Features that the program checks by name. Every catalogue contains them.
 const (
 	Contacts      = "contacts"
 	Members       = "members"
@@ -42,7 +42,8 @@ const (
 	HideBrand     = "hide_brand"
 	CustomDomain  = "custom_domain"
 
-	// Clients is no line of the table but the plan's max_client_orgs, so that one rule serves all limits.
+	// Clients is not a feature of the catalogue's table but the plan's max_client_orgs; as a feature, it follows the
+	// rules of all limits.
 	Clients = "client_orgs"
 )
 
@@ -51,12 +52,12 @@ var asked = map[string]Type{
 	Sequences: Boolean, WhiteLabeling: Boolean, HideBrand: Boolean, CustomDomain: Boolean,
 }
 
-// Catalogue is the plans that are sold. It never changes once it is loaded.
+// Catalogue holds the plans for sale. It is immutable after it is loaded.
 type Catalogue struct {
-	Version  string // moves with every change of the file that means anything
+	Version  string // changes with every change of the file's meaning
 	Currency string // ISO 4217
 	Features []Feature
-	Plans    []Plan // in rising order
+	Plans    []Plan // in ascending order
 
 	grace  time.Duration
 	free   map[string]Value
@@ -65,32 +66,32 @@ type Catalogue struct {
 	trials *Plan
 }
 
-// Feature is a line of the table.
+// Feature is a row of the catalogue's table.
 type Feature struct {
 	Key  string `yaml:"key"`
 	Type Type   `yaml:"type"`
-	Unit string `yaml:"unit"` // "" for what is not counted
+	Unit string `yaml:"unit"` // "": not counted
 }
 
-// Plan is a column of it. Amounts are in minor units of the catalogue's currency.
+// Plan is a column of the catalogue's table. Amounts are in minor units of the catalogue's currency.
 type Plan struct {
 	Key, Name, Archetype string
 	AnnualDiscount       int64 // percent
 	MaxClientOrgs        int64 // Unlimited: no limit
 	AllowOverage         bool
 	CustomPricing        bool  // no amounts, not selectable
-	Month, Year          int64 // 0 where CustomPricing
-	OverageMonth         int64 // of each client org above MaxClientOrgs
+	Month, Year          int64 // 0 if CustomPricing
+	OverageMonth         int64 // for each client org above MaxClientOrgs
 	OverageYear          int64
-	ConnectFee           int64            // of what a reseller's clients pay, in hundredths of a percent
-	TrialDays            int              // above 0: the plan that every org begins with
-	Values               map[string]Value // one for each feature, client_orgs included
+	ConnectFee           int64            // share of the payments of a reseller's clients, in hundredths of a percent
+	TrialDays            int              // above 0: the plan that every org starts with
+	Values               map[string]Value // one per feature, including client_orgs
 }
 
-// Selectable tells whether somebody may change to the plan by themselves.
+// Selectable reports whether an org may change to the plan in self-service.
 func (p *Plan) Selectable() bool { return !p.CustomPricing && p.TrialDays == 0 }
 
-// Price is what an interval ("month" or "year") of the plan costs.
+// Price returns the plan's price for an interval ("month" or "year").
 func (p *Plan) Price(interval string) int64 {
 	if interval == "year" {
 		return p.Year
@@ -98,24 +99,24 @@ func (p *Plan) Price(interval string) int64 {
 	return p.Month
 }
 
-// Plan finds a plan by its key.
+// Plan returns the plan with the given key.
 func (c *Catalogue) Plan(key string) (*Plan, bool) {
 	p, ok := c.byKey[key]
 	return p, ok
 }
 
-// Trial is the plan that every org begins with.
+// Trial returns the plan that every org starts with.
 func (c *Catalogue) Trial() *Plan { return c.trials }
 
-// TypeOf is a feature's type; "" for one that there is not.
+// TypeOf returns a feature's type, or "" for an unknown feature.
 func (c *Catalogue) TypeOf(feature string) Type { return c.types[feature] }
 
-// Lines are the table's lines: the features, and the client orgs, which a plan limits likewise.
+// Lines returns the features, including client orgs, which a plan limits in the same way.
 func (c *Catalogue) Lines() []Feature {
 	return append(slices.Clone(c.Features), Feature{Key: Clients, Type: Limit, Unit: "orgs"})
 }
 
-// yearly is 12 months less the discount, rounded half up.
+// yearly returns the price of 12 months less the discount, rounded half up.
 func yearly(month, percent int64) int64 { return (12*month*(100-percent) + 50) / 100 }
 
 //go:embed catalogue.yaml
@@ -124,15 +125,15 @@ var shipped []byte
 var standard = sync.OnceValue(func() *Catalogue {
 	c, err := Parse(shipped)
 	if err != nil {
-		panic("catalogue.yaml: " + err.Error()) // a test reads it, so nobody gets to see this
+		panic("catalogue.yaml: " + err.Error()) // cannot happen: a test parses the embedded file
 	}
 	return c
 })
 
-// Standard is the catalogue that the program ships with.
+// Standard returns the embedded catalogue.
 func Standard() *Catalogue { return standard() }
 
-// Load reads the catalogue in a file; "" is the standard one.
+// Load reads the catalogue from a file; "" means the standard one.
 func Load(file string) (*Catalogue, error) {
 	if file == "" {
 		return Standard(), nil
@@ -148,7 +149,7 @@ func Load(file string) (*Catalogue, error) {
 	return c, nil
 }
 
-// sheet is the file as it is written.
+// sheet is the file's format.
 type sheet struct {
 	Currency string               `yaml:"currency"`
 	Grace    int                  `yaml:"past_due_grace_days"`
@@ -174,7 +175,7 @@ type column struct {
 
 var key = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// Parse reads a catalogue and says everything that is wrong with it.
+// Parse parses and validates a catalogue. The error lists all faults.
 func Parse(b []byte) (*Catalogue, error) {
 	var s sheet
 	if err := yaml.Load(b, &s, yaml.WithKnownFields()); err != nil {
@@ -188,8 +189,10 @@ func Parse(b []byte) (*Catalogue, error) {
 	wrong.unless(regexp.MustCompile(`^[A-Z]{3}$`).MatchString(s.Currency), "currency: want three upper-case letters")
 	wrong.unless(s.Grace >= 0 && s.Grace <= 60, "past_due_grace_days: want 0 to 60")
 	for _, f := range s.Features {
-		wrong.unless(key.MatchString(f.Key) && c.types[f.Key] == "", "feature %q: want a key of its own in lower case", f.Key)
-		wrong.unless(f.Type == Boolean || f.Type == Limit || f.Type == Text, "feature %s: type %q is none", f.Key, f.Type)
+		wrong.unless(key.MatchString(f.Key) && c.types[f.Key] == "",
+			"feature %q: want a key of its own in lower case", f.Key)
+		wrong.unless(f.Type == Boolean || f.Type == Limit || f.Type == Text, "feature %s: type %q is none", f.Key,
+			f.Type)
 		c.types[f.Key] = f.Type
 	}
 	for name, t := range asked {
@@ -217,7 +220,7 @@ func Parse(b []byte) (*Catalogue, error) {
 	return c, nil
 }
 
-// faults is what is wrong with a file.
+// faults collects the errors of a file.
 type faults []error
 
 func (f *faults) unless(ok bool, format string, args ...any) {
@@ -226,15 +229,18 @@ func (f *faults) unless(ok bool, format string, args ...any) {
 	}
 }
 
-// plan reads a column without its values.
+// plan converts a column without its values.
 func (n *column) plan(wrong *faults) Plan {
 	p := Plan{
-		Key: n.Key, Name: n.Name, Archetype: n.Archetype, AnnualDiscount: n.AnnualDiscount, AllowOverage: n.AllowOverage,
+		Key: n.Key, Name: n.Name, Archetype: n.Archetype, AnnualDiscount: n.AnnualDiscount,
+		AllowOverage:  n.AllowOverage,
 		CustomPricing: n.CustomPricing, TrialDays: n.TrialDays,
 	}
-	wrong.unless(key.MatchString(n.Key) && n.Key != Client, "plan %q: want a key in lower case, and not %s", n.Key, Client)
+	wrong.unless(key.MatchString(n.Key) && n.Key != Client, "plan %q: want a key in lower case, and not %s", n.Key,
+		Client)
 	wrong.unless(strings.TrimSpace(n.Name) != "", "plan %s: has no name", n.Key)
-	wrong.unless(slices.Contains([]string{SoloSMB, Agency, WhiteLabel}, n.Archetype), "plan %s: billing_archetype %q is none", n.Key, n.Archetype)
+	wrong.unless(slices.Contains([]string{SoloSMB, Agency, WhiteLabel}, n.Archetype),
+		"plan %s: billing_archetype %q is none", n.Key, n.Archetype)
 	wrong.unless(n.AnnualDiscount >= 0 && n.AnnualDiscount <= 100, "plan %s: annual_discount_pct: want 0 to 100", n.Key)
 	fee, ok := hundredths(n.ConnectFee)
 	wrong.unless(ok && fee <= 100_00, "plan %s: connect_fee_pct: want 0 to 100 with up to two decimals", n.Key)
@@ -247,13 +253,16 @@ func (n *column) plan(wrong *faults) Plan {
 		wrong.unless(n.Month == nil && n.OverageMonth == nil, "plan %s: has custom_pricing, and so no amounts", n.Key)
 		return p
 	}
-	const most = 1 << 40 // so that no sum of them overflows
-	if wrong.unless(n.Month != nil && *n.Month >= 0 && *n.Month < most, "plan %s: price_month: want an amount in minor units", n.Key); n.Month != nil {
+	const most = 1 << 40 // so that sums cannot overflow
+	if wrong.unless(n.Month != nil && *n.Month >= 0 && *n.Month < most,
+		"plan %s: price_month: want an amount in minor units", n.Key); n.Month != nil {
 		p.Month, p.Year = *n.Month, yearly(*n.Month, n.AnnualDiscount)
 	}
-	wrong.unless(n.AllowOverage == (n.OverageMonth != nil), "plan %s: client_overage_month belongs to allow_overage", n.Key)
+	wrong.unless(n.AllowOverage == (n.OverageMonth != nil), "plan %s: client_overage_month belongs to allow_overage",
+		n.Key)
 	if n.OverageMonth != nil {
-		wrong.unless(*n.OverageMonth >= 0 && *n.OverageMonth < most, "plan %s: client_overage_month: want an amount in minor units", n.Key)
+		wrong.unless(*n.OverageMonth >= 0 && *n.OverageMonth < most,
+			"plan %s: client_overage_month: want an amount in minor units", n.Key)
 		p.OverageMonth, p.OverageYear = *n.OverageMonth, yearly(*n.OverageMonth, n.AnnualDiscount)
 	}
 	return p
@@ -261,7 +270,7 @@ func (n *column) plan(wrong *faults) Plan {
 
 var decimal = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?$`)
 
-// hundredths reads a decimal of up to two places, without a float: "2.5" is 250. "" is 0.
+// hundredths parses a decimal of at most two places without a float: "2.5" is 250. "" is 0.
 func hundredths(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
@@ -274,10 +283,10 @@ func hundredths(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// Percent is hundredths of a percent as they are written: 250 is "2.50".
+// Percent formats hundredths of a percent: 250 is "2.50".
 func Percent(hundredths int64) string { return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100) }
 
-// row reads the values of all features.
+// row parses the values of all features.
 func (c *Catalogue) row(of string, cells map[string]yaml.Node, wrong *faults) map[string]Value {
 	values := make(map[string]Value, len(c.types))
 	for _, f := range c.Features {
@@ -297,7 +306,7 @@ func (c *Catalogue) row(of string, cells map[string]yaml.Node, wrong *faults) ma
 	return values
 }
 
-// hash is the catalogue's version: of what it says, not of how the file is written.
+// hash returns the catalogue's version. It depends on the contents, not on the file's formatting.
 func (c *Catalogue) hash() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s|%d|%v|", c.Currency, c.grace, c.Features)

@@ -28,7 +28,8 @@ func TestTheShippedCatalogueHoldsThePublishedPlans(t *testing.T) {
 			t.Errorf("%s: amounts or selection are wrong: %+v", p.Key, p)
 		}
 	}
-	want := "trial solo_smb, solo_starter solo_smb, solo_pro solo_smb, agency_growth agency, agency_scale agency, white_label_pro white_label, white_label_enterprise white_label"
+	want := "trial solo_smb, solo_starter solo_smb, solo_pro solo_smb, agency_growth agency, agency_scale agency, " +
+		"white_label_pro white_label, white_label_enterprise white_label"
 	if got := strings.Join(keys, ", "); got != want {
 		t.Errorf("plans %s, want %s", got, want)
 	}
@@ -62,7 +63,8 @@ func TestAYearIsTwelveMonthsLessTheDiscountRoundedHalfUp(t *testing.T) {
 		{"1", "96", "0"},    // 0.48
 		{"1", "62", "5"},    // 4.56
 	} {
-		text := strings.NewReplacer("price_month: 2900\n    annual_discount_pct: 17", "price_month: "+c.month+"\n    annual_discount_pct: "+c.percent).Replace(shipped(t))
+		text := strings.NewReplacer("price_month: 2900\n    annual_discount_pct: 17",
+			"price_month: "+c.month+"\n    annual_discount_pct: "+c.percent).Replace(shipped(t))
 		got, err := plans.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -89,8 +91,17 @@ func TestAWrongCatalogueIsRefusedWithWhatIsWrong(t *testing.T) {
 		{"      contacts: 1000\n", "      contacts: -5\n", "plan solo_starter: contacts"},
 		{"      contacts: 1000\n", "      contacts: 1000\n      kontakts: 1\n", "kontakts is no feature"},
 		{"      contacts: 1000\n", "      contacts: 1000\n      client_orgs: 1\n", "client_orgs is no feature"},
-		{"      sequences: false\n      white_label: false\n      hide_brand: false\n      custom_domain: false\n      support: email", "      sequences: 3\n      white_label: false\n      hide_brand: false\n      custom_domain: false\n      support: email", "sequences"},
-		{"{key: members, type: limit, unit: people}", "{key: members, type: boolean}", "members is missing, or no limit"},
+		{
+			"      sequences: false\n      white_label: false\n      hide_brand: false\n      custom_domain: " +
+				"false\n  " +
+				"    support: email",
+			"      sequences: 3\n      white_label: false\n      hide_brand: false\n      custom_domain: false\n   " +
+				"   support: email", "sequences",
+		},
+		{
+			"{key: members, type: limit, unit: people}", "{key: members, type: boolean}",
+			"members is missing, or no limit",
+		},
 		{"{key: support, type: text}", "{key: support, type: text}\n  - {key: support, type: text}", "key of its own"},
 		{"{key: support, type: text}", "{key: support, type: colour}", "is none"},
 		{"billing_archetype: agency\n", "billing_archetype: dealer\n", "dealer"},

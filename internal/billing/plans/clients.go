@@ -13,39 +13,48 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Join makes tx's org, which has just been written, one whose rights are its agency's.
+// Join makes tx's org, which tx has just created, a client org: its rights follow its agency's.
 func (c *Catalogue) Join(ctx context.Context, tx *postgres.Tx) error {
-	tx.Queue(`UPDATE subscription SET plan = $2, status = 'active', trial_ends_at = NULL, updated_at = clock_timestamp() WHERE org_id = $1`, tx.Org(), Client)
+	tx.Queue(`UPDATE subscription SET plan = $2, status = 'active', trial_ends_at = NULL, updated_at =
+		clock_timestamp() WHERE org_id = $1`, tx.Org(), Client)
 	return c.Settle(ctx, tx)
 }
 
-// Leave puts tx's org, which has no agency any more, on a trial of so many days (0: without end) and ends what its
-// agency had allotted to it.
+// Leave puts tx's org, which has left its agency, on a trial of the given number of days (0: unlimited) and deletes its
+// agency's allocations.
 func (c *Catalogue) Leave(ctx context.Context, tx *postgres.Tx, days int) error {
 	tx.Queue(`DELETE FROM plan_override WHERE org_id = $1 AND source = 'allocation'`, tx.Org())
-	tx.Queue(`UPDATE subscription SET plan = $2, status = 'trialing', updated_at = clock_timestamp() WHERE org_id = $1`, tx.Org(), c.trials.Key)
+	tx.Queue(
+		`UPDATE subscription SET plan = $2, status = 'trialing', updated_at = clock_timestamp() WHERE org_id = $1`,
+		tx.Org(), c.trials.Key)
 	Begin(tx, days)
 	return c.Settle(ctx, tx)
 }
 
-// Allot changes what tx's org, a client, may have of its agency's features: JSON values by feature, of which nil takes
-// an allocation back. More than the agency has counts as what it has. field is the place of the values in the request.
-func (c *Catalogue) Allot(ctx context.Context, tx *postgres.Tx, field string, features map[string]json.RawMessage) error {
+// Allot changes the allocations of tx's org, a client org: JSON values by feature; nil removes an allocation. A value
+// above the agency's own is capped at it. field is the path of the values in the request, for errors.
+func (c *Catalogue) Allot(ctx context.Context, tx *postgres.Tx, field string,
+	features map[string]json.RawMessage,
+) error {
 	for name, raw := range features {
 		if c.types[name] == "" || name == Clients {
-			return fault.Invalid(field+"/"+name, "unknown_feature", fault.Choices("There is no such feature to allot.", name, c.allottable()))
+			return fault.Invalid(field+"/"+name, "unknown_feature",
+				fault.Choices("There is no such feature to allot.", name, c.allottable()))
 		}
 		if raw == nil {
-			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'allocation'`, tx.Org(), name)
+			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'allocation'`,
+				tx.Org(), name)
 			continue
 		}
 		v, err := ParseValue(c.types[name], raw)
 		if err != nil || name == RequestRate && v.Max < 1 {
-			return fault.Invalid(field+"/"+name, "invalid_value", "This feature's value is a "+string(c.types[name])+".")
+			return fault.Invalid(field+"/"+name, "invalid_value",
+				"This feature's value is a "+string(c.types[name])+".")
 		}
-		// An operator's decision stands.
+		// An operator's override takes precedence.
 		tx.Queue(`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, $2, $3, 'allocation')
-			ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value WHERE plan_override.source = 'allocation'`, tx.Org(), name, string(raw))
+			ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value
+			WHERE plan_override.source = 'allocation'`, tx.Org(), name, string(raw))
 	}
 	return c.Settle(ctx, tx)
 }
@@ -56,7 +65,7 @@ func (c *Catalogue) allottable() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == Clients })
 }
 
-// Allotted is what tx's org has been allotted by its agency.
+// Allotted returns the allocations of tx's org.
 func (c *Catalogue) Allotted(ctx context.Context, tx *postgres.Tx) (map[string]Value, error) {
 	rows, err := tx.Query(ctx, overridesSQL, tx.Org())
 	if err != nil {
@@ -67,7 +76,9 @@ func (c *Catalogue) Allotted(ctx context.Context, tx *postgres.Tx) (map[string]V
 		return nil, fmt.Errorf("read allocations: %w", err)
 	}
 	out := map[string]Value{}
-	for _, o := range slices.DeleteFunc(all, func(o Override) bool { return o.Source != FromAllocation || o.Value.Type == "" }) {
+	for _, o := range slices.DeleteFunc(all, func(o Override) bool {
+		return o.Source != FromAllocation || o.Value.Type == ""
+	}) {
 		out[o.Feature] = o.Value
 	}
 	return out, nil

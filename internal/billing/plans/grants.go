@@ -19,12 +19,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Override is an operator's decision about one feature of tx's org: a JSON value that stands in place of the plan's, until
-// a moment or for good (nil). It takes the place of an earlier one, and of what an agency has allotted. Rights, limits
-// and rate follow in tx; what is in use already stays. Whoever decides writes the audit log.
+// Override sets an operator's override of one feature of tx's org: a JSON value that replaces the plan's until a time,
+// or permanently (nil). It replaces an earlier override and an agency's allocation. Rights, limits and rate are updated
+// in tx; existing use above a lower limit stays. The caller writes the audit log.
 //
-// Errors: fault.ValidationFailed for a feature that there is not, or a value that is none of its type.
-func (c *Catalogue) Override(ctx context.Context, tx *postgres.Tx, feature string, raw json.RawMessage, until *time.Time) error {
+// Errors: fault.ValidationFailed for an unknown feature, or a value that does not have the feature's type.
+func (c *Catalogue) Override(ctx context.Context, tx *postgres.Tx, feature string, raw json.RawMessage,
+	until *time.Time,
+) error {
 	if err := c.grantable(feature); err != nil {
 		return err
 	}
@@ -33,15 +35,17 @@ func (c *Catalogue) Override(ctx context.Context, tx *postgres.Tx, feature strin
 		return fault.Invalid("value", "invalid_value", "This feature's value is a "+string(c.types[feature])+".")
 	}
 	tx.Queue(`INSERT INTO plan_override (org_id, feature, value, source, expires_at) VALUES ($1, $2, $3, 'override', $4)
-		ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value, source = excluded.source, expires_at = excluded.expires_at, created_at = now()`,
+		ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value, source = excluded.source, expires_at =
+		excluded.expires_at, created_at = now()`,
 		tx.Org(), feature, string(raw), until)
 	return c.Settle(ctx, tx)
 }
 
-// Revoke ends an operator's decision about a feature of tx's org; fault.NotFound where there is none. What an agency has
-// allotted is the agency's and stays.
+// Revoke deletes an operator's override of a feature of tx's org. It returns fault.NotFound if there is none. It does
+// not delete an agency's allocation.
 func (c *Catalogue) Revoke(ctx context.Context, tx *postgres.Tx, feature string) error {
-	n, err := tx.Exec(ctx, `DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'override'`, tx.Org(), feature)
+	n, err := tx.Exec(ctx, `DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'override'`,
+		tx.Org(), feature)
 	if err != nil {
 		return fmt.Errorf("end override: %w", err)
 	}
@@ -51,8 +55,8 @@ func (c *Catalogue) Revoke(ctx context.Context, tx *postgres.Tx, feature string)
 	return c.Settle(ctx, tx)
 }
 
-// Extend gives tx's org more of a feature on top of its plan, for as long as the plan counts, and answers the add-on's id.
-// amount is of a limit, Unlimited for no limit; a feature that one has or has not is simply had.
+// Extend adds to a feature of tx's org on top of its plan, for as long as the plan is in effect, and returns the
+// add-on's id. amount applies to limits; Unlimited removes the limit. For a boolean feature, the add-on enables it.
 func (c *Catalogue) Extend(ctx context.Context, tx *postgres.Tx, feature string, amount int64) (id.ID, error) {
 	addon := id.New()
 	if err := c.grantable(feature); err != nil {
@@ -61,15 +65,18 @@ func (c *Catalogue) Extend(ctx context.Context, tx *postgres.Tx, feature string,
 	var stored *int64
 	switch t := c.types[feature]; {
 	case t == Text, t == Limit && amount < 1:
-		return addon, fault.Invalid("amount", "invalid_value", "An add-on is more of a limit, or a feature that one has or has not.")
+		return addon,
+			fault.Invalid("amount", "invalid_value",
+				"An add-on is more of a limit, or a feature that one has or has not.")
 	case t == Limit && amount != Unlimited:
 		stored = &amount
 	}
-	tx.Queue(`INSERT INTO plan_addon (org_id, id, feature, amount) VALUES ($1, $2, $3, $4)`, tx.Org(), addon, feature, stored)
+	tx.Queue(`INSERT INTO plan_addon (org_id, id, feature, amount) VALUES ($1, $2, $3, $4)`, tx.Org(), addon, feature,
+		stored)
 	return addon, c.Settle(ctx, tx)
 }
 
-// Reduce takes an add-on of tx's org back; fault.NotFound where there is none of that id.
+// Reduce deletes an add-on of tx's org. It returns fault.NotFound if there is no add-on with that id.
 func (c *Catalogue) Reduce(ctx context.Context, tx *postgres.Tx, addon id.ID) error {
 	n, err := tx.Exec(ctx, `DELETE FROM plan_addon WHERE org_id = $1 AND id = $2`, tx.Org(), addon)
 	if err != nil {
@@ -83,7 +90,8 @@ func (c *Catalogue) Reduce(ctx context.Context, tx *postgres.Tx, addon id.ID) er
 
 func (c *Catalogue) grantable(feature string) error {
 	if c.types[feature] == "" {
-		return fault.Invalid("feature", "unknown_feature", fault.Choices("There is no such feature.", feature, slices.Sorted(maps.Keys(c.types))))
+		return fault.Invalid("feature", "unknown_feature",
+			fault.Choices("There is no such feature.", feature, slices.Sorted(maps.Keys(c.types))))
 	}
 	return nil
 }
@@ -92,16 +100,18 @@ func (c *Catalogue) grantable(feature string) error {
 type Grant struct {
 	ID      id.ID // of an add-on; zero for an override
 	Feature string
-	Value   json.RawMessage // null: no limit; of an add-on, how much more
+	Value   json.RawMessage // null: no limit; for an add-on, the amount added
 	Source  Source
 	Expires *wire.Time
 }
 
-// Grants are the add-ons and overrides of tx's org, lapsed ones included, by feature.
+// Grants returns the add-ons and overrides of tx's org, including expired ones, by feature.
 func Grants(ctx context.Context, tx *postgres.Tx) ([]Grant, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT id, feature, to_json(amount) AS value, 'addon' AS source, NULL::timestamptz AS expires FROM plan_addon WHERE org_id = $1
-		UNION ALL SELECT '00000000-0000-0000-0000-000000000000', feature, value, source, expires_at FROM plan_override WHERE org_id = $1
+		SELECT id, feature, to_json(amount) AS value, 'addon' AS source, NULL::timestamptz AS expires
+		FROM plan_addon WHERE org_id = $1
+		UNION ALL SELECT '00000000-0000-0000-0000-000000000000', feature, value, source, expires_at
+		FROM plan_override WHERE org_id = $1
 		ORDER BY feature, id`, tx.Org())
 	if err != nil {
 		return nil, fmt.Errorf("read grants: %w", err)
@@ -116,8 +126,8 @@ func Grants(ctx context.Context, tx *postgres.Tx) ([]Grant, error) {
 	})
 }
 
-// Print writes what tx's org may use for somebody who looks at it from outside: each feature with its value, where that
-// comes from and what is used, then its add-ons and overrides.
+// Print writes the entitlements of tx's org for an operator: each feature with its value, its source and its use, then
+// the add-ons and overrides.
 func (c *Catalogue) Print(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
 	r, f, err := c.rights(ctx, tx)
 	if err != nil {
@@ -130,7 +140,10 @@ func (c *Catalogue) Print(ctx context.Context, tx *postgres.Tx, out io.Writer) e
 	used := map[string]string{}
 	var feature string
 	var n int64
-	if _, err = pgx.ForEachRow(rows, []any{&feature, &n}, func() error { used[feature] = strconv.FormatInt(n, 10); return nil }); err != nil {
+	if _, err = pgx.ForEachRow(rows, []any{&feature, &n}, func() error {
+		used[feature] = strconv.FormatInt(n, 10)
+		return nil
+	}); err != nil {
 		return fmt.Errorf("read quota: %w", err)
 	}
 	grants, err := Grants(ctx, tx)

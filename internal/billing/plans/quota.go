@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Refused finds in err the refusal of a commit that a limit did not have room for, and answers it as the caller's
-// fault; nil where err is anything else. No row was written then.
+// Refused converts the error of a commit that a limit rejected into a fault for the caller. It returns nil for any
+// other error. When a limit rejects a commit, no row is written.
 func (c *Catalogue) Refused(err error) *fault.Fault {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pg.Code != "FW001" || pg.Message != string(fault.PlanLimitReached) {
@@ -27,21 +27,25 @@ func (c *Catalogue) Refused(err error) *fault.Fault {
 		Status  Status `json:"status"`
 	}
 	if bad := json.Unmarshal([]byte(pg.Detail), &at); bad != nil {
-		return fault.New(fault.PlanLimitReached, "The plan has no room for this.").Because(err)
+		return fault.New(fault.PlanLimitReached, "The plan's limit is reached.").Because(err)
 	}
 	open := at.Status == Active || at.Status == Trialing || at.Status == PastDue
 	return c.Full(at.Feature, at.Limit, at.Used, at.Plan, open).Because(err)
 }
 
-// Full is the refusal of one more of a feature.
+// Full returns the fault for a request that would exceed the limit of a feature.
 func (c *Catalogue) Full(feature string, limit, used int64, plan string, open bool) *fault.Fault {
 	return &fault.Fault{
-		Code: fault.PlanLimitReached, Detail: fmt.Sprintf("The plan's limit of %s is reached: %d of %d are in use.", words(feature), used, limit),
-		More: map[string]any{"feature": feature, "limit": limit, "used": used, "upgrade_to": orNull(c.Upgrade(plan, open, feature, limit))},
+		Code:   fault.PlanLimitReached,
+		Detail: fmt.Sprintf("The plan's limit of %s is reached: %d of %d are in use.", words(feature), used, limit),
+		More: map[string]any{
+			"feature": feature, "limit": limit, "used": used,
+			"upgrade_to": orNull(c.Upgrade(plan, open, feature, limit)),
+		},
 	}
 }
 
-// words is a feature's key for people: "social_accounts" is "social accounts".
+// words returns a feature's key as text: "social_accounts" becomes "social accounts".
 func words(feature string) string {
 	b := []byte(feature)
 	for i := range b {
@@ -52,14 +56,14 @@ func words(feature string) string {
 	return string(b)
 }
 
-// Space is how much of a feature an org may still use.
+// Space is the remaining room for a feature.
 type Space struct {
-	Left int64        // Unlimited where nothing limits it
-	Full *fault.Fault // the refusal of one more than Left
+	Left int64        // Unlimited without a limit
+	Full *fault.Fault // the fault for more than Left
 }
 
-// Room answers, for work on many rows at once, how many fit at this moment. Others may take the room meanwhile: the
-// commit decides.
+// Room returns how many more rows of a feature fit at this moment, for bulk work. Concurrent transactions may take the
+// room; the commit enforces the limit.
 func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (Space, error) {
 	var (
 		limit, used int64
@@ -67,7 +71,8 @@ func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (
 		plan        string
 		status      Status
 	)
-	err := tx.QueryRow(ctx, `SELECT q.cap, q.used, q.overage, s.plan, s.status FROM quota q JOIN subscription s ON s.org_id = q.org_id
+	err := tx.QueryRow(ctx,
+		`SELECT q.cap, q.used, q.overage, s.plan, s.status FROM quota q JOIN subscription s ON s.org_id = q.org_id
 		WHERE q.org_id = $1 AND q.feature = $2`, []any{tx.Org(), feature}, &limit, &used, &overage, &plan, &status)
 	switch {
 	case postgres.None(err), err == nil && overage:
@@ -79,10 +84,12 @@ func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (
 	return Space{Left: max(0, limit-used), Full: c.Full(feature, limit, max(used, limit), plan, open)}, nil
 }
 
-// Overage is how many client orgs tx's org has above its limit, while its plan allows that; 0 otherwise.
+// Overage returns the number of client orgs above the limit of tx's org if its plan permits overage, otherwise 0.
 func Overage(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	var n int64
-	err := tx.QueryRow(ctx, `SELECT coalesce(max(greatest(0, used - cap)), 0) FROM quota WHERE org_id = $1 AND feature = $2 AND overage`, []any{tx.Org(), Clients}, &n)
+	err := tx.QueryRow(ctx,
+		`SELECT coalesce(max(greatest(0, used - cap)), 0) FROM quota WHERE org_id = $1 AND feature = $2 AND overage`,
+		[]any{tx.Org(), Clients}, &n)
 	if err != nil {
 		return 0, fmt.Errorf("read overage: %w", err)
 	}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Status is what becomes of a subscription.
+// Status is the status of a subscription.
 type Status string
 
-// The statuses that are stored, which are the payment processor's, and TrialEnded, which the clock makes of Trialing. Of
-// PastDue it makes Unpaid when the grace is over.
+// The stored statuses are the payment processor's. TrialEnded is computed: Trialing becomes TrialEnded at the trial's
+// end, and PastDue becomes Unpaid when the grace period ends.
 const (
 	Trialing   Status = "trialing"
 	Active     Status = "active"
@@ -21,26 +21,26 @@ const (
 	TrialEnded Status = "trial_ended"
 )
 
-// Source says where a right comes from.
+// Source is the origin of a right.
 type Source string
 
 // The sources.
 const (
-	FromFree       Source = "free"       // of the set that is left without a plan that counts
-	FromPlan       Source = "plan"       // of the plan alone
-	FromAddOn      Source = "addon"      // of the plan and what was bought on top
-	FromOverride   Source = "override"   // of an operator's decision, which replaces all of these
-	FromAgency     Source = "agency"     // a client's: what its agency has
-	FromAllocation Source = "allocation" // a client's: what its agency lets it have of that
+	FromFree       Source = "free"       // the free set, when no plan is in effect
+	FromPlan       Source = "plan"       // the plan alone
+	FromAddOn      Source = "addon"      // the plan and an add-on
+	FromOverride   Source = "override"   // an operator's override, which replaces plan and add-ons
+	FromAgency     Source = "agency"     // for a client org: its agency's right
+	FromAllocation Source = "allocation" // for a client org: its agency's allocation
 )
 
-// AddOn is more of a feature.
+// AddOn adds to a feature.
 type AddOn struct {
 	Feature string
-	Amount  int64 // of a limit; Unlimited: without end. Without meaning for a boolean
+	Amount  int64 // for a limit; Unlimited: no limit; unused for a boolean
 }
 
-// Override stands in place of what the plan says.
+// Override replaces the plan's value of a feature.
 type Override struct {
 	Feature string
 	Value   Value
@@ -48,28 +48,28 @@ type Override struct {
 	Expires *time.Time // nil: never
 }
 
-// Facts are what an org's rights follow from.
+// Facts are the inputs from which an org's rights are computed.
 type Facts struct {
 	Plan         string
 	Status       Status
-	TrialEnds    *time.Time // nil: the trial has no end
+	TrialEnds    *time.Time // nil: unlimited trial
 	PastDueSince *time.Time // nil unless past due
 	AddOns       []AddOn
 	Overrides    []Override
-	Agency       *Rights // of a client's agency, at the same moment; nil for any other org
+	Agency       *Rights // the agency's rights at the same time; nil unless a client org
 }
 
 // Rights are what an org may use.
 type Rights struct {
 	Plan     string
-	Status   Status // TrialEnded where the clock has ended a trial, Unpaid where it has ended the grace of PastDue
-	Open     bool   // the plan counts; false leaves the free set
-	Overage  bool   // more client orgs may be made than Features has
+	Status   Status // TrialEnded after the end of a trial, Unpaid after the grace of PastDue
+	Open     bool   // the plan is in effect; false: the free set applies
+	Overage  bool   // client orgs above the limit in Features are permitted
 	Features map[string]Right
-	Until    time.Time // when the clock changes them next; zero: never
+	Until    time.Time // next change by the clock; zero: never
 }
 
-// Has tells whether a feature may be used at all.
+// Has reports whether the org may use a feature at all.
 func (r *Rights) Has(feature string) bool { return r.Features[feature].Value.Has() }
 
 // Right is one feature of Rights.
@@ -78,12 +78,14 @@ type Right struct {
 	Source Source
 }
 
-// Effective is what follows from f at a moment:
+// Effective returns the rights that follow from f at a time:
 //
-//	the plan where its status counts, else the free set; add-ons on top of a plan that counts; an override in place of
-//	both while it lasts; and of a client nothing beyond what its agency has.
+//	the plan if its status counts, else the free set;
+//	add-ons on top of a plan in effect;
+//	an override replaces both until it expires;
+//	a client org never exceeds its agency's rights.
 //
-// It is total, every feature of the catalogue is in the answer, and monotone: an add-on takes nothing away.
+// It is total: the result contains every feature of the catalogue. It is monotone: an add-on never takes a right away.
 func (c *Catalogue) Effective(f Facts, at time.Time) Rights {
 	r := Rights{Plan: f.Plan, Status: f.Status, Features: make(map[string]Right, len(c.types))}
 	r.Open = c.counts(&f, &r, at)
@@ -126,7 +128,7 @@ func (c *Catalogue) Effective(f Facts, at time.Time) Rights {
 	return r
 }
 
-// counts tells whether the plan counts, and corrects r's status and Until by the clock.
+// counts reports whether the plan is in effect at a time, and sets r's Status and Until accordingly.
 func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 	switch f.Status {
 	case Active:
@@ -157,7 +159,7 @@ func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 	}
 }
 
-// until notes that the rights change at a moment, unless that has passed.
+// until records that the rights change at moment, unless moment has passed or an earlier change is recorded.
 func (r *Rights) until(moment, at time.Time) {
 	if moment.After(at) && (r.Until.IsZero() || moment.Before(r.Until)) {
 		r.Until = moment
@@ -177,7 +179,7 @@ func (r *Rights) add(a AddOn) {
 	r.Features[a.Feature] = right
 }
 
-// sum adds limits; what does not fit is no limit.
+// sum adds limits; an overflow is Unlimited.
 func sum(a, b int64) int64 {
 	if b < 0 {
 		return a
@@ -188,7 +190,7 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// cap takes away what the agency has not. A client has no clients of its own.
+// cap limits r to the agency's rights. A client org cannot have client orgs itself.
 func (r *Rights) cap(agency *Rights) {
 	for name, right := range r.Features {
 		most := agency.Features[name].Value
@@ -209,7 +211,7 @@ func (r *Rights) cap(agency *Rights) {
 	r.Features[Clients] = Right{Value{Type: Limit}, FromAgency}
 }
 
-// Next is the first plan that can be chosen: where a trial may end.
+// Next returns the first selectable plan, to which a trial may lead.
 func (c *Catalogue) Next() string {
 	for i := range c.Plans {
 		if c.Plans[i].Selectable() {
@@ -219,8 +221,8 @@ func (c *Catalogue) Next() string {
 	return ""
 }
 
-// Upgrade is the first plan above the org's that has more of the feature than limit (for a boolean: has it); "" where
-// there is none, and for a client, whose agency decides.
+// Upgrade returns the first plan above the org's that has more of the feature than limit, or has the feature if it is a
+// boolean. It returns "" if there is none, and for a client org, which cannot upgrade by itself.
 func (c *Catalogue) Upgrade(from string, open bool, feature string, limit int64) string {
 	if from == Client {
 		return ""

@@ -42,34 +42,154 @@ func TestRightsFollowFromTheFacts(t *testing.T) {
 		status  plans.Status
 		until   time.Duration // 0: never
 	}{
-		"a plan":                        {plans.Facts{Plan: "solo_starter", Status: plans.Active}, "contacts", int64(1000), plans.FromPlan, plans.Active, 0},
-		"a trial without end":           {plans.Facts{Plan: "trial", Status: plans.Trialing}, "contacts", nil, plans.FromPlan, plans.Trialing, 0},
-		"a trial with an end":           {plans.Facts{Plan: "trial", Status: plans.Trialing, TrialEnds: in(day)}, "sequences", true, plans.FromPlan, plans.Trialing, day},
-		"a trial at its end":            {plans.Facts{Plan: "trial", Status: plans.Trialing, TrialEnds: in(0)}, "sequences", false, plans.FromFree, plans.TrialEnded, 0},
-		"a paid plan's trial":           {plans.Facts{Plan: "solo_pro", Status: plans.Trialing, TrialEnds: in(-day)}, "contacts", int64(25000), plans.FromPlan, plans.Trialing, 0},
-		"past due within grace":         {plans.Facts{Plan: "solo_pro", Status: plans.PastDue, PastDueSince: in(-13 * day)}, "contacts", int64(25000), plans.FromPlan, plans.PastDue, day},
-		"past due after grace":          {plans.Facts{Plan: "solo_pro", Status: plans.PastDue, PastDueSince: in(-14 * day)}, "contacts", int64(100), plans.FromFree, plans.Unpaid, 0},
-		"incomplete":                    {plans.Facts{Plan: "white_label_pro", Status: plans.Incomplete}, "white_label", false, plans.FromFree, plans.Incomplete, 0},
-		"unpaid":                        {plans.Facts{Plan: "white_label_pro", Status: plans.Unpaid}, "white_label", false, plans.FromFree, plans.Unpaid, 0},
-		"canceled":                      {plans.Facts{Plan: "white_label_pro", Status: plans.Canceled}, "white_label", false, plans.FromFree, plans.Canceled, 0},
-		"paused":                        {plans.Facts{Plan: "white_label_pro", Status: plans.Paused}, "white_label", false, plans.FromFree, plans.Paused, 0},
-		"a plan that is gone":           {plans.Facts{Plan: "gold", Status: plans.Active}, "contacts", int64(100), plans.FromFree, plans.Active, 0},
-		"no limit":                      {plans.Facts{Plan: "white_label_enterprise", Status: plans.Active}, "client_orgs", nil, plans.FromPlan, plans.Active, 0},
-		"add-ons add up":                {plans.Facts{Plan: "solo_starter", Status: plans.Active, AddOns: []plans.AddOn{{"contacts", 500}, {"contacts", 250}}}, "contacts", int64(1750), plans.FromAddOn, plans.Active, 0},
-		"an add-on without end":         {plans.Facts{Plan: "solo_starter", Status: plans.Active, AddOns: []plans.AddOn{{"contacts", plans.Unlimited}}}, "contacts", nil, plans.FromAddOn, plans.Active, 0},
-		"an add-on of a boolean":        {plans.Facts{Plan: "solo_starter", Status: plans.Active, AddOns: []plans.AddOn{{"sequences", 0}}}, "sequences", true, plans.FromAddOn, plans.Active, 0},
-		"an add-on without a plan":      {plans.Facts{Plan: "solo_starter", Status: plans.Canceled, AddOns: []plans.AddOn{{"contacts", 500}}}, "contacts", int64(100), plans.FromFree, plans.Canceled, 0},
-		"an override beats both":        {plans.Facts{Plan: "solo_starter", Status: plans.Active, AddOns: []plans.AddOn{{"contacts", 500}}, Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, nil}}}, "contacts", int64(7), plans.FromOverride, plans.Active, 0},
-		"an override that ends":         {plans.Facts{Plan: "solo_starter", Status: plans.Active, Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, in(time.Second)}}}, "contacts", int64(7), plans.FromOverride, plans.Active, time.Second},
-		"an override that has ended":    {plans.Facts{Plan: "solo_starter", Status: plans.Active, Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, in(0)}}}, "contacts", int64(1000), plans.FromPlan, plans.Active, 0},
-		"an override of another type":   {plans.Facts{Plan: "solo_starter", Status: plans.Active, Overrides: []plans.Override{{"sequences", limit(7), plans.FromOverride, nil}}}, "sequences", false, plans.FromPlan, plans.Active, 0},
-		"a client has its agency's":     {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency}, "contacts", int64(100000), plans.FromAgency, plans.Active, 0},
-		"a client has its allocation":   {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency, Overrides: []plans.Override{{"contacts", limit(500), plans.FromAllocation, nil}}}, "contacts", int64(500), plans.FromAllocation, plans.Active, 0},
-		"but no more than its agency":   {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency, Overrides: []plans.Override{{"contacts", limit(plans.Unlimited), plans.FromAllocation, nil}}}, "contacts", int64(100000), plans.FromAgency, plans.Active, 0},
-		"nor a right that it has not":   {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency, AddOns: []plans.AddOn{{"white_label", 1}}}, "white_label", false, plans.FromAgency, plans.Active, 0},
-		"a client has no clients":       {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency}, "client_orgs", int64(0), plans.FromAgency, plans.Active, 0},
-		"a client of a broke agency":    {plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &broke}, "sequences", false, plans.FromAgency, plans.Active, 0},
-		"a client whose agency is away": {plans.Facts{Plan: plans.Client, Status: plans.Active}, "contacts", int64(100), plans.FromFree, plans.Active, 0},
+		"a plan": {
+			plans.Facts{Plan: "solo_starter", Status: plans.Active},
+			"contacts",
+			int64(1000), plans.FromPlan, plans.Active, 0,
+		},
+		"a trial without end": {
+			plans.Facts{Plan: "trial", Status: plans.Trialing},
+			"contacts", nil,
+			plans.FromPlan, plans.Trialing, 0,
+		},
+		"a trial with an end": {
+			plans.Facts{Plan: "trial", Status: plans.Trialing, TrialEnds: in(day)},
+			"sequences", true, plans.FromPlan, plans.Trialing, day,
+		},
+		"a trial at its end": {
+			plans.Facts{Plan: "trial", Status: plans.Trialing, TrialEnds: in(0)},
+			"sequences", false, plans.FromFree, plans.TrialEnded, 0,
+		},
+		"a paid plan's trial": {
+			plans.Facts{Plan: "solo_pro", Status: plans.Trialing, TrialEnds: in(-day)},
+			"contacts", int64(25000), plans.FromPlan, plans.Trialing, 0,
+		},
+		"past due within grace": {plans.Facts{
+			Plan: "solo_pro", Status: plans.PastDue,
+			PastDueSince: in(-13 * day),
+		}, "contacts", int64(25000), plans.FromPlan, plans.PastDue, day},
+		"past due after grace": {plans.Facts{
+			Plan: "solo_pro", Status: plans.PastDue,
+			PastDueSince: in(-14 * day),
+		}, "contacts", int64(100), plans.FromFree, plans.Unpaid, 0},
+		"incomplete": {
+			plans.Facts{Plan: "white_label_pro", Status: plans.Incomplete},
+			"white_label", false, plans.FromFree, plans.Incomplete, 0,
+		},
+		"unpaid": {
+			plans.Facts{Plan: "white_label_pro", Status: plans.Unpaid},
+			"white_label",
+			false, plans.FromFree, plans.Unpaid, 0,
+		},
+		"canceled": {
+			plans.Facts{Plan: "white_label_pro", Status: plans.Canceled},
+			"white_label",
+			false, plans.FromFree, plans.Canceled, 0,
+		},
+		"paused": {
+			plans.Facts{Plan: "white_label_pro", Status: plans.Paused},
+			"white_label",
+			false, plans.FromFree, plans.Paused, 0,
+		},
+		"a plan that is gone": {
+			plans.Facts{Plan: "gold", Status: plans.Active},
+			"contacts", int64(100),
+			plans.FromFree, plans.Active, 0,
+		},
+		"no limit": {
+			plans.Facts{Plan: "white_label_enterprise", Status: plans.Active},
+			"client_orgs", nil, plans.FromPlan, plans.Active, 0,
+		},
+		"add-ons add up": {
+			plans.Facts{
+				Plan: "solo_starter", Status: plans.Active,
+				AddOns: []plans.AddOn{{"contacts", 500}, {"contacts", 250}},
+			},
+			"contacts", int64(1750), plans.FromAddOn,
+			plans.Active, 0,
+		},
+		"an add-on without end": {plans.Facts{
+			Plan: "solo_starter", Status: plans.Active,
+			AddOns: []plans.AddOn{{"contacts", plans.Unlimited}},
+		}, "contacts", nil, plans.FromAddOn, plans.Active, 0},
+		"an add-on of a boolean": {plans.Facts{
+			Plan: "solo_starter", Status: plans.Active,
+			AddOns: []plans.AddOn{{"sequences", 0}},
+		}, "sequences", true, plans.FromAddOn, plans.Active, 0},
+		"an add-on without a plan": {plans.Facts{
+			Plan: "solo_starter", Status: plans.Canceled,
+			AddOns: []plans.AddOn{{"contacts", 500}},
+		}, "contacts", int64(100), plans.FromFree, plans.Canceled, 0},
+		"an override beats both": {
+			plans.Facts{
+				Plan: "solo_starter", Status: plans.Active,
+				AddOns:    []plans.AddOn{{"contacts", 500}},
+				Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, nil}},
+			},
+			"contacts", int64(7),
+			plans.FromOverride, plans.Active, 0,
+		},
+		"an override that ends": {
+			plans.Facts{
+				Plan: "solo_starter", Status: plans.Active,
+				Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, in(time.Second)}},
+			},
+			"contacts",
+			int64(7), plans.FromOverride, plans.Active, time.Second,
+		},
+		"an override that has ended": {
+			plans.Facts{
+				Plan: "solo_starter", Status: plans.Active,
+				Overrides: []plans.Override{{"contacts", limit(7), plans.FromOverride, in(0)}},
+			},
+			"contacts", int64(1000),
+			plans.FromPlan, plans.Active, 0,
+		},
+		"an override of another type": {
+			plans.Facts{
+				Plan: "solo_starter", Status: plans.Active,
+				Overrides: []plans.Override{{"sequences", limit(7), plans.FromOverride, nil}},
+			},
+			"sequences", false,
+			plans.FromPlan, plans.Active, 0,
+		},
+		"a client has its agency's": {
+			plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency},
+			"contacts", int64(100000), plans.FromAgency, plans.Active, 0,
+		},
+		"a client has its allocation": {
+			plans.Facts{
+				Plan: plans.Client, Status: plans.Active, Agency: &agency,
+				Overrides: []plans.Override{{"contacts", limit(500), plans.FromAllocation, nil}},
+			},
+			"contacts", int64(500),
+			plans.FromAllocation, plans.Active, 0,
+		},
+		"but no more than its agency": {
+			plans.Facts{
+				Plan: plans.Client, Status: plans.Active, Agency: &agency,
+				Overrides: []plans.Override{{"contacts", limit(plans.Unlimited), plans.FromAllocation, nil}},
+			},
+			"contacts",
+			int64(100000), plans.FromAgency, plans.Active, 0,
+		},
+		"nor a right that it has not": {plans.Facts{
+			Plan: plans.Client, Status: plans.Active, Agency: &agency,
+			AddOns: []plans.AddOn{{"white_label", 1}},
+		}, "white_label", false, plans.FromAgency, plans.Active, 0},
+		"a client has no clients": {
+			plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &agency},
+			"client_orgs", int64(0), plans.FromAgency, plans.Active, 0,
+		},
+		"a client of a broke agency": {
+			plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &broke},
+			"sequences", false, plans.FromAgency, plans.Active, 0,
+		},
+		"a client whose agency is away": {
+			plans.Facts{Plan: plans.Client, Status: plans.Active},
+			"contacts",
+			int64(100), plans.FromFree, plans.Active, 0,
+		},
 	} {
 		r := c.Effective(x.facts, noon)
 		got, want := r.Features[x.feature], plans.Value{Type: c.TypeOf(x.feature)}
@@ -82,7 +202,8 @@ func TestRightsFollowFromTheFacts(t *testing.T) {
 			want.On = v
 		}
 		if got.Value != want || got.Source != x.source || r.Status != x.status {
-			t.Errorf("%s: %+v by %s, status %s; want %+v by %s, %s", name, got.Value, got.Source, r.Status, want, x.source, x.status)
+			t.Errorf("%s: %+v by %s, status %s; want %+v by %s, %s", name, got.Value, got.Source, r.Status, want,
+				x.source, x.status)
 		}
 		if x.until == 0 && !r.Until.IsZero() || x.until > 0 && !r.Until.Equal(noon.Add(x.until)) {
 			t.Errorf("%s: until %v, want in %v", name, r.Until, x.until)
@@ -90,17 +211,17 @@ func TestRightsFollowFromTheFacts(t *testing.T) {
 	}
 }
 
-// TestAnUnpaidRenewalLeavesEverythingFor14Days goes through the grace: all of the plan until its last moment, then the
-// free set, in every feature; a client's rights go with its agency's.
+// TestAnUnpaidRenewalLeavesEverythingFor14Days covers the grace period: the whole plan until its last moment, then the
+// free set, for every feature; a client org's rights end with its agency's.
 func TestAnUnpaidRenewalLeavesEverythingFor14Days(t *testing.T) {
 	t.Parallel()
 	c := plans.Standard()
 	const day = 24 * time.Hour
 	for _, x := range []struct {
-		unpaid time.Duration // since the invoice was first not paid
+		unpaid time.Duration // since the invoice became unpaid
 		open   bool
 		status plans.Status
-		left   time.Duration // until the clock changes it
+		left   time.Duration // until the next change by the clock
 	}{
 		{0, true, plans.PastDue, 14 * day},
 		{1 * day, true, plans.PastDue, 13 * day},
@@ -116,9 +237,11 @@ func TestAnUnpaidRenewalLeavesEverythingFor14Days(t *testing.T) {
 			until = noon.Add(x.left)
 		}
 		if r.Open != x.open || r.Overage != x.open || r.Status != x.status || !r.Until.Equal(until) {
-			t.Errorf("%s unpaid: open %v, overage %v, %s until %v; want %v, %s until %v", x.unpaid, r.Open, r.Overage, r.Status, r.Until, x.open, x.status, until)
+			t.Errorf("%s unpaid: open %v, overage %v, %s until %v; want %v, %s until %v", x.unpaid, r.Open, r.Overage,
+				r.Status, r.Until, x.open, x.status, until)
 		}
-		as, client := plans.Facts{Plan: "agency_scale", Status: plans.Active}, c.Effective(plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &r}, noon)
+		as, client := plans.Facts{Plan: "agency_scale", Status: plans.Active},
+			c.Effective(plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &r}, noon)
 		if !x.open {
 			as.Status = plans.Canceled
 		}
@@ -136,10 +259,13 @@ func TestAnUnpaidRenewalLeavesEverythingFor14Days(t *testing.T) {
 	}
 }
 
-// randomFacts are some that can occur.
+// randomFacts returns random valid facts.
 func randomFacts(r *rand.Rand, c *plans.Catalogue) plans.Facts {
 	lines := c.Lines()
-	statuses := []plans.Status{plans.Trialing, plans.Active, plans.PastDue, plans.Incomplete, plans.Unpaid, plans.Canceled, plans.Paused}
+	statuses := []plans.Status{
+		plans.Trialing, plans.Active, plans.PastDue, plans.Incomplete, plans.Unpaid,
+		plans.Canceled, plans.Paused,
+	}
 	f := plans.Facts{Plan: c.Plans[r.IntN(len(c.Plans))].Key, Status: statuses[r.IntN(len(statuses))]}
 	some := func() *time.Time {
 		if r.IntN(2) == 0 {
@@ -164,7 +290,11 @@ func randomFacts(r *rand.Rand, c *plans.Catalogue) plans.Facts {
 		f.AddOns = append(f.AddOns, randomAddOn(r, c))
 	}
 	for range r.IntN(4) {
-		f.Overrides = append(f.Overrides, plans.Override{Feature: lines[r.IntN(len(lines))].Key, Value: value(), Source: plans.FromOverride, Expires: some()})
+		f.Overrides = append(f.Overrides,
+			plans.Override{
+				Feature: lines[r.IntN(len(lines))].Key, Value: value(), Source: plans.FromOverride,
+				Expires: some(),
+			})
 	}
 	if r.IntN(3) == 0 {
 		agency := randomFacts(r, c)
@@ -180,7 +310,7 @@ func randomAddOn(r *rand.Rand, c *plans.Catalogue) plans.AddOn {
 	return plans.AddOn{Feature: lines[r.IntN(len(lines))].Key, Amount: []int64{0, 10, 1000, plans.Unlimited}[r.IntN(4)]}
 }
 
-// least tells whether b is at least a.
+// least reports whether b is at least a.
 func least(a, b plans.Value) bool {
 	switch a.Type {
 	case plans.Boolean:
@@ -221,7 +351,7 @@ func TestRightsAreTotalMonotoneAndCapped(t *testing.T) {
 				t.Fatalf("seed %d, run %d: an add-on took %s away: %+v", seed, i, name, more)
 			}
 		}
-		if until := got.Until; !until.IsZero() { // nothing changes before, and Until is in the future
+		if until := got.Until; !until.IsZero() { // no change before Until, which is in the future
 			if !until.After(noon) {
 				t.Fatalf("seed %d: until %v, which has passed", seed, until)
 			}
@@ -255,8 +385,8 @@ func TestTheUpgradeIsTheNextPlanThatHasMore(t *testing.T) {
 		{"trial", true, "client_orgs", 0, "agency_growth"},
 		{"solo_pro", true, "contacts", 2000000, "white_label_enterprise"},
 		{"solo_pro", true, "white_label", 0, "white_label_pro"},
-		{"agency_scale", true, "contacts", 10, "white_label_pro"}, // lowered by an override: never a smaller plan
-		{"solo_pro", false, "contacts", 100, "solo_starter"},      // canceled: any plan is more
+		{"agency_scale", true, "contacts", 10, "white_label_pro"}, // lowered by an override: no smaller plan
+		{"solo_pro", false, "contacts", 100, "solo_starter"},      // canceled: every plan is an upgrade
 		{"white_label_enterprise", true, "api_requests_per_minute", 6000, ""},
 		{plans.Client, true, "contacts", 5, ""},
 	} {

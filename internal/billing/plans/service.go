@@ -12,14 +12,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Service answers orgs' rights. It is safe for concurrent use.
+// Service returns the rights of orgs. It is safe for concurrent use.
 type Service struct {
 	*Catalogue
 	db    *postgres.DB
 	cache cache
 }
 
-// NewService reads by db, which is of the App role. A nil catalogue is the standard one.
+// NewService returns a Service that reads db, which must have the App role. A nil catalogue means the standard one.
 func NewService(db *postgres.DB, c *Catalogue) *Service {
 	if c == nil {
 		c = Standard()
@@ -27,27 +27,29 @@ func NewService(db *postgres.DB, c *Catalogue) *Service {
 	return &Service{Catalogue: c, db: db}
 }
 
-// Standing is an org's rights and what it has used of them.
-type Standing struct {
+// Entitlements are an org's rights and their use.
+type Entitlements struct {
 	Rights
 	Version int64            // entitlement_version
-	Used    map[string]int64 // of features with a limit that is counted, and the AI tokens of this month
+	Used    map[string]int64 // of features with a counted limit, and this month's AI tokens
 }
 
-// standingSQL costs a look at four primary keys. The month's tokens are internal/ai's and are kept there; they are read
-// here because a second question would double what each request for the rights waits for.
+// standingSQL costs four primary-key look-ups. The AI tokens belong to internal/ai; they are read here, because a
+// second query would double the latency of each request for the rights.
 const standingSQL = `
 SELECT s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'), clock_timestamp(),
-	q.features, q.used, coalesce((SELECT a.used FROM ai_quota a WHERE a.org_id = $1 AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0)
+	q.features, q.used, coalesce((SELECT a.used FROM ai_quota a WHERE a.org_id = $1
+	AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0)
 FROM subscription s JOIN org o ON o.id = s.org_id,
-	LATERAL (SELECT coalesce(array_agg(feature), '{}'), coalesce(array_agg(used), '{}') FROM quota WHERE org_id = $1) AS q (features, used)
+	LATERAL (SELECT coalesce(array_agg(feature), '{}'), coalesce(array_agg(used), '{}') FROM quota
+	WHERE org_id = $1) AS q (features, used)
 WHERE s.org_id = $1`
 
-// Of is what org may use now. It asks the database for the version of the rights and for what is used, so it is
-// never behind a commit; the rights themselves come from memory while that version and the agency's stand.
-func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
+// Of returns the current rights and use of org. It reads the version of the rights and the use from the database, so it
+// never lags behind a commit. The rights are cached as long as that version and the agency's are unchanged.
+func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 	var (
-		out      Standing
+		out      Entitlements
 		parent   id.ID
 		agency   int64
 		at       time.Time
@@ -55,13 +57,14 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 		used     []int64
 		tokens   int64
 	)
-	err := s.db.Point(ctx, org, standingSQL, []any{org}, func(row pgx.CollectableRow) error {
+	err := s.db.BatchedGet(ctx, org, standingSQL, []any{org}, func(row pgx.CollectableRow) error {
 		return row.Scan(&out.Version, &parent, &at, &features, &used, &tokens)
 	})
 	if err == nil && !parent.IsZero() {
-		err = s.db.Point(ctx, parent, `SELECT entitlement_version FROM subscription WHERE org_id = $1`, []any{parent}, func(row pgx.CollectableRow) error {
-			return row.Scan(&agency)
-		})
+		err = s.db.BatchedGet(ctx, parent, `SELECT entitlement_version FROM subscription WHERE org_id = $1`,
+			[]any{parent}, func(row pgx.CollectableRow) error {
+				return row.Scan(&agency)
+			})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read entitlements: %w", err)
@@ -71,11 +74,12 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 	for i, name := range features {
 		out.Used[name] = used[i]
 	}
-	if e, ok := s.cache.get(org); ok && e.version == out.Version && e.agency == agency && (e.rights.Until.IsZero() || at.Before(e.rights.Until)) {
+	if e, ok := s.cache.get(org); ok && e.version == out.Version && e.agency == agency &&
+		(e.rights.Until.IsZero() || at.Before(e.rights.Until)) {
 		out.Rights = e.rights
 		return &out, nil
 	}
-	err = s.db.View(ctx, org, func(tx *postgres.Tx) error {
+	err = s.db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		r, f, err := s.rights(ctx, tx)
 		if err == nil {
 			out.Rights, out.Version = r, f.version
@@ -89,7 +93,7 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Standing, error) {
 	return &out, nil
 }
 
-// Need refuses, with feature_not_in_plan, an org that has not the feature.
+// Need returns feature_not_in_plan if the org does not have the feature.
 func (s *Service) Need(ctx context.Context, org id.ID, feature string) error {
 	now, err := s.Of(ctx, org)
 	if err != nil || now.Has(feature) {
@@ -98,7 +102,7 @@ func (s *Service) Need(ctx context.Context, org id.ID, feature string) error {
 	return s.Lacks(&now.Rights, feature)
 }
 
-// orNull is a word for JSON, null for none.
+// orNull returns word as a JSON value; "" is null.
 func orNull(word string) any {
 	if word == "" {
 		return nil
@@ -106,13 +110,13 @@ func orNull(word string) any {
 	return word
 }
 
-// entry is an org's rights as they were computed. The map in it is shared and never written again.
+// entry is a cached computation of an org's rights. Its map is shared and must not be modified.
 type entry struct {
 	version, agency int64
 	rights          Rights
 }
 
-// cache is bounded: when the young half is full it becomes the old one, and the one before is forgotten.
+// cache is bounded by two generations: when the young one is full, it replaces the old one, which is dropped.
 type cache struct {
 	mu         sync.Mutex
 	young, old map[id.ID]entry

@@ -14,29 +14,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// SettleArgs say where to go on among an agency's clients; zero begins with the org itself.
+// SettleArgs say where to continue among an agency's clients; zero starts with the org itself.
 type SettleArgs struct {
-	After id.ID     `json:"after,omitzero"`
-	Until wire.Time `json:"until,omitzero"` // the moment at which the clock changes the rights, of the job that waits for it
+	After id.ID `json:"after,omitzero"`
+	// the time of the clock's change that the job waits for
+	Until wire.Time `json:"until,omitzero"`
 }
 
-// SettleKind is the job that settles an org: at the moments at which the clock changes its rights, after a new
-// catalogue, and for each client after its agency. It is defined here, and not in its room under jobs, because Settle
-// asks for it.
+// SettleKind is the job that settles an org: when the clock changes its rights, after a new catalogue, and for each
+// client org after its agency. It is defined here rather than in its package under jobs, because Settle enqueues it.
 var SettleKind = queue.Define[SettleArgs]("plan.settle", queue.Options{Lane: queue.Default})
 
 const (
 	lockSQL = `SELECT 1 FROM subscription WHERE org_id = $1 FOR UPDATE`
 
 	factsSQL = `
-SELECT s.plan, s.status, s.trial_ends_at, s.past_due_since, s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'),
+SELECT s.plan, s.status, s.trial_ends_at, s.past_due_since, s.entitlement_version, coalesce(o.parent_org_id,
+'00000000-0000-0000-0000-000000000000'),
 	clock_timestamp()
 FROM subscription s JOIN org o ON o.id = s.org_id WHERE s.org_id = $1`
 	addOnsSQL    = `SELECT feature, coalesce(amount, 9223372036854775807) FROM plan_addon WHERE org_id = $1`
 	overridesSQL = `SELECT feature, value, source, expires_at FROM plan_override WHERE org_id = $1`
 )
 
-// found are the facts of an org as they were read.
+// found holds an org's facts as read.
 type found struct {
 	Facts
 	version int64
@@ -45,7 +46,7 @@ type found struct {
 	at      time.Time
 }
 
-// rights reads what tx's org's rights follow from, at the database's present moment, and lets them follow.
+// rights reads the facts of tx's org at the database's current time and computes its rights.
 func (c *Catalogue) rights(ctx context.Context, tx *postgres.Tx) (Rights, *found, error) {
 	f, err := c.facts(ctx, tx)
 	if err != nil {
@@ -81,14 +82,15 @@ func (c *Catalogue) facts(ctx context.Context, tx *postgres.Tx) (*found, error) 
 	var trial, since *wire.Time
 	err := tx.QueryRow(ctx, factsSQL, []any{tx.Org()}, &f.Plan, &f.Status, &trial, &since, &f.version, &f.parent, &f.at)
 	if err != nil {
-		return nil, fmt.Errorf("read what the rights follow from: %w", err)
+		return nil, fmt.Errorf("read subscription facts: %w", err)
 	}
 	f.TrialEnds, f.PastDueSince = moment(trial), moment(since)
 	f.Overrides = slices.DeleteFunc(f.Overrides, func(o Override) bool { return o.Value.Type == "" })
 	return f, nil
 }
 
-// override reads a row; one of a feature that the catalogue does not have, or has otherwise by now, is none.
+// override reads a row. A row of an unknown feature, or with a value of another type than the feature now has, returns
+// an Override without a value, which facts drops.
 func (c *Catalogue) override(row pgx.CollectableRow) (o Override, err error) {
 	var (
 		raw []byte
@@ -104,9 +106,9 @@ func (c *Catalogue) override(row pgx.CollectableRow) (o Override, err error) {
 	return o, nil
 }
 
-// Settle writes what follows from the subscription of tx's org to where it is looked up: the limits that rows count
-// against, the org's plan, rate and last day of writing. It moves the entitlement_version. An agency's clients are
-// settled by jobs; their rights, which are computed when they are read, follow at once.
+// Settle writes the consequences of the subscription of tx's org to where they are read: the limits on row counts, the
+// org's plan, rate and last day of writing. It increments the entitlement_version. Jobs settle an agency's client orgs;
+// their rights are computed when read and therefore change at once.
 func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 	tx.Queue(lockSQL, tx.Org())
 	r, f, err := c.rights(ctx, tx)
@@ -125,7 +127,8 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 		rate = &n
 	}
 	tx.Queue(`UPDATE org SET plan = $2, rate_per_minute = $3, writes_until = $4, computed = computed + 1
-		WHERE id = $1 AND (plan, rate_per_minute, writes_until) IS DISTINCT FROM ($2, $3, $4)`, tx.Org(), f.Plan, rate, ends)
+		WHERE id = $1 AND (plan, rate_per_minute, writes_until) IS DISTINCT FROM ($2, $3, $4)`, tx.Org(), f.Plan,
+		rate, ends)
 	var (
 		features []string
 		caps     []int64
@@ -133,33 +136,39 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 	)
 	for _, name := range c.limited() {
 		if most := r.Features[name].Value.Max; most != Unlimited {
-			features, caps, overages = append(features, name), append(caps, most), append(overages, name == Clients && r.Overage)
+			features, caps, overages = append(features, name), append(caps, most),
+				append(overages, name == Clients && r.Overage)
 		}
 	}
 	tx.Queue(`SELECT quota_settle($1, $2, $3, $4)`, tx.Org(), features, caps, overages)
-	tx.Queue(`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`, tx.Org(), c.Version)
+	tx.Queue(
+		`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`,
+		tx.Org(), c.Version)
 	if !r.Until.IsZero() {
-		if err := SettleKind.Add(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until), queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
+		if err := SettleKind.Add(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until),
+			queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
 			return err
 		}
 	}
 	var agency bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND detached_at IS NULL)`, []any{tx.Org()}, &agency); err != nil || !agency {
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND detached_at IS NULL)`,
+		[]any{tx.Org()}, &agency); err != nil || !agency {
 		return err
 	}
 	return SettleKind.Add(ctx, tx, SettleArgs{After: first})
 }
 
-// Lapse is a plan that has ceased to count because its time was over: a trial's, or the grace of an unpaid renewal.
+// Lapse is a plan that is no longer in effect because its time is over: a trial, or the grace period of an unpaid
+// renewal.
 type Lapse struct {
 	Plan, Interval string
 	Before, After  Status
 	At             time.Time
 }
 
-// Elapse settles tx's org when the moment has come for which Settle left a job, and answers the plan that ceased to
-// count by it; nil where none did, because it counts on, was extended or paid for, or is an agency's. The one job of a
-// moment asks, and so each lapse is answered once.
+// Elapse settles tx's org when the time of a job enqueued by Settle has come, and returns the plan that lapsed. It
+// returns nil if no plan lapsed because it continues, was extended or paid, or belongs to the agency. There is one job
+// per moment, so each lapse is returned once.
 func (c *Catalogue) Elapse(ctx context.Context, tx *postgres.Tx, moment time.Time) (*Lapse, error) {
 	was, err := readState(ctx, tx, stateSQL+` FOR UPDATE OF s`)
 	if err != nil {
@@ -179,12 +188,14 @@ func (c *Catalogue) Elapse(ctx context.Context, tx *postgres.Tx, moment time.Tim
 	return &Lapse{Plan: was.Plan, Interval: was.Interval, Before: before.Status, After: now.Status, At: moment}, nil
 }
 
-// clientsAtOnce is how many clients one transaction settles.
+// clientsAtOnce is the number of client orgs that one transaction settles.
 const clientsAtOnce = 20
 
-// SettleClients settles the next clients of tx's org, an agency, and leaves a job for the rest.
+// SettleClients settles the next client orgs of tx's org, an agency, and enqueues a job for the remaining ones.
 func (c *Catalogue) SettleClients(ctx context.Context, tx *postgres.Tx, after id.ID) error {
-	rows, err := tx.Query(ctx, `SELECT id FROM client_org WHERE org_id = $1 AND id > $2 AND detached_at IS NULL ORDER BY id LIMIT $3`, tx.Org(), after, clientsAtOnce)
+	rows, err := tx.Query(ctx,
+		`SELECT id FROM client_org WHERE org_id = $1 AND id > $2 AND detached_at IS NULL ORDER BY id LIMIT $3`,
+		tx.Org(), after, clientsAtOnce)
 	if err != nil {
 		return fmt.Errorf("read clients: %w", err)
 	}
@@ -203,13 +214,13 @@ func (c *Catalogue) SettleClients(ctx context.Context, tx *postgres.Tx, after id
 	return SettleKind.Add(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
 }
 
-// defaultRate is what an org without a rate of its own may ask per minute.
+// defaultRate is the requests per minute of an org without its own rate.
 const defaultRate = 100
 
-// first is below every id of an org but the zero one.
+// first sorts before every org's id except the zero one.
 var first = id.ID{15: 1}
 
-// limited are the features that are limits, in a fixed order.
+// limited returns the features that are limits, in a fixed order.
 func (c *Catalogue) limited() []string {
 	all := []string{Clients}
 	for _, f := range c.Features {

@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// house is a database with an org in it.
+// house is a test database.
 type house struct {
 	*testkit.Database
 	*testing.T
@@ -36,7 +36,7 @@ func open(t *testing.T) *house {
 	return h
 }
 
-// found is a new org as signing up leaves it.
+// found creates an org as sign-up does.
 func (h *house) found() id.ID {
 	h.Helper()
 	org := id.New()
@@ -68,7 +68,7 @@ func (h *house) set(org id.ID, s plans.State) (before *plans.Stored) {
 	return before
 }
 
-func (h *house) of(org id.ID) *plans.Standing {
+func (h *house) of(org id.ID) *plans.Entitlements {
 	h.Helper()
 	now, err := h.plans.Of(h.Context(), org)
 	if err != nil {
@@ -93,14 +93,16 @@ func TestANewOrgIsOnTheTrialAndSetMovesEverything(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	now := h.of(h.org)
-	if now.Plan != "trial" || now.Status != plans.Trialing || !now.Open || now.Features[plans.Contacts].Value.Max != plans.Unlimited {
+	if now.Plan != "trial" || now.Status != plans.Trialing || !now.Open ||
+		now.Features[plans.Contacts].Value.Max != plans.Unlimited {
 		t.Fatalf("a new org: %+v", now)
 	}
 	if _, counted := now.Used[plans.Contacts]; counted {
 		t.Error("contacts are counted though there is no limit")
 	}
 	h.exec(`INSERT INTO plan_addon (org_id, id, feature, amount) VALUES ($1, $2, 'contacts', 5)`, h.org, id.New())
-	h.exec(`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, 'webhooks', '3', 'override'), ($1, 'api_requests_per_minute', '250', 'override')`, h.org)
+	h.exec(`INSERT INTO plan_override (org_id, feature, value, source)
+		VALUES ($1, 'webhooks', '3', 'override'), ($1, 'api_requests_per_minute', '250', 'override')`, h.org)
 	end := wire.At(time.Now().Add(time.Hour))
 	s := active("solo_starter")
 	s.PeriodEnd, s.Customer, s.Subscription, s.Item = &end, "cus_1", "sub_1", "si_1"
@@ -122,10 +124,13 @@ func TestANewOrgIsOnTheTrialAndSetMovesEverything(t *testing.T) {
 	if after.Version <= now.Version || after.Plan != "solo_starter" || after.Status != plans.Active {
 		t.Errorf("after: %+v", after)
 	}
-	if got := one[string](h, `SELECT plan || ' ' || rate_per_minute FROM org WHERE id = $1`, h.org); got != "solo_starter 250" {
+	if got := one[string](h, `SELECT plan || ' ' || rate_per_minute FROM org WHERE id = $1`,
+		h.org); got != "solo_starter 250" {
 		t.Errorf("the org says %s", got)
 	}
-	if caps := one[string](h, `SELECT string_agg(feature || ' ' || cap, ', ' ORDER BY feature) FROM quota WHERE org_id = $1`, h.org); caps != "ad_accounts 1, client_orgs 0, contacts 1005, members 3, social_accounts 5, webhooks 3" {
+	if caps := one[string](h,
+		`SELECT string_agg(feature || ' ' || cap, ', ' ORDER BY feature) FROM quota WHERE org_id = $1`,
+		h.org); caps != "ad_accounts 1, client_orgs 0, contacts 1005, members 3, social_accounts 5, webhooks 3" {
 		t.Errorf("limits: %s", caps)
 	}
 	if again := h.set(h.org, s); again.Version != after.Version || h.of(h.org).Version != after.Version {
@@ -154,17 +159,21 @@ func TestTheAnswerFromMemoryIsTheOneFromScratch(t *testing.T) {
 	h.set(agency, active("agency_growth"))
 	h.exec(`UPDATE org SET parent_org_id = $2 WHERE id = $1`, h.org, agency)
 	h.exec(`UPDATE subscription SET plan = 'client', status = 'active' WHERE org_id = $1`, h.org)
-	h.exec(`INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at) VALUES ($1, $2, 'Test', $2, now(), now())`, agency, h.org)
+	h.exec(`INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at)
+		VALUES ($1, $2, 'Test', $2, now(), now())`, agency, h.org)
 	for _, act := range []func(){
 		func() { h.set(agency, active("agency_scale")) },
 		func() { h.set(agency, plans.State{Plan: "agency_scale", Interval: "month", Status: plans.Unpaid}) },
 		func() { h.set(agency, active("white_label_pro")) },
 		func() {
-			h.exec(`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, 'contacts', '77', 'allocation')`, h.org)
+			h.exec(
+				`INSERT INTO plan_override (org_id, feature, value, source)
+					VALUES ($1, 'contacts', '77', 'allocation')`, h.org)
 			h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Settle(ctx, tx) })
 		},
-		func() { // the clock ends an override that memory knows of
-			h.exec(`UPDATE plan_override SET expires_at = clock_timestamp() + interval '50 ms' WHERE org_id = $1`, h.org)
+		func() { // a cached override expires
+			h.exec(`UPDATE plan_override SET expires_at = clock_timestamp() + interval '50 ms' WHERE org_id = $1`,
+				h.org)
 			h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Settle(ctx, tx) })
 			h.of(h.org)
 			for one[bool](h, `SELECT expires_at > clock_timestamp() FROM plan_override WHERE org_id = $1`, h.org) {
@@ -172,7 +181,7 @@ func TestTheAnswerFromMemoryIsTheOneFromScratch(t *testing.T) {
 		},
 	} {
 		for _, org := range []id.ID{agency, h.org} {
-			h.of(org) // remember
+			h.of(org) // fill the cache
 		}
 		act()
 		for _, org := range []id.ID{agency, h.org} {
@@ -190,11 +199,16 @@ func TestTheAnswerFromMemoryIsTheOneFromScratch(t *testing.T) {
 	if got := h.of(h.org).Features[plans.Contacts]; got.Source != plans.FromAgency || got.Value.Max != 2000000 {
 		t.Errorf("after the allocation ended: %+v", got)
 	}
-	if one[int](h, `SELECT count(*)::int FROM job WHERE org_id = $1 AND kind = 'plan.settle' AND args->>'after' IS NOT NULL`, agency) == 0 {
+	if one[int](h,
+		`SELECT count(*)::int FROM job WHERE org_id = $1 AND kind = 'plan.settle' AND args->>'after' IS NOT NULL`,
+		agency) == 0 {
 		t.Error("no job settles the agency's clients")
 	}
-	h.tx(agency, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.SettleClients(ctx, tx, id.ID{15: 1}) })
-	if most := one[int64](h, `SELECT cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`, h.org); most != 2000000 {
+	h.tx(agency, func(ctx context.Context, tx *postgres.Tx) error {
+		return h.plans.SettleClients(ctx, tx, id.ID{15: 1})
+	})
+	if most := one[int64](h, `SELECT cap FROM quota WHERE org_id = $1 AND feature = 'contacts'`,
+		h.org); most != 2000000 {
 		t.Errorf("the client's limit is %d", most)
 	}
 }
@@ -206,13 +220,18 @@ func TestTheClockEndsATrialWithoutAnybodyAsking(t *testing.T) {
 		plans.Begin(tx, 14)
 		return h.plans.Settle(ctx, tx)
 	})
-	if !one[bool](h, `SELECT writes_until BETWEEN now() + interval '13 days' AND now() + interval '14 days 1 minute' FROM org WHERE id = $1`, h.org) {
+	if !one[bool](h,
+		`SELECT writes_until BETWEEN now() + interval '13 days' AND now() + interval '14 days 1 minute' FROM org
+			WHERE id = $1`, h.org) {
 		t.Error("the org's writes end at another moment")
 	}
-	if n := one[int](h, `SELECT count(*)::int FROM job WHERE org_id = $1 AND kind = 'plan.settle' AND run_at = (SELECT trial_ends_at FROM subscription WHERE org_id = $1)`, h.org); n != 1 {
+	if n := one[int](h,
+		`SELECT count(*)::int FROM job WHERE org_id = $1 AND kind = 'plan.settle'
+			AND run_at = (SELECT trial_ends_at FROM subscription WHERE org_id = $1)`, h.org); n != 1 {
 		t.Errorf("%d jobs wait for the trial's end", n)
 	}
-	h.exec(`UPDATE subscription SET trial_ends_at = now() - interval '1 second', entitlement_version = entitlement_version + 1 WHERE org_id = $1`, h.org)
+	h.exec(`UPDATE subscription SET trial_ends_at = now() - interval '1 second', entitlement_version =
+		entitlement_version + 1 WHERE org_id = $1`, h.org)
 	now := h.of(h.org)
 	if now.Status != plans.TrialEnded || now.Open || now.Features[plans.Sequences].Value.On {
 		t.Errorf("after the trial: %+v", now)
@@ -260,11 +279,15 @@ func TestAgenciesHaveClientsAndClientsHaveNone(t *testing.T) {
 	a, b := h.found(), h.found()
 	h.exec(`UPDATE org SET parent_org_id = $2 WHERE id = $1`, a, h.org)
 	for what, sql := range map[string]string{
-		"a client has a client":       `UPDATE org SET parent_org_id = '` + a.String() + `' WHERE id = '` + b.String() + `'`,
-		"an agency becomes a client":  `UPDATE org SET parent_org_id = '` + b.String() + `' WHERE id = '` + h.org.String() + `'`,
-		"an agency becomes its own's": `UPDATE org SET parent_org_id = '` + a.String() + `' WHERE id = '` + h.org.String() + `'`,
-		"an org is its own agency":    `UPDATE org SET parent_org_id = id WHERE id = '` + b.String() + `'`,
-		"an agency that there is not": `UPDATE org SET parent_org_id = gen_random_uuid() WHERE id = '` + b.String() + `'`,
+		"a client has a client": `UPDATE org SET parent_org_id = '` + a.String() + `' WHERE id = '` +
+			b.String() + `'`,
+		"an agency becomes a client": `UPDATE org SET parent_org_id = '` + b.String() + `' WHERE id = '` +
+			h.org.String() + `'`,
+		"an agency becomes its own's": `UPDATE org SET parent_org_id = '` + a.String() + `' WHERE id = '` +
+			h.org.String() + `'`,
+		"an org is its own agency": `UPDATE org SET parent_org_id = id WHERE id = '` + b.String() + `'`,
+		"an agency that there is not": `UPDATE org SET parent_org_id = gen_random_uuid() WHERE id = '` + b.String() +
+			`'`,
 	} {
 		if _, err := h.sql.Exec(t.Context(), sql); !postgres.Violates(err, "org_parent") {
 			t.Errorf("%s: %v", what, err)
@@ -274,7 +297,7 @@ func TestAgenciesHaveClientsAndClientsHaveNone(t *testing.T) {
 	h.exec(`UPDATE org SET parent_org_id = $2 WHERE id = $1`, h.org, a)
 }
 
-// TestAnOperatorsGrantsFollowAtOnceAndEnd gives an org more and less than its plan, and takes it back.
+// TestAnOperatorsGrantsFollowAtOnceAndEnd grants an org more and less than its plan, and revokes the grants.
 func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -291,7 +314,8 @@ func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
 		if value == plans.Unlimited {
 			value = -1
 		}
-		if most := one[int64](h, `SELECT coalesce(max(cap), -1) FROM quota WHERE org_id = $1 AND feature = $2`, h.org, feature); most != value {
+		if most := one[int64](h, `SELECT coalesce(max(cap), -1) FROM quota WHERE org_id = $1 AND feature = $2`, h.org,
+			feature); most != value {
 			t.Errorf("%s: %d are let in, want %d", feature, most, value)
 		}
 	}
@@ -315,7 +339,10 @@ func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
 	want("contacts", plans.Unlimited, plans.FromOverride)
 	var said strings.Builder
 	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Print(ctx, tx, &said) })
-	for _, line := range []string{`plan solo_starter, active`, `contacts +null +override`, `members +3 +plan +0`, more.String() + ` +contacts +500`, `override +contacts +null`} {
+	for _, line := range []string{
+		`plan solo_starter, active`, `contacts +null +override`, `members +3 +plan +0`,
+		more.String() + ` +contacts +500`, `override +contacts +null`,
+	} {
 		if !regexp.MustCompile(`(?m)^` + line).MatchString(said.String()) {
 			t.Errorf("%q is not said:\n%s", line, said.String())
 		}
@@ -325,8 +352,12 @@ func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
 	h.tx(h.org, func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Reduce(ctx, tx, more) })
 	want("contacts", 1000, plans.FromPlan)
 	for what, fn := range map[string]func(context.Context, *postgres.Tx) error{
-		"an override that there is not": func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Revoke(ctx, tx, "contacts") },
-		"an add-on that there is not":   func(ctx context.Context, tx *postgres.Tx) error { return h.plans.Reduce(ctx, tx, more) },
+		"an override that there is not": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Revoke(ctx, tx, "contacts")
+		},
+		"an add-on that there is not": func(ctx context.Context, tx *postgres.Tx) error {
+			return h.plans.Reduce(ctx, tx, more)
+		},
 		"no feature": func(ctx context.Context, tx *postgres.Tx) error {
 			return h.plans.Override(ctx, tx, "gold", []byte("1"), nil)
 		},

@@ -9,28 +9,28 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Type is what sort of thing a feature is.
+// Type is the type of a feature.
 type Type string
 
 // The types.
 const (
-	Boolean Type = "boolean" // one has it or has not
-	Limit   Type = "limit"   // how many; no number means no limit
-	Text    Type = "text"    // a word for the part that reads it
+	Boolean Type = "boolean" // available or not
+	Limit   Type = "limit"   // a maximum number; null means no limit
+	Text    Type = "text"    // a word that the feature's code interprets
 )
 
-// Value is what a plan, an override or an org has of a feature. Only the member of its type says anything.
+// Value is the value of a feature in a plan, an override or an org's rights. Only the field of its Type is meaningful.
 type Value struct {
 	Type Type
 	On   bool
-	Max  int64 // Unlimited where there is no limit
+	Max  int64 // Unlimited without a limit
 	Word string
 }
 
-// Unlimited is the Max of a limit without one. It is larger than every limit.
+// Unlimited is the Max of a feature without a limit. It is greater than every limit.
 const Unlimited = math.MaxInt64
 
-// Has tells whether the value lets its holder use the feature at all.
+// Has reports whether the value permits any use of the feature.
 func (v Value) Has() bool {
 	switch v.Type {
 	case Boolean:
@@ -44,7 +44,7 @@ func (v Value) Has() bool {
 	}
 }
 
-// plain is the value as JSON shows it: true, 5, null for no limit, "word".
+// plain returns the value for JSON: true, 5, null for no limit, "word".
 func (v Value) plain() any {
 	switch {
 	case v.Type == Boolean:
@@ -58,10 +58,10 @@ func (v Value) plain() any {
 	}
 }
 
-// MarshalJSON writes the bare value; null is a limit without one.
+// MarshalJSON encodes the bare value; null means no limit.
 func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.plain()) }
 
-// ParseValue reads what MarshalJSON writes, as a value of type t.
+// ParseValue parses the output of MarshalJSON as a value of type t.
 func ParseValue(t Type, b []byte) (Value, error) {
 	v := Value{Type: t}
 	var err error
@@ -74,7 +74,7 @@ func ParseValue(t Type, b []byte) (Value, error) {
 		v.Max = Unlimited
 	default:
 		if err = json.Unmarshal(b, &v.Max); err == nil && v.Max < 0 {
-			err = errors.New("a limit is not below 0")
+			err = errors.New("a limit must not be below 0")
 		}
 	}
 	if err != nil {
@@ -83,10 +83,10 @@ func ParseValue(t Type, b []byte) (Value, error) {
 	return v, nil
 }
 
-// number is a limit as the catalogue's file writes it: a whole number or `unlimited`.
+// number is a limit in the catalogue's file: an integer or `unlimited`.
 type number int64
 
-// UnmarshalYAML reads it.
+// UnmarshalYAML implements yaml.Unmarshaler.
 func (n *number) UnmarshalYAML(node *yaml.Node) error {
 	if node.Value == "unlimited" {
 		*n = Unlimited
@@ -94,13 +94,13 @@ func (n *number) UnmarshalYAML(node *yaml.Node) error {
 	}
 	var i int64
 	if err := node.Decode(&i); err != nil || i < 0 || i == Unlimited {
-		return fmt.Errorf("line %d: want a whole number, not below 0, or unlimited", node.Line)
+		return fmt.Errorf("line %d: want a whole number of at least 0, or unlimited", node.Line)
 	}
 	*n = number(i)
 	return nil
 }
 
-// cell reads one cell of the file's table.
+// cell parses one cell of the file's table.
 func cell(t Type, node *yaml.Node) (Value, error) {
 	v := Value{Type: t}
 	var err error

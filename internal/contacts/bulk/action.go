@@ -10,31 +10,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Type is what an action does.
+// Type is the type of an action.
 type Type string
 
-// The types.
+// Types of actions.
 const (
 	Update    Type = "update"     // sets the fields of Patch
-	Tag       Type = "tag"        // takes Remove out of the tags and puts Add in
-	Segment   Type = "segment"    // the same with static segments
-	Archive   Type = "archive"    // as DELETE of each
-	Restore   Type = "restore"    // of archived contacts
-	RenameTag Type = "rename_tag" // Tag becomes To, where it stands; who has both keeps one
-	DeleteTag Type = "delete_tag" // takes Tag out
+	Tag       Type = "tag"        // removes the tags Remove and adds the tags Add
+	Segment   Type = "segment"    // the same for static segments
+	Archive   Type = "archive"    // archives each contact, as DELETE does
+	Restore   Type = "restore"    // restores archived contacts
+	RenameTag Type = "rename_tag" // replaces Tag by To in place; a contact with both keeps one
+	DeleteTag Type = "delete_tag" // removes Tag
 )
 
-// Action is what is done to each contact.
+// Action is the operation that a bulk change applies to each contact.
 type Action struct {
 	Type   Type           `json:"type" enum:"update,tag,segment,archive,restore,rename_tag,delete_tag"`
-	Patch  map[string]any `json:"patch,omitempty" doc:"Of update: the fields that are set; null clears"`
-	Add    []string       `json:"add,omitempty" doc:"Of tag and segment"`
-	Remove []string       `json:"remove,omitempty" doc:"Of tag and segment"`
-	Tag    string         `json:"tag,omitempty" doc:"Of rename_tag and delete_tag"`
-	To     string         `json:"to,omitempty" doc:"Of rename_tag"`
+	Patch  map[string]any `json:"patch,omitempty" doc:"For update: the fields to set; null clears a field"`
+	Add    []string       `json:"add,omitempty" doc:"For tag and segment"`
+	Remove []string       `json:"remove,omitempty" doc:"For tag and segment"`
+	Tag    string         `json:"tag,omitempty" doc:"For rename_tag and delete_tag"`
+	To     string         `json:"to,omitempty" doc:"For rename_tag"`
 }
 
-// Scope is which contacts the action is for.
+// Scope returns the scope of the action: which of the selected contacts it applies to.
 func (a *Action) Scope() contacts.Scope {
 	switch a.Type {
 	case Restore:
@@ -46,7 +46,7 @@ func (a *Action) Scope() contacts.Scope {
 	return contacts.Live
 }
 
-// patch is what the action makes of one contact; not for Archive and Restore.
+// patch returns a function that builds the patch for one contact. It must not be called for Archive and Restore.
 func (a *Action) patch() (func(c *contacts.Contact) contacts.Patch, error) {
 	switch a.Type {
 	case Update:
@@ -74,7 +74,7 @@ func (a *Action) patch() (func(c *contacts.Contact) contacts.Patch, error) {
 	return nil, fmt.Errorf("no patch for the action %q", a.Type)
 }
 
-// changed is keys without those of remove, followed by those of add that are not in it.
+// changed returns keys without the elements of remove, followed by the elements of add that are missing from it.
 func changed(keys, add, remove []string) []string {
 	out := make([]string, 0, len(keys)+len(add))
 	for _, k := range keys {
@@ -103,13 +103,14 @@ func (a *Action) renamed(tags []string) []string {
 	return out
 }
 
-// OfPatch is the action that applies p to each; p has been vetted.
+// OfPatch returns the action that applies p to each contact. p must have been validated.
 func OfPatch(p *contacts.Patch) Action { return Action{Type: Update, Patch: encode(p)} }
 
-// fields are the texts of a patch by their names on the wire.
+// fields returns the text fields of a patch by their JSON names.
 func fields(p *contacts.Patch) map[string]*wire.Field[string] {
 	return map[string]*wire.Field[string]{
-		"first_name": &p.FirstName, "last_name": &p.LastName, "phone": &p.Phone, "job_title": &p.JobTitle, "source": &p.Source,
+		"first_name": &p.FirstName, "last_name": &p.LastName, "phone": &p.Phone, "job_title": &p.JobTitle,
+		"source":    &p.Source,
 		"time_zone": &p.TimeZone, "company_id": &p.CompanyID, "owner_id": &p.OwnerID, "stage": &p.Stage,
 	}
 }
@@ -163,10 +164,10 @@ func decode(from map[string]any) (p contacts.Patch, err error) {
 	return p, nil
 }
 
-// mostKeys is how many keys an action may add, or take out.
+// mostKeys is the maximum number of keys that an action may add, and that it may remove.
 const mostKeys = 50
 
-// keys checks the keys of an action and trims them, by the rules of a contact's own.
+// keys trims and checks the keys of an action by the rules for a contact's keys.
 func keys(in []string, path string) ([]string, error) {
 	if len(in) == 0 {
 		return nil, nil
@@ -174,7 +175,7 @@ func keys(in []string, path string) ([]string, error) {
 	return contacts.Keys(in, path, mostKeys)
 }
 
-// noMember says that an action of a's type has no such member, and which it has.
+// noMember returns the message that actions of a's type have no such member, and lists the members they have.
 func (a *Action) noMember() string {
 	const what = "This type of action has no such member."
 	switch a.Type {
@@ -187,7 +188,7 @@ func (a *Action) noMember() string {
 	}
 }
 
-// Check answers a with its keys as they will be stored, or what is wrong with it; path is the pointer to it.
+// Check validates a and normalizes its keys to their stored form. path is the JSON pointer to a.
 func (a *Action) Check(path string) (err error) {
 	switch a.Type {
 	case Tag, Segment:

@@ -14,36 +14,36 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Bulk is one change of many contacts.
+// Bulk is one change to many contacts.
 type Bulk struct {
 	ID            id.ID          `json:"id" format:"uuid"`
-	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"completed: every contact has had its turn; failed: it could not go on; cancelled: somebody stopped it, and what was done stays"`
+	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"completed: every contact was processed; failed: it stopped on an error; cancelled: stopped by a request, completed steps remain"`
 	Action        Action         `json:"action"`
-	Filter        map[string]any `json:"filter" nullable:"true" doc:"As it was sent; null where the tag itself says whom it is about"`
-	DryRun        bool           `json:"dry_run" doc:"Counts, and changes nothing"`
+	Filter        map[string]any `json:"filter" nullable:"true" doc:"As sent; null if the tag itself selects the contacts"`
+	DryRun        bool           `json:"dry_run" doc:"Only count the contacts, change nothing"`
 	RowsTotal     int64          `json:"rows_total" doc:"Contacts that matched at the start; 0 while queued"`
 	RowsChanged   int64          `json:"rows_changed"`
-	RowsUnchanged int64          `json:"rows_unchanged" doc:"That were so already, or were archived or erased before their turn"`
+	RowsUnchanged int64          `json:"rows_unchanged" doc:"Already in the requested state, or archived or erased before their turn"`
 	RowsFailed    int64          `json:"rows_failed"`
-	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few that matched"`
-	Errors        []Failure      `json:"errors" doc:"The first few that failed"`
-	Error         *string        `json:"error" doc:"Why it failed as a whole; else null"`
+	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few matching contacts"`
+	Errors        []Failure      `json:"errors" doc:"The first few errors"`
+	Error         *string        `json:"error" doc:"Why the change failed as a whole; else null"`
 	CreatedAt     wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt     wire.Time      `json:"updated_at" format:"date-time"`
 	CompletedAt   *wire.Time     `json:"completed_at" format:"date-time" doc:"When it was completed, failed or cancelled"`
 
-	where []byte // Filter as it is stored; nil for none
+	where []byte // the stored form of Filter; nil if there is none
 	by    events.Origin
 }
 
-// Failure is what did not fit one contact.
+// Failure is the reason why the action could not be applied to one contact.
 type Failure struct {
 	ContactID id.ID  `json:"contact_id" format:"uuid"`
 	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 }
 
-// The states.
+// States of a bulk change.
 const (
 	Queued    = "queued"
 	Running   = "running"
@@ -52,7 +52,7 @@ const (
 	Cancelled = "cancelled"
 )
 
-// samples and errorsKept are how many of each are shown.
+// Limits on the number of sample contacts and errors that are shown.
 const (
 	samples    = 10
 	errorsKept = 50
@@ -63,7 +63,8 @@ const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, 
 
 func scan(row pgx.CollectableRow) (b Bulk, err error) {
 	var action, errs []byte
-	if err := row.Scan(&b.ID, &b.Status, &action, &b.where, &b.DryRun, &b.RowsTotal, &b.RowsChanged, &b.RowsUnchanged, &b.RowsFailed, &b.SampleIDs, &errs, &b.Error,
+	if err := row.Scan(&b.ID, &b.Status, &action, &b.where, &b.DryRun, &b.RowsTotal, &b.RowsChanged, &b.RowsUnchanged,
+		&b.RowsFailed, &b.SampleIDs, &errs, &b.Error,
 		&b.CreatedAt, &b.UpdatedAt, &b.CompletedAt, &b.by.ActorType, &b.by.ActorID, &b.by.RequestID); err != nil {
 		return b, err
 	}
@@ -81,11 +82,14 @@ func scan(row pgx.CollectableRow) (b Bulk, err error) {
 	return b, nil
 }
 
-// Ask writes down a change that has been checked, on behalf of the origin of ctx; whoever calls it adds the job that does
-// it. filter is the canonical form, nil for an action that names a tag.
+// Ask stores a validated bulk change, with the origin of ctx as its author. The caller must enqueue its job. filter is
+// in canonical form; it is nil for an action that names a tag.
 func Ask(ctx context.Context, tx *postgres.Tx, a Action, filter json.RawMessage, dryRun bool) (Bulk, error) {
 	now := wire.Now()
-	b := Bulk{ID: id.New(), Status: Queued, Action: a, DryRun: dryRun, SampleIDs: []id.ID{}, Errors: []Failure{}, CreatedAt: now, UpdatedAt: now, by: events.OriginOf(ctx)}
+	b := Bulk{
+		ID: id.New(), Status: Queued, Action: a, DryRun: dryRun, SampleIDs: []id.ID{}, Errors: []Failure{},
+		CreatedAt: now, UpdatedAt: now, by: events.OriginOf(ctx),
+	}
 	action, err := json.Marshal(a)
 	if err != nil {
 		return b, fmt.Errorf("encode action: %w", err)
@@ -95,12 +99,13 @@ func Ask(ctx context.Context, tx *postgres.Tx, a Action, filter json.RawMessage,
 			return b, fmt.Errorf("decode filter: %w", err)
 		}
 	}
-	tx.Queue(`INSERT INTO contact_bulk (org_id, id, action, filter, dry_run, actor_type, actor_id, request_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+	tx.Queue(`INSERT INTO contact_bulk (org_id, id, action, filter, dry_run, actor_type, actor_id, request_id,
+		created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		tx.Org(), b.ID, action, orNull(filter), dryRun, b.by.ActorType, b.by.ActorID, b.by.RequestID, now)
 	return b, nil
 }
 
-// orNull keeps SQL's NULL apart from JSON's.
+// orNull passes a missing JSON value as SQL NULL rather than as JSON null.
 func orNull(b json.RawMessage) any {
 	if b == nil {
 		return nil
@@ -108,13 +113,13 @@ func orNull(b json.RawMessage) any {
 	return string(b)
 }
 
-// Get answers one; an unknown one is a not_found fault.
+// Get returns one bulk change. An unknown id is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) { return one(ctx, tx, i, "") }
 
 func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Bulk, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id = $2`+how, tx.Org(), i)
 	if err != nil {
-		return Bulk{}, fmt.Errorf("read bulk: %w", err)
+		return Bulk{}, fmt.Errorf("read bulk change: %w", err)
 	}
 	b, err := pgx.CollectExactlyOneRow(rows, scan)
 	if postgres.None(err) {
@@ -123,7 +128,7 @@ func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Bulk, error
 	return b, err
 }
 
-// Count is how many bulk changes there are.
+// Count returns the number of bulk changes.
 func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_bulk WHERE org_id = $1`, []any{tx.Org()}, &n); err != nil {
 		return 0, fmt.Errorf("count bulk changes: %w", err)
@@ -131,37 +136,42 @@ func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	return n, nil
 }
 
-// List answers at most limit of them, newest first, those before a certain one or, with nil, from the newest on.
+// List returns at most limit bulk changes, newest first, starting before the given one, or with the newest if before is
+// nil.
 func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Bulk, error) {
 	from := id.Floor(wire.Now().AddDate(1, 0, 0))
 	if before != nil {
 		from = *before
 	}
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, tx.Org(), from, limit)
+	rows, err := tx.Query(ctx,
+		`SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, tx.Org(),
+		from, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list bulks: %w", err)
+		return nil, fmt.Errorf("list bulk changes: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("list bulks: %w", err)
+		return nil, fmt.Errorf("list bulk changes: %w", err)
 	}
 	return all, nil
 }
 
-// Cancel stops one: what was done stays. One that is over already is a conflict, unless it was cancelled.
+// Cancel stops a bulk change; completed steps are not undone. A bulk change that has ended is a conflict, unless it was
+// cancelled.
 func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) {
 	b, err := one(ctx, tx, i, ` FOR UPDATE`)
 	switch {
 	case err != nil, b.Status == Cancelled:
 		return b, err
 	case b.CompletedAt != nil:
-		return b, fault.New(fault.Conflict, "The bulk change is over.")
+		return b, fault.New(fault.Conflict, "The bulk change has already ended.")
 	}
 	b.end(tx, Cancelled, nil)
 	return b, nil
 }
 
-// Fail ends one whose job has used up its tries. One that is over, or gone, stays as it is.
+// Fail ends a bulk change with a job that has exhausted its retries. It does nothing if the bulk change has ended or no
+// longer exists.
 func Fail(ctx context.Context, tx *postgres.Tx, i id.ID, why string) error {
 	b, err := one(ctx, tx, i, ` FOR UPDATE`)
 	if fault.Is(err, fault.NotFound) || err == nil && b.CompletedAt != nil {
@@ -176,14 +186,18 @@ func Fail(ctx context.Context, tx *postgres.Tx, i id.ID, why string) error {
 func (b *Bulk) end(tx *postgres.Tx, status string, why *string) {
 	now := wire.Now()
 	b.Status, b.Error, b.UpdatedAt, b.CompletedAt = status, why, now, &now
-	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5 WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, status, why, now)
+	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5
+		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, status, why, now)
 	tx.Queue(`DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2`, tx.Org(), b.ID)
 }
 
-// Erase queues what takes a contact out of all changes: it is not worked, and named no more.
+// Erase queues the removal of a contact from all bulk changes: they skip it and no longer name it.
 func Erase(tx *postgres.Tx, contact id.ID) {
-	tx.Queue(`UPDATE contact_bulk_part SET ids = array_remove(ids, $2) WHERE org_id = $1 AND $2 = ANY (ids)`, tx.Org(), contact)
+	tx.Queue(`UPDATE contact_bulk_part SET ids = array_remove(ids, $2) WHERE org_id = $1 AND $2 = ANY (ids)`,
+		tx.Org(), contact)
 	tx.Queue(`UPDATE contact_bulk SET sample_ids = array_remove(sample_ids, $2),
-			errors = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(errors) e WHERE e ->> 'contact_id' <> $2::uuid::text)
-		WHERE org_id = $1 AND ($2 = ANY (sample_ids) OR position($2::uuid::text IN errors::text) > 0)`, tx.Org(), contact)
+			errors = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(errors) e
+			WHERE e ->> 'contact_id' <> $2::uuid::text)
+		WHERE org_id = $1 AND ($2 = ANY (sample_ids) OR position($2::uuid::text IN errors::text) > 0)`, tx.Org(),
+		contact)
 }

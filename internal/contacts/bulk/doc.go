@@ -1,17 +1,17 @@
-// Package bulk changes all contacts that a filter selects: what was asked for, and one step of doing it.
+// Package bulk changes all contacts that a filter selects. It stores the requested change and executes it in steps.
 //
 // # Each contact once
 //
-// Whom a change is about is decided at its start: one statement writes the ids of all that match into narrow rows, a
-// few hundred to a row. So it does not matter that an action changes what its own filter reads. A step is one
-// transaction: it takes a row of ids away, changes those contacts and counts them. A worker that is killed leaves all of a
-// step or nothing.
+// The set of contacts is fixed when the change starts: one statement stores the ids of all matching contacts, a few
+// hundred per row. An action may therefore change fields that its own filter reads. Each step is one transaction that
+// removes one row of ids, changes those contacts and counts them. If a worker is killed, the whole step is rolled back.
 //
-// Who joins the filter meanwhile is not changed, and who leaves it is: each contact is worked as it is at its turn. Contacts
-// that were archived or purged meanwhile count as unchanged.
+// A contact that starts to match the filter later is not changed. A contact that stops matching is changed: each
+// contact is processed in its state at that time. Contacts that were archived or purged in the meantime count as
+// unchanged.
 //
 // # One at a time
 //
-// An org's changes go in the order in which they were asked for, one step at a time. A step holds the row of its
-// change, so that two runs of one job take turns.
+// The bulk changes of an org run one after another, in the order of the requests, one step at a time. A step locks the
+// row of its change, so that concurrent runs of one job are serialized.
 package bulk

@@ -16,28 +16,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Worker does changes, step by step.
+// Worker executes bulk changes step by step.
 type Worker struct {
-	Rate contacts.Rate
-	// Room is how many contacts may still be restored; nil: any number.
+	Rate contacts.Scorer
+	// Room returns how many contacts may still be restored; nil means no limit.
 	Room func(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error)
-	// Score sees to the scores of contacts that were changed or restored, in tx. It may be handed any change.
+	// Score updates the scores of changed and restored contacts in tx. It accepts any change.
 	Score func(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error
-	// Part is how many contacts a step works; 0: 250. Other requests wait for that many rows at most.
+	// Part is the number of contacts per step; 0 means 250. It bounds the number of rows that block other requests.
 	Part int
 }
 
-// Stage is where a change stands after a step.
+// Stage is the state of a change after a step.
 type Stage int
 
-// The stages.
+// Stages of a change.
 const (
-	Over Stage = iota // nothing is left to do
-	More              // the next step can follow
-	Wait              // another change of the org is before it
+	Over Stage = iota // the change has ended
+	More              // the next step can run
+	Wait              // an earlier change of the org must end first
 )
 
-// Step does the next part of a change, all of it in tx.
+// Step executes the next step of a change in tx.
 func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, error) {
 	b, err := one(ctx, tx, i, ` FOR UPDATE`)
 	switch {
@@ -62,21 +62,24 @@ func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, erro
 	return More, w.work(events.WithOrigin(ctx, b.by), tx, &b, ids, size)
 }
 
-// begin fixes whom the change is about, once those before it are over.
+// begin fixes the set of contacts, after the org's earlier changes have ended.
 func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Bulk) (Stage, error) {
 	var before bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL)`, []any{tx.Org(), b.ID}, &before); err != nil || before {
+	if err := tx.QueryRow(ctx,
+		`SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL)`,
+		[]any{tx.Org(), b.ID}, &before); err != nil || before {
 		return Wait, err
 	}
 	err := b.match(ctx, tx, w.part())
-	if wrong, ok := errors.AsType[*filter.Error](err); ok { // what the filter reads has gone since it was asked for
+	if wrong, ok := errors.AsType[*filter.Error](err); ok { // a field of the filter was removed after the request
 		b.end(tx, Failed, &wrong.Detail)
 		return Over, nil
 	}
 	if err != nil {
-		return Over, fmt.Errorf("find whom it is about: %w", err)
+		return Over, fmt.Errorf("select matching contacts: %w", err)
 	}
-	tx.Queue(`UPDATE contact_bulk SET status = 'running', rows_total = $3, sample_ids = $4, updated_at = $5 WHERE org_id = $1 AND id = $2`,
+	tx.Queue(`UPDATE contact_bulk SET status = 'running', rows_total = $3, sample_ids = $4, updated_at = $5
+		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), b.ID, b.RowsTotal, b.SampleIDs, wire.Now())
 	if b.DryRun || b.RowsTotal == 0 {
 		b.end(tx, Completed, nil)
@@ -92,7 +95,7 @@ func (w Worker) part() int {
 	return 250
 }
 
-// match counts whom the change is about, and writes them down unless nothing is to be changed.
+// match counts the matching contacts, and stores their ids unless it is a dry run.
 func (b *Bulk) match(ctx context.Context, tx *postgres.Tx, part int) error {
 	if b.DryRun {
 		sql, args, err := b.selecting(ctx, tx, samples)
@@ -100,7 +103,9 @@ func (b *Bulk) match(ctx context.Context, tx *postgres.Tx, part int) error {
 			return err
 		}
 		contacts.Planned(tx)
-		return tx.QueryRow(ctx, `SELECT count(*), coalesce((array_agg(id ORDER BY id))[1:$2::int], '{}') FROM (`+sql+`) AS matching`, args, &b.RowsTotal, &b.SampleIDs)
+		return tx.QueryRow(ctx,
+			`SELECT count(*), coalesce((array_agg(id ORDER BY id))[1:$2::int], '{}') FROM (`+sql+`) AS matching`,
+			args, &b.RowsTotal, &b.SampleIDs)
 	}
 	sql, args, err := b.selecting(ctx, tx, samples, b.ID, part)
 	if err != nil {
@@ -110,43 +115,49 @@ func (b *Bulk) match(ctx context.Context, tx *postgres.Tx, part int) error {
 	return tx.QueryRow(ctx, `WITH part AS (
 			INSERT INTO contact_bulk_part (org_id, bulk_id, n, ids, size)
 			SELECT $1, $3, n, array_agg(id ORDER BY id), count(*)
-			FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / $4::int AS n FROM (`+sql+`) AS matching) AS numbered GROUP BY n
+			FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / $4::int AS n FROM (`+sql+
+		`) AS matching) AS numbered GROUP BY n
 			RETURNING n, ids, size
-		) SELECT coalesce(sum(size), 0), coalesce((SELECT ids[1:$2::int] FROM part WHERE n = 0), '{}') FROM part`, args, &b.RowsTotal, &b.SampleIDs)
+		) SELECT coalesce(sum(size), 0), coalesce((SELECT ids[1:$2::int] FROM part WHERE n = 0), '{}') FROM part`,
+		args, &b.RowsTotal, &b.SampleIDs)
 }
 
-// selecting is the statement that answers the ids, with all arguments: $1 is the org, more are $2 and on.
+// selecting returns the statement that selects the contact ids, and all its arguments: $1 is the org, more are $2 and
+// on.
 func (b *Bulk) selecting(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
 	if b.where == nil {
 		args := append(append([]any{tx.Org()}, more...), b.Action.Tag)
-		return `SELECT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = $` + strconv.Itoa(len(args)) + ` AND archived IN (false, true)`, args, nil
+		return `SELECT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = $` + strconv.Itoa(len(args)) +
+			` AND archived IN (false, true)`, args, nil
 	}
 	where, err := contacts.ParseFilter(ctx, tx, b.where)
 	if err != nil {
 		return "", nil, err
 	}
-	sql, args := contacts.Selecting(tx.Org(), &contacts.Filter{Where: where, Archived: b.Action.Scope() == contacts.Archived}, more...)
+	sql, args := contacts.Selecting(tx.Org(),
+		&contacts.Filter{Where: where, Archived: b.Action.Scope() == contacts.Archived}, more...)
 	return sql, args, nil
 }
 
-// take takes the next part away. size is 0 where none is left.
+// take removes and returns the next part. size is 0 if none is left.
 func (b *Bulk) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int64, err error) {
 	err = tx.QueryRow(ctx, `DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2
-		AND n = (SELECT n FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2 ORDER BY n LIMIT 1) RETURNING ids, size`, []any{tx.Org(), b.ID}, &ids, &size)
+		AND n = (SELECT n FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2 ORDER BY n LIMIT 1)
+		RETURNING ids, size`, []any{tx.Org(), b.ID}, &ids, &size)
 	if postgres.None(err) {
 		return nil, 0, nil
 	}
 	return ids, size, err
 }
 
-// work does the action to the contacts of a part, tells of it and counts it.
+// work applies the action to the contacts of a part, announces the changes and counts them.
 func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Bulk, ids []id.ID, size int64) error {
 	contacts.ByKeys(tx)
 	done, refused, err := w.act(ctx, tx, &b.Action, ids)
 	if err != nil {
 		return err
 	}
-	if err := contacts.TellAll(ctx, tx, done); err != nil {
+	if err := contacts.AnnounceAll(ctx, tx, done); err != nil {
 		return err
 	}
 	if err := w.Score(ctx, tx, done); err != nil {
@@ -167,12 +178,15 @@ func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Bulk, ids []id.ID,
 		return fmt.Errorf("encode errors: %w", err)
 	}
 	changed, failed := int64(len(done)), int64(len(refused))
-	tx.Queue(`UPDATE contact_bulk SET rows_changed = rows_changed + $3, rows_unchanged = rows_unchanged + $4, rows_failed = rows_failed + $5, errors = errors || $6::jsonb, updated_at = $7
+	tx.Queue(`UPDATE contact_bulk SET rows_changed = rows_changed + $3, rows_unchanged = rows_unchanged + $4,
+		rows_failed = rows_failed + $5, errors = errors || $6::jsonb, updated_at = $7
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, changed, size-changed-failed, failed, string(more), wire.Now())
 	return nil
 }
 
-func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) ([]contacts.Change, []contacts.Refused, error) {
+func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) ([]contacts.Change,
+	[]contacts.Refused, error,
+) {
 	switch a.Type {
 	case Archive:
 		done, err := contacts.ArchiveAll(ctx, tx, ids)
@@ -192,5 +206,5 @@ func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID
 	if err != nil {
 		return nil, nil, err
 	}
-	return contacts.Revise(ctx, tx, ids, a.Scope(), patch, w.Rate)
+	return contacts.BulkUpdate(ctx, tx, ids, a.Scope(), patch, w.Rate)
 }

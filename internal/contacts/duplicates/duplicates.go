@@ -1,17 +1,17 @@
-// Package duplicates finds contacts that may be the same person. It only names candidates: whether they are one is for
-// somebody to say, by a merge.
+// Package duplicates finds contacts that may be the same person. It only proposes candidates: a user decides by merging
+// them.
 //
 // # Three reasons
 //
-// email: the addresses lead to one mailbox, because what follows a plus does not count, and at Gmail neither do dots. name_company: both
-// names are equal, and the contacts belong to one company. phone: the digits are equal, seven of them at least, a
-// leading 00 and a plus being the same.
+// email: the addresses belong to one mailbox; a plus and the text after it are ignored, and at Gmail dots are ignored,
+// too. name_company: both names are equal, and the contacts belong to one company. phone: the digits are equal, with at
+// least seven digits; a leading 00 equals a plus.
 //
 // # Why a search and not a list
 //
-// Whoever writes a contact should not pay for keys that nobody may ever look at, and grouping a million contacts takes
-// seconds. So a search is asked for, a job reads all live contacts of the org once, and the list shows what it has found,
-// without those who were archived or purged since.
+// Writes of contacts should not pay for keys that may never be read, and grouping a million contacts takes seconds.
+// Therefore a caller requests a search, and a job reads all live contacts of the org once. The list shows the results
+// without contacts that have been archived or purged since.
 package duplicates
 
 import (
@@ -26,22 +26,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Bounds of a search.
+// Limits of a search.
 const (
-	maxGroups  = 10_000 // of one reason
-	maxMembers = 50     // of one group: as many as a merge takes
+	maxGroups  = 10_000 // per reason
+	maxMembers = 50     // per group, the limit of a merge
 )
 
-// reasons are, in the order in which they are shown, the key that contacts have in common; NULL where they have none.
+// reasons lists, in display order, the key expression that duplicates share. It is NULL for contacts without such a
+// key.
 var reasons = []struct{ name, key string }{
 	{"email", `CASE WHEN split_part(email_folded, '@', 2) IN ('gmail.com', 'googlemail.com')
 		THEN replace(split_part(split_part(email_folded, '@', 1), '+', 1), '.', '') || '@gmail.com'
 		ELSE split_part(split_part(email_folded, '@', 1), '+', 1) || '@' || split_part(email_folded, '@', 2) END`},
-	{"name_company", `CASE WHEN company_id IS NOT NULL THEN first_name_folded || E'\n' || last_name_folded || E'\n' || company_id END`},
-	{"phone", `(SELECT CASE WHEN length(digits) >= 7 THEN regexp_replace(digits, '^00', '') END FROM (SELECT regexp_replace(phone, '[^0-9]', '', 'g') AS digits) d)`},
+	{
+		"name_company",
+		`CASE WHEN company_id IS NOT NULL THEN first_name_folded || E'\n' || last_name_folded || E'\n' ||
+			company_id END`,
+	},
+	{
+		"phone",
+		`(SELECT CASE WHEN length(digits) >= 7 THEN regexp_replace(digits, '^00', '') END
+			FROM (SELECT regexp_replace(phone, '[^0-9]', '', 'g') AS digits) d)`,
+	},
 }
 
-// Reasons are their names, in the order of the list.
+// Reasons returns the names of the reasons, in the order of the list.
 func Reasons() (names []string) {
 	for _, r := range reasons {
 		names = append(names, r.name)
@@ -49,16 +58,17 @@ func Reasons() (names []string) {
 	return names
 }
 
-// Found are groups of contacts, by reason.
+// Found holds groups of contacts by reason.
 type Found map[string][][]id.ID
 
-// Search reads all live contacts of the org. It takes seconds for a million, and belongs in a View.
+// Search reads all live contacts of the org. It takes seconds for a million contacts and belongs in a ReadTx.
 func Search(ctx context.Context, tx *postgres.Tx) (Found, error) {
 	out := Found{}
 	for _, r := range reasons {
 		rows, err := tx.Query(ctx, `SELECT (array_agg(id ORDER BY created_at, id))[1:$2] FROM (
 				SELECT id, created_at, `+r.key+` AS k FROM contact WHERE org_id = $1 AND archived_at IS NULL) c
-			WHERE k IS NOT NULL GROUP BY k HAVING count(*) > 1 ORDER BY k COLLATE "C" LIMIT $3`, tx.Org(), maxMembers, maxGroups)
+			WHERE k IS NOT NULL GROUP BY k HAVING count(*) > 1 ORDER BY k COLLATE "C" LIMIT $3`, tx.Org(), maxMembers,
+			maxGroups)
 		if err != nil {
 			return nil, fmt.Errorf("search by %s: %w", r.name, err)
 		}
@@ -69,12 +79,13 @@ func Search(ctx context.Context, tx *postgres.Tx) (Found, error) {
 	return out, nil
 }
 
-// Ask notes that a search was asked for.
+// Ask records that a search was requested.
 func Ask(tx *postgres.Tx) {
-	tx.Queue(`INSERT INTO contact_duplicate_search (org_id, asked_at) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET asked_at = excluded.asked_at`, tx.Org(), wire.Now())
+	tx.Queue(`INSERT INTO contact_duplicate_search (org_id, asked_at) VALUES ($1, $2) ON CONFLICT (org_id) DO
+		UPDATE SET asked_at = excluded.asked_at`, tx.Org(), wire.Now())
 }
 
-// Save puts what was found in the place of what an earlier search has found.
+// Save replaces the results of the previous search.
 func (f Found) Save(tx *postgres.Tx) {
 	tx.Queue(`DELETE FROM contact_duplicate WHERE org_id = $1`, tx.Org())
 	for _, r := range reasons {
@@ -89,10 +100,13 @@ func (f Found) Save(tx *postgres.Tx) {
 				}
 			}
 			tx.Queue(`INSERT INTO contact_duplicate (org_id, reason, n, contact_ids)
-				SELECT $1, $2, n, array_agg(c ORDER BY place) FROM unnest($3::int[], $4::uuid[]) WITH ORDINALITY AS g (n, c, place) GROUP BY n`, tx.Org(), r.name, ns, ids)
+				SELECT $1, $2, n, array_agg(c ORDER BY place)
+				FROM unnest($3::int[], $4::uuid[]) WITH ORDINALITY AS g (n, c, place) GROUP BY n`, tx.Org(), r.name,
+				ns, ids)
 		}
 	}
-	tx.Queue(`INSERT INTO contact_duplicate_search (org_id, asked_at, completed_at) VALUES ($1, $2, $2) ON CONFLICT (org_id) DO UPDATE SET completed_at = excluded.completed_at`, tx.Org(), wire.Now())
+	tx.Queue(`INSERT INTO contact_duplicate_search (org_id, asked_at, completed_at) VALUES ($1, $2, $2)
+		ON CONFLICT (org_id) DO UPDATE SET completed_at = excluded.completed_at`, tx.Org(), wire.Now())
 }
 
 // Candidate is one contact of a group.
@@ -106,31 +120,36 @@ type Candidate struct {
 	CreatedAt wire.Time `json:"created_at" format:"date-time"`
 }
 
-// Group are contacts that may be one person, oldest first.
+// Group is a set of contacts that may be one person, oldest first.
 type Group struct {
 	Reason   string      `json:"reason" enum:"email,name_company,phone"`
 	Contacts []Candidate `json:"contacts"`
 	place    Place
 }
 
-// Place is where a group stands in the list.
+// Place is the position of a group in the list.
 type Place struct {
 	Reason string `json:"r"`
 	N      int    `json:"n"`
 }
 
-// Place is g's.
+// Place returns the position of g.
 func (g *Group) Place() Place { return g.place }
 
-// List answers at most limit groups of a reason, of any with "", after a place. A group of which fewer than two are left is not
-// shown, so that a page may be shorter than its limit; next is where to go on, nil at the end.
-func List(ctx context.Context, tx *postgres.Tx, reason string, after *Place, limit int) (groups []Group, next *Place, err error) {
+// List returns at most limit groups of a reason, or of all reasons for "", after a position. Groups with fewer than two
+// remaining contacts are omitted, so a page may be shorter than limit. next is the position to continue from, or nil at
+// the end.
+func List(ctx context.Context, tx *postgres.Tx, reason string, after *Place, limit int) (groups []Group, next *Place,
+	err error,
+) {
 	from := Place{N: -1}
 	if after != nil {
 		from = *after
 	}
-	rows, err := tx.Query(ctx, `SELECT d.reason, d.n, c.id, c.email, c.first_name, c.last_name, c.phone, c.company_id, c.created_at
-		FROM (SELECT * FROM contact_duplicate WHERE org_id = $1 AND ($2 = '' OR reason = $2) AND (reason, n) > ($3, $4) ORDER BY reason, n LIMIT $5) d
+	rows, err := tx.Query(ctx,
+		`SELECT d.reason, d.n, c.id, c.email, c.first_name, c.last_name, c.phone, c.company_id, c.created_at
+		FROM (SELECT * FROM contact_duplicate WHERE org_id = $1 AND ($2 = '' OR reason = $2)
+		AND (reason, n) > ($3, $4) ORDER BY reason, n LIMIT $5) d
 		LEFT JOIN contact c ON c.org_id = $1 AND c.id = ANY (d.contact_ids) AND c.archived_at IS NULL
 		ORDER BY d.reason, d.n, c.created_at, c.id`, tx.Org(), reason, from.Reason, from.N, limit+1)
 	if err != nil {
@@ -145,16 +164,19 @@ func List(ctx context.Context, tx *postgres.Tx, reason string, after *Place, lim
 			created                *wire.Time
 		}
 	)
-	_, err = pgx.ForEachRow(rows, []any{&at.Reason, &at.N, &one.id, &one.email, &one.first, &one.last, &one.ph, &one.company, &one.created}, func() error {
-		if len(groups) == 0 || groups[len(groups)-1].place != at {
-			groups = append(groups, Group{Reason: at.Reason, Contacts: []Candidate{}, place: at})
-		}
-		if one.id != nil {
-			g := &groups[len(groups)-1]
-			g.Contacts = append(g.Contacts, Candidate{*one.id, *one.email, *one.first, *one.last, one.ph, one.company, *one.created})
-		}
-		return nil
-	})
+	_, err = pgx.ForEachRow(rows,
+		[]any{&at.Reason, &at.N, &one.id, &one.email, &one.first, &one.last, &one.ph, &one.company, &one.created},
+		func() error {
+			if len(groups) == 0 || groups[len(groups)-1].place != at {
+				groups = append(groups, Group{Reason: at.Reason, Contacts: []Candidate{}, place: at})
+			}
+			if one.id != nil {
+				g := &groups[len(groups)-1]
+				g.Contacts = append(g.Contacts,
+					Candidate{*one.id, *one.email, *one.first, *one.last, one.ph, one.company, *one.created})
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list duplicates: %w", err)
 	}
@@ -165,16 +187,18 @@ func List(ctx context.Context, tx *postgres.Tx, reason string, after *Place, lim
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Contacts) < 2 }), next, nil
 }
 
-// Searched is when the last search was asked for, and when the last one ended that did; nil for never.
+// Searched returns when the last search was requested and when the last completed search ended, or nil for never.
 func Searched(ctx context.Context, tx *postgres.Tx) (asked, completed *wire.Time, err error) {
-	err = tx.QueryRow(ctx, `SELECT asked_at, completed_at FROM contact_duplicate_search WHERE org_id = $1`, []any{tx.Org()}, &asked, &completed)
+	err = tx.QueryRow(ctx, `SELECT asked_at, completed_at FROM contact_duplicate_search WHERE org_id = $1`,
+		[]any{tx.Org()}, &asked, &completed)
 	if err != nil && !postgres.None(err) {
 		return nil, nil, fmt.Errorf("read search: %w", err)
 	}
 	return asked, completed, nil
 }
 
-// Erase queues what takes a contact out of what was found.
+// Erase queues the removal of a contact from the search results.
 func Erase(tx *postgres.Tx, contact id.ID) {
-	tx.Queue(`UPDATE contact_duplicate SET contact_ids = array_remove(contact_ids, $2) WHERE org_id = $1 AND $2 = ANY (contact_ids)`, tx.Org(), contact)
+	tx.Queue(`UPDATE contact_duplicate SET contact_ids = array_remove(contact_ids, $2) WHERE org_id = $1
+		AND $2 = ANY (contact_ids)`, tx.Org(), contact)
 }

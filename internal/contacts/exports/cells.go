@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 )
 
-// JoinKeys is the cell of tags or segments: separated by semicolons, or a JSON array where that would not be read back.
-// SplitKeys reads both, and bars between them.
+// JoinKeys formats tags or segments as one cell: separated by semicolons, or as a JSON array if the separated form
+// would not parse back. SplitKeys reads both forms, and also keys separated by vertical bars.
 func JoinKeys(keys []string) string {
 	joined := strings.Join(keys, ";")
 	back := SplitKeys(joined)
@@ -20,11 +20,11 @@ func JoinKeys(keys []string) string {
 	if same || len(keys) == 0 {
 		return joined
 	}
-	b, _ := json.Marshal(keys) // texts always encode
+	b, _ := json.Marshal(keys) // strings always encode
 	return string(b)
 }
 
-// SplitKeys reads a cell of tags or segments; blank ones between separators are none.
+// SplitKeys parses a cell of tags or segments. It skips blank elements.
 func SplitKeys(cell string) []string {
 	var list []string
 	if strings.HasPrefix(cell, "[") && json.Unmarshal([]byte(cell), &list) == nil && list != nil {
@@ -41,7 +41,7 @@ func SplitKeys(cell string) []string {
 
 const attribute = "attributes."
 
-// cell is what a field of c is in a CSV.
+// cell formats a field of c for CSV.
 func cell(c *contacts.Contact, field string) string {
 	text := func(s *string) string {
 		if s == nil {
@@ -103,7 +103,7 @@ func cell(c *contacts.Contact, field string) string {
 	return ""
 }
 
-// value is what a field of c is in NDJSON.
+// value returns a field of c for NDJSON.
 func value(c *contacts.Contact, field string) any {
 	switch field {
 	case "id":

@@ -1,15 +1,16 @@
-// Package exports writes contacts out: a file is made by steps, kept in the database in parts, and read by whoever has
-// the link.
+// Package exports writes contacts to files. A file is built in steps, stored in the database in parts, and can be
+// downloaded with a signed link.
 //
-// # The way of a file
+// # How a file is built
 //
-// Start writes an export down. Step adds the next part in the caller's transaction: so many contacts after the last, in
-// the order of creation. It holds the export's row, so that two runs of the job write two parts. Every contact that fits
-// at the time of its step and existed before the export is in the file once: the place in the order of creation never
-// changes. There is no one moment that the whole file shows; that would hold back the vacuum for as long as it takes.
+// Start stores an export. Each Step appends the next part in the caller's transaction: a fixed number of contacts after
+// the last one, in the order of creation. Step locks the export's row, so that two runs of the job write two different
+// parts. The file contains every contact exactly once that existed before the export and matches at the time of its
+// step, because the position in the order of creation never changes. The file is not a snapshot of one moment: that
+// would hold back vacuum for the whole run.
 //
 // # Cells
 //
-// The cells of a CSV are written by package sheet, so that no spreadsheet takes one for a formula. An import reads what
-// was written: a CSV that is imported again changes nothing. NDJSON has values as they are.
+// Package sheet writes the cells of a CSV, so that no spreadsheet interprets one as a formula. Imports read the same
+// format: importing an exported CSV changes nothing. NDJSON contains the values unchanged.
 package exports

@@ -10,18 +10,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// Link says which file of an org a link leads to. Whoever has it may read the file until it ends, without a credential.
+// Link identifies a file of an org. Anyone with the link may read the file until the link expires, without a
+// credential.
 type Link struct {
 	Kind byte
 	Org  id.ID
 	ID   id.ID
-	Ends time.Time // filled in by Sign and ParseLink
+	Ends time.Time // set by Sign and ParseLink
 }
 
-// FileLink is the kind of a link to an export's file.
+// FileLink is the kind of links to an export's file.
 const FileLink = 'f'
 
-// A link ends with an hour, so that the same file has the same link for a while, and is good for one hour at least.
+// linkTime is the minimum validity of a link. A link expires on the full hour, so that one file keeps one link for a
+// while.
 const linkTime = time.Hour
 
 const (
@@ -29,7 +31,7 @@ const (
 	linkSize = linkBody + sha256.Size
 )
 
-// Sign is the token of a link, for a path; key is the file's own.
+// Sign returns the signed token of l for a URL path. key is the key of the file.
 func Sign(l Link, key []byte, now time.Time) string {
 	ends := now.Truncate(linkTime).Add(2 * linkTime)
 	b := append([]byte{l.Kind}, l.Org[:]...)
@@ -43,13 +45,13 @@ func mac(b, key []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Signed is a token that says where it leads and is not believed yet.
+// Signed is a parsed token with a signature that is not verified yet.
 type Signed struct {
 	Link
 	body, mac []byte
 }
 
-// ParseLink reads a token; false where it cannot be one.
+// ParseLink parses a token. It returns false if the token is malformed.
 func ParseLink(token string) (*Signed, bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) != linkSize {
@@ -63,5 +65,5 @@ func ParseLink(token string) (*Signed, bool) {
 	return s, true
 }
 
-// Good tells whether the file's key has signed it.
+// Good reports whether the token is signed with key, the key of the file.
 func (s *Signed) Good(key []byte) bool { return hmac.Equal(s.mac, mac(s.body, key)) }

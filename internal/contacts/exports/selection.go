@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// selection is which contacts are in the file. The filter is read anew at each step: what it says of custom fields
-// follows their definitions.
+// selection returns the filter of the contacts in the file. The filter is parsed again at each step, because its
+// meaning depends on the current definitions of custom fields.
 func (e *Export) selection(ctx context.Context, tx *postgres.Tx) (*contacts.Filter, error) {
 	f := &contacts.Filter{Archived: e.Archived}
 	if string(e.Filter) == "null" {

@@ -17,18 +17,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// partRows is how many contacts a step adds.
+// partRows is the number of contacts per step.
 const partRows = 2000
 
 var errEnd = io.EOF
 
-// Work is what a step needs of those who compose it.
+// Work holds the dependencies of a step.
 type Work struct {
-	Base string // begins the links of events; without one they have none
+	Base string // URL prefix of the links in events; without it events have no links
 }
 
-// Step adds the next part to an export's file, or ends it; more says that there is another step. An export that is over,
-// or unknown, needs none.
+// Step appends the next part to an export's file, or completes it. more reports whether another step is needed. An
+// export that has ended or does not exist needs none.
 func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool, err error) {
 	e, err := one(ctx, tx, which, " FOR UPDATE")
 	switch {
@@ -56,7 +56,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	if err != nil {
 		return false, err
 	}
-	// What came into being since it was asked for is not in the file, or a busy org's would never end.
+	// The file omits contacts created after the request; otherwise the export of a busy org would never end.
 	for len(rows) > 0 && rows[len(rows)-1].CreatedAt.After(e.CreatedAt.Time) {
 		rows = rows[:len(rows)-1]
 	}
@@ -64,7 +64,8 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 		return false, err
 	}
 	if out.Len() > 0 {
-		tx.Queue(`INSERT INTO contact_export_part (org_id, export_id, part, data) VALUES ($1, $2, $3, $4)`, tx.Org(), which, e.parts, out.Bytes())
+		tx.Queue(`INSERT INTO contact_export_part (org_id, export_id, part, data) VALUES ($1, $2, $3, $4)`, tx.Org(),
+			which, e.parts, out.Bytes())
 		e.parts++
 		e.Bytes += int64(out.Len())
 	}
@@ -81,7 +82,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	return more, tx.Flush(ctx)
 }
 
-// Fail ends an export whose steps keep failing.
+// Fail ends an export after its steps have failed repeatedly.
 func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	e, err := one(ctx, tx, which, " FOR UPDATE")
 	if err != nil || e.Status != "queued" && e.Status != "running" {
@@ -96,7 +97,7 @@ func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	return nil
 }
 
-// begin settles the columns and writes the header.
+// begin determines the columns and writes the header.
 func (e *Export) begin(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
 	now := wire.Now()
 	e.Status, e.StartedAt = "running", &now
@@ -165,19 +166,25 @@ func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
 	return nil
 }
 
-// end announces that the export is over.
+// end announces that the export has ended.
 func (w Work) end(ctx context.Context, tx *postgres.Tx, e *Export, status string, why *string) error {
 	now := wire.Now()
 	e.Status, e.Error, e.CompletedAt = status, why, &now
 	if w.Base != "" {
 		e.Show(w.Base, tx.Org(), now.Time)
 	}
-	return events.Announce(ctx, tx, events.ExportCompleted{Export: events.Export{ID: e.ID, Status: status, Rows: e.Rows, DownloadURL: e.DownloadURL}})
+	return events.Announce(ctx, tx,
+		events.ExportCompleted{Export: events.Export{
+			ID: e.ID, Status: status, Rows: e.Rows,
+			DownloadURL: e.DownloadURL,
+		}})
 }
 
-// save queues what a step has moved.
+// save queues the update of the fields that a step changes.
 func (e *Export) save(tx *postgres.Tx) {
-	tx.Queue(`UPDATE contact_export SET status = $3, fields = $4, rows = $5, bytes = $6, parts = $7, after_at = $8, after_id = $9, error = $10, started_at = $11,
+	tx.Queue(`UPDATE contact_export SET status = $3, fields = $4, rows = $5, bytes = $6, parts = $7, after_at =
+		$8, after_id = $9, error = $10, started_at = $11,
 		completed_at = $12, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), e.ID, e.Status, e.Fields, e.Rows, e.Bytes, e.parts, e.afterAt, e.afterID, e.Error, e.StartedAt, e.CompletedAt)
+		tx.Org(), e.ID, e.Status, e.Fields, e.Rows, e.Bytes, e.parts, e.afterAt, e.afterID, e.Error, e.StartedAt,
+		e.CompletedAt)
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// reader makes what a batch takes of a record's cells.
+// reader converts the cells of a record to a row of a batch.
 type reader struct {
 	columns []Column
 	types   map[string]contacts.Type // of custom fields, by key
 }
 
-// upsert is the row that the cells ask for. A blank cell leaves its field alone.
+// upsert returns the row for the cells. A blank cell leaves its field unchanged.
 func (r *reader) upsert(cells []string) contacts.Upsert {
 	var u contacts.Upsert
 	for i := range r.columns {
@@ -71,7 +71,7 @@ func (r *reader) set(u *contacts.Upsert, field, cell string) {
 	}
 }
 
-// value is what a cell says to a field of type t. What does not fit stays a text, so that the batch refuses it.
+// value converts a cell for a field of type t. A cell that does not parse stays a string, so that the batch refuses it.
 func value(t contacts.Type, cell string) any {
 	word := strings.TrimSpace(cell)
 	switch t {
@@ -93,7 +93,7 @@ func value(t contacts.Type, cell string) any {
 	return cell
 }
 
-// number reads a JSON number: no leading zeros, no sign but minus, so that a postal code is none.
+// number parses a JSON number: no leading zeros and no sign but minus, so that a postal code does not become a number.
 func number(s string) (float64, bool) {
 	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
 		return 0, false
@@ -102,7 +102,7 @@ func number(s string) (float64, bool) {
 	return n, err == nil && math.Abs(n) <= 1<<53
 }
 
-// guessed is the type that fits all values of a column seen so far.
+// guessed tracks which types fit all values of a column so far.
 type guessed struct{ some, notNumber, notBoolean, notDate bool }
 
 func (g *guessed) see(cell string) {

@@ -1,26 +1,27 @@
-// Package imports brings files of contacts in: a CSV is taken as it arrives, worked by steps, and can be undone.
+// Package imports imports files of contacts. A CSV is staged while it is uploaded, processed in steps, and can be
+// undone.
 //
-// # The way of a file
+// # How a file is processed
 //
-// Stage reads the file from the wire and keeps its records in blocks, each in a transaction of its own: a transaction
-// that was open for as long as an upload takes would hold back the event feed of everybody. What it needs of memory
-// does not grow with the file. A file that breaks off leaves blocks that Drop, or the hourly retention, takes away.
-// Queue makes an import of what was staged.
+// Stage reads the upload and stores its records in blocks, each in its own transaction: a transaction that stays open
+// for the whole upload would hold back the event feeds of all orgs. Its memory use does not grow with the file. An
+// upload that breaks off leaves blocks, which Drop or the hourly retention removes. Queue creates an import from a
+// staged file.
 //
-// Step works one block in the caller's transaction: it holds the import's row, so that two runs of the job work two
-// blocks and never one twice, and a killed one leaves nothing. A record passes exactly the rules of the API's batch,
-// of which Step is another caller.
+// Step processes one block in the caller's transaction. It locks the import's row, so that two runs of the job process
+// two different blocks, and a killed step is rolled back. Records pass exactly the rules of the API's batch endpoint:
+// Step calls the same code.
 //
 // # Rows
 //
-// Rows are applied in the order of the file, so of two rows about one contact the later one has the last word, field by
-// field; the second counts as repeated, beside what it came to. A blank cell leaves its field as it is. A contact is
-// found by its address, or by its id where a column is mapped to id.
+// Rows are applied in file order. If two rows match one contact, the later one wins, field by field; it counts as
+// repeated in addition to its own outcome. A blank cell leaves its field unchanged. A contact is matched by its
+// address, or by its id if a column is mapped to id.
 //
 // # Undo
 //
-// For each contact the import keeps what it was before and which edit the import left. UndoStep archives what was
-// created and gives back what was changed, to the byte, where nobody has edited the contact since; the rest is left and
-// counted. Custom fields that the import defined go with it unless a live contact uses them. After 30 days the
-// memory of an import is thrown away.
+// For each contact the import stores its previous state and the edit that the import left. UndoStep archives the
+// created contacts and restores the changed ones, byte for byte, unless they have been edited since; it leaves and
+// counts those. Custom fields that the import defined are removed unless a live contact uses them. The undo data of an
+// import is deleted after 30 days.
 package imports

@@ -12,22 +12,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// A contact that several rows are about has one effect: what it was before the first that changed it, and the edit that
-// the last one left. Where others have edited it between two of the import's own changes, no edit is the import's.
+// rememberSQL upserts effects. A contact that several rows match has one effect: its state before the first change, and
+// the edit after the last one. If someone else edited it between two changes of the import, the effect has no edit and
+// is not undone.
 const rememberSQL = `
 INSERT INTO contact_import_effect AS e (org_id, import_id, contact_id, act, was_edit, edit, before, after, email_folded)
 SELECT $1, $2, u.contact, u.act, u.was, u.edit, u.before::jsonb, u.after::jsonb, u.email
-FROM unnest($3::uuid[], $4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[]) AS u (contact, act, was, edit, before, after, email)
+FROM unnest($3::uuid[], $4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[]) AS u (contact, act,
+was, edit, before, after, email)
 ON CONFLICT (org_id, import_id, contact_id) DO UPDATE SET
 	act = CASE e.act WHEN 'unchanged' THEN excluded.act ELSE e.act END,
 	was_edit = CASE e.act WHEN 'unchanged' THEN excluded.was_edit ELSE e.was_edit END,
 	before = CASE e.act WHEN 'unchanged' THEN excluded.before ELSE e.before END,
-	edit = CASE WHEN excluded.act = 'unchanged' THEN e.edit WHEN e.act <> 'unchanged' AND excluded.was_edit <> e.edit THEN -1 ELSE excluded.edit END,
+	edit = CASE WHEN excluded.act = 'unchanged' THEN e.edit WHEN e.act <> 'unchanged'
+	AND excluded.was_edit <> e.edit THEN -1 ELSE excluded.edit END,
 	after = coalesce(excluded.after, e.after), email_folded = coalesce(excluded.email_folded, e.email_folded)
 RETURNING xmax = 0`
 
-// remember keeps what the rows did to each contact, and counts those that were about one that the import has met.
-func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []contacts.Outcome, made, changed []contacts.Change) error {
+// remember stores the effects of the rows on each contact, and counts the rows that match a contact which an earlier
+// row of the import matched.
+func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []contacts.Outcome,
+	made, changed []contacts.Change,
+) error {
 	var (
 		ids                  []id.ID
 		acts                 []string
@@ -49,7 +55,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 		*at = &s
 		return nil
 	}
-	note := func(ch *contacts.Change) error { // of a dry run
+	note := func(ch *contacts.Change) error { // for a dry run
 		if !i.DryRun {
 			return nil
 		}
@@ -65,7 +71,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 	}
 	for n := range changed {
 		add(changed[n].ID, contacts.Updated, changed[n].Edit-1, changed[n].Edit)
-		was := *changed[n].Before() // its dynamic segments are nobody's to give back
+		was := *changed[n].Before() // an undo does not restore dynamic segments
 		was.Segment = changed[n].StaticOf(was.Segment)
 		if err := image(&was, &before[len(ids)-1]); err != nil {
 			return err
@@ -88,7 +94,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 	}
 	rows, err := tx.Query(ctx, rememberSQL, tx.Org(), i.ID, ids, acts, from, edits, before, after, email)
 	if err != nil {
-		return fmt.Errorf("keep effects: %w", err)
+		return fmt.Errorf("store effects: %w", err)
 	}
 	first := 0
 	var isNew bool
@@ -98,7 +104,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 		}
 		return nil
 	}); err != nil {
-		return fmt.Errorf("keep effects: %w", err)
+		return fmt.Errorf("store effects: %w", err)
 	}
 	i.RowsRepeated += worked - first
 	return nil

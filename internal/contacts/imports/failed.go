@@ -14,11 +14,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
-// failedRows is how many failed rows are read at a time.
+// failedRows is the number of failed rows per read.
 const failedRows = 500
 
-// Failed answers a reader of an import's failed rows, a CSV: row, code, detail and the columns as they were sent. It reads
-// on as it is read, each time in a transaction of its own.
+// Failed returns a function that reads an import's failed rows as CSV: row, code, detail and the columns as sent. It
+// reads in chunks, each in its own transaction.
 func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte, error) {
 	after, begun := 0, false
 	return func(ctx context.Context) ([]byte, error) {
@@ -30,11 +30,13 @@ func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte
 				names = append(names, c.Name)
 			}
 			begun = true
-			_ = w.Write(names) // a buffer takes everything
+			_ = w.Write(names) // writes to a buffer never fail
 		}
 		n := 0
-		err := db.View(ctx, org, func(tx *postgres.Tx) error {
-			rows, err := tx.Query(ctx, `SELECT row, code, detail, cells FROM contact_import_error WHERE org_id = $1 AND import_id = $2 AND row > $3 ORDER BY row LIMIT $4`,
+		err := db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+			rows, err := tx.Query(ctx,
+				`SELECT row, code, detail, cells FROM contact_import_error WHERE org_id = $1 AND import_id = $2
+					AND row > $3 ORDER BY row LIMIT $4`,
 				org, i.ID, after, failedRows)
 			if err != nil {
 				return err
@@ -59,7 +61,7 @@ func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte
 			})
 			return err
 		})
-		_ = w.Flush() // a buffer takes everything
+		_ = w.Flush() // writes to a buffer never fail
 		if err == nil && n == 0 && out.Len() == 0 {
 			err = io.EOF
 		}

@@ -17,49 +17,49 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Kept is how long an import can be undone, and its file of errors read.
+// Kept is how long an import can be undone and its error file can be read.
 const Kept = 30 * 24 * time.Hour
 
-// Import is one file and what became of it.
+// Import is an import of one file and its progress.
 type Import struct {
 	ID             id.ID              `json:"id" format:"uuid"`
 	Status         string             `json:"status" enum:"queued,running,completed,failed"`
-	DryRun         bool               `json:"dry_run" doc:"Nothing was written; the counts say what would have been"`
-	SuppressEvents bool               `json:"suppress_events" doc:"Contacts were changed without events of their own"`
+	DryRun         bool               `json:"dry_run" doc:"Nothing was written; the counts are those of a real run"`
+	SuppressEvents bool               `json:"suppress_events" doc:"Contacts were changed without individual events"`
 	FileName       *string            `json:"file_name"`
-	Mapping        map[string]*string `json:"mapping" doc:"The field of each column; null: the column is ignored"`
+	Mapping        map[string]*string `json:"mapping" doc:"The field of each column; null if the column is ignored"`
 	RowsTotal      int                `json:"rows_total" doc:"Rows below the header"`
 	RowsCreated    int                `json:"rows_created"`
 	RowsUpdated    int                `json:"rows_updated"`
 	RowsUnchanged  int                `json:"rows_unchanged"`
 	RowsFailed     int                `json:"rows_failed"`
-	RowsRepeated   int                `json:"rows_repeated" doc:"Of the rows created, updated or unchanged: those about a contact that an earlier row was about"`
-	ErrorsURL      *string            `json:"errors_url" doc:"Signed link to a CSV of the failed rows, good for at least an hour; null where none failed"`
-	Error          *string            `json:"error" doc:"Why it failed"`
+	RowsRepeated   int                `json:"rows_repeated" doc:"Successful rows about a contact that an earlier row was about"`
+	ErrorsURL      *string            `json:"errors_url" doc:"Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed"`
+	Error          *string            `json:"error" doc:"Why the import failed"`
 	CreatedAt      wire.Time          `json:"created_at" format:"date-time"`
 	StartedAt      *wire.Time         `json:"started_at" format:"date-time"`
 	CompletedAt    *wire.Time         `json:"completed_at" format:"date-time" doc:"When it was completed or failed"`
-	UndoableUntil  *wire.Time         `json:"undoable_until" format:"date-time" doc:"null where there is nothing to undo"`
+	UndoableUntil  *wire.Time         `json:"undoable_until" format:"date-time" doc:"null if there is nothing to undo"`
 
-	Undo     *Undo  `json:"-"` // nil until it is asked for
-	Computed int    `json:"-"` // the ETag's second part
+	Undo     *Undo  `json:"-"` // nil unless an undo was requested
+	Computed int    `json:"-"` // the second part of the ETag
 	Key      []byte `json:"-"` // signs links
 
 	columns []Column
 	actor   events.Origin
-	next    int // block
+	next    int // index of the next block
 	blocks  int
-	fresh   []string // custom fields that the org had not defined
-	act     string   // which are being undone
-	from    *id.ID   // of those up to it
+	fresh   []string // keys of custom fields that the org had not defined
+	act     string   // kind of the effects being undone
+	from    *id.ID   // undone up to this one
 }
 
-// Undo is how far an import's undoing is.
+// Undo is the progress of an import's undo.
 type Undo struct {
 	Status      string     `json:"status" enum:"queued,running,completed,failed"`
-	Archived    int        `json:"contacts_archived" doc:"Contacts that the import made, archived again"`
-	Restored    int        `json:"contacts_restored" doc:"Contacts that the import changed, as they were before"`
-	Left        int        `json:"contacts_left" doc:"Contacts that somebody has changed, archived or erased since, left as they are"`
+	Archived    int        `json:"contacts_archived" doc:"Created contacts that were archived again"`
+	Restored    int        `json:"contacts_restored" doc:"Changed contacts that were restored to their previous state"`
+	Left        int        `json:"contacts_left" doc:"Contacts left unchanged because they were edited, archived or erased since"`
 	CompletedAt *wire.Time `json:"completed_at" format:"date-time"`
 }
 
@@ -74,9 +74,12 @@ func scan(row pgx.CollectableRow) (Import, error) {
 		columns []byte
 		undo    *string
 	)
-	err := row.Scan(&i.ID, &i.Status, &i.DryRun, &i.SuppressEvents, &i.FileName, &columns, &i.RowsTotal, &i.RowsCreated, &i.RowsUpdated, &i.RowsUnchanged,
-		&i.RowsFailed, &i.RowsRepeated, &i.Error, &i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived, &u.Restored, &u.Left, &u.CompletedAt,
-		&i.Computed, &i.Key, &i.actor.ActorType, &i.actor.ActorID, &i.actor.RequestID, &i.next, &i.blocks, &i.fresh, &i.act, &i.from)
+	err := row.Scan(&i.ID, &i.Status, &i.DryRun, &i.SuppressEvents, &i.FileName, &columns, &i.RowsTotal,
+		&i.RowsCreated, &i.RowsUpdated, &i.RowsUnchanged,
+		&i.RowsFailed, &i.RowsRepeated, &i.Error, &i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived,
+		&u.Restored, &u.Left, &u.CompletedAt,
+		&i.Computed, &i.Key, &i.actor.ActorType, &i.actor.ActorID, &i.actor.RequestID, &i.next, &i.blocks, &i.fresh,
+		&i.act, &i.from)
 	if err == nil {
 		err = json.Unmarshal(columns, &i.columns)
 	}
@@ -98,7 +101,7 @@ func scan(row pgx.CollectableRow) (Import, error) {
 	return i, nil
 }
 
-// Show fills in the links to i's files: base is the address that they begin with.
+// Show sets the links to i's files. base is the URL prefix of the links.
 func (i *Import) Show(base string, org id.ID, now time.Time) {
 	if i.ErrorsURL = nil; i.RowsFailed > 0 && now.Before(i.CreatedAt.Add(Kept)) {
 		link := base + exports.Sign(exports.Link{Kind: ErrorsLink, Org: org, ID: i.ID}, i.Key, now)
@@ -106,13 +109,15 @@ func (i *Import) Show(base string, org id.ID, now time.Time) {
 	}
 }
 
-// ErrorsLink is the kind of a link to an import's file of errors.
+// ErrorsLink is the kind of links to an import's error file.
 const ErrorsLink = 'e'
 
 func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such import.") }
 
 func one(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Import, error) {
-	rows, err := tx.Query(ctx, `SELECT `+importColumns+` FROM contact_import WHERE org_id = $1 AND id = $2 AND status <> 'uploading'`+lock, tx.Org(), i)
+	rows, err := tx.Query(ctx,
+		`SELECT `+importColumns+` FROM contact_import WHERE org_id = $1 AND id = $2 AND status <> 'uploading'`+lock,
+		tx.Org(), i)
 	if err != nil {
 		return Import{}, fmt.Errorf("read import: %w", err)
 	}
@@ -123,20 +128,23 @@ func one(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Import, er
 	return found, err
 }
 
-// Get answers one import, or a not_found fault.
+// Get returns one import, or a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Import, error) { return one(ctx, tx, i, "") }
 
-// Count is how many imports there are.
+// Count returns the number of imports.
 func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
-	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_import WHERE org_id = $1 AND status <> 'uploading'`, []any{tx.Org()}, &n); err != nil {
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_import WHERE org_id = $1 AND status <> 'uploading'`,
+		[]any{tx.Org()}, &n); err != nil {
 		return 0, fmt.Errorf("count imports: %w", err)
 	}
 	return n, nil
 }
 
-// List answers at most limit imports, newest first, those older than before if it is given.
+// List returns at most limit imports, newest first, starting before the given one if before is not nil.
 func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Import, error) {
-	rows, err := tx.Query(ctx, `SELECT `+importColumns+` FROM contact_import WHERE org_id = $1 AND status <> 'uploading' AND ($2::uuid IS NULL OR id < $2)
+	rows, err := tx.Query(ctx,
+		`SELECT `+importColumns+
+			` FROM contact_import WHERE org_id = $1 AND status <> 'uploading' AND ($2::uuid IS NULL OR id < $2)
 		ORDER BY id DESC LIMIT $3`, tx.Org(), before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list imports: %w", err)
@@ -144,15 +152,15 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Imp
 	return pgx.CollectRows(rows, scan)
 }
 
-// Choices are what an import is asked for with, beside its file.
+// Choices holds the parameters of a requested import besides its file.
 type Choices struct {
-	Mapping        []byte // a JSON object; nil: columns go by their names
+	Mapping        []byte // a JSON object; nil: map columns by name
 	DryRun         bool
 	SuppressEvents bool
 }
 
-// Queue makes an import of what was staged. Whoever calls it adds the job that works it, and Drops what was staged where
-// an error comes back.
+// Queue creates an import from a staged file. The caller must enqueue its job, and must call Drop if Queue returns an
+// error.
 func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, error) {
 	if err := mapTo(s.columns, c.Mapping); err != nil {
 		return Import{}, err
@@ -161,21 +169,25 @@ func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, 
 	if err != nil {
 		return Import{}, fmt.Errorf("encode columns: %w", err)
 	}
-	n, err := tx.Exec(ctx, `UPDATE contact_import SET status = 'queued', dry_run = $3, suppress_events = $4, file_name = nullif($5, ''), columns = $6, blocks = $7, rows_total = $8
-		WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, tx.Org(), s.ID, c.DryRun, c.SuppressEvents, s.FileName, columns, s.blocks, s.rows)
+	n, err := tx.Exec(ctx,
+		`UPDATE contact_import SET status = 'queued', dry_run = $3, suppress_events = $4, file_name = nullif($5,
+			''), columns = $6, blocks = $7, rows_total = $8
+		WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, tx.Org(), s.ID, c.DryRun, c.SuppressEvents,
+		s.FileName, columns, s.blocks, s.rows)
 	if err != nil {
 		return Import{}, fmt.Errorf("queue import: %w", err)
 	}
 	if n == 0 {
-		return Import{}, fault.New(fault.Conflict, "The upload took so long that it was given up.")
+		return Import{}, fault.New(fault.Conflict, "The upload took too long and was aborted.")
 	}
 	return one(ctx, tx, s.ID, "")
 }
 
-// begin writes the row of an upload.
+// begin inserts the row of an upload.
 func begin(ctx context.Context, tx *postgres.Tx, i id.ID) {
 	by, key := events.OriginOf(ctx), make([]byte, 32)
-	_, _ = rand.Read(key) // it never fails
-	tx.Queue(`INSERT INTO contact_import (org_id, id, status, actor_type, actor_id, request_id, link_key, created_at) VALUES ($1, $2, 'uploading', $3, $4, $5, $6, $7)`,
+	_, _ = rand.Read(key) // never fails
+	tx.Queue(`INSERT INTO contact_import (org_id, id, status, actor_type, actor_id, request_id, link_key,
+		created_at) VALUES ($1, $2, 'uploading', $3, $4, $5, $6, $7)`,
 		tx.Org(), i, by.ActorType, by.ActorID, by.RequestID, key, wire.Now())
 }

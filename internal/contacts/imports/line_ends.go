@@ -2,34 +2,34 @@ package imports
 
 import "io"
 
-// lineEnds reads a CSV so that line ends inside quotes come through csv.Reader as they were sent: csv.Reader takes the CR
-// from every CRLF, so a CRLF inside quotes gets a second one. What csv.Reader refuses, lineEnds leaves as it is.
+// lineEnds passes a CSV to csv.Reader so that line ends inside quotes are preserved: csv.Reader removes the CR of every
+// CRLF, so lineEnds adds a second CR to a CRLF inside quotes. It does not change input that csv.Reader refuses.
 type lineEnds struct {
 	from  io.Reader
 	comma byte
 	state cellState
-	buf   []byte // read from from and not yet scanned
-	out   []byte // scanned and not yet handed on
-	store []byte // the memory of out
+	buf   []byte // read from from, not yet scanned
+	out   []byte // scanned, not yet returned
+	store []byte // backing memory of out
 }
 
-// cellState is where in a record the next byte is.
+// cellState is the scanner's state within a record.
 type cellState int
 
 const (
-	cellStart     cellState = iota // a quote opens the cell
+	cellStart     cellState = iota // a quote here opens the cell
 	unquoted                       // up to the next delimiter or line end
 	quoted                         // up to the next quote
-	quotedCR                       // quoted, behind a CR
-	quoteInQuoted                  // behind a quote that ends the cell or is the first of two
-	broken                         // behind a quote that is wrong, up to the line end
+	quotedCR                       // quoted, after a CR
+	quoteInQuoted                  // after a quote that closes the cell or is the first of a pair
+	broken                         // after a misplaced quote, up to the line end
 )
 
 func newLineEnds(from io.Reader, comma rune) *lineEnds {
 	return &lineEnds{from: from, comma: byte(comma)}
 }
 
-// Read hands on what was scanned.
+// Read returns scanned bytes.
 func (l *lineEnds) Read(p []byte) (int, error) {
 	if len(l.out) == 0 {
 		if l.buf == nil {
@@ -59,7 +59,7 @@ func (l *lineEnds) scan(out, b []byte) []byte {
 	return out
 }
 
-// next returns the state behind c, as csv.Reader goes on: behind a quote that is wrong it drops the rest of the line.
+// next returns the state after c, as csv.Reader has it: after a misplaced quote, csv.Reader drops the rest of the line.
 func (l *lineEnds) next(c byte) cellState {
 	inside := l.state == quoted || l.state == quotedCR
 	switch {

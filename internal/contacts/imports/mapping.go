@@ -13,39 +13,48 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
-// Column is one of a file.
+// Column is a column of a file.
 type Column struct {
 	Name  string        `json:"name"`
-	Field *string       `json:"field"` // of the contact, attributes.KEY for a custom one; nil: ignored
-	Type  contacts.Type `json:"type"`  // that fits every value of it
+	Field *string       `json:"field"` // field of the contact, attributes.KEY for a custom one; nil: ignored
+	Type  contacts.Type `json:"type"`  // fits every value of the column
 }
 
 const attribute = "attributes."
 
-// fields are those that a column can be mapped to, beside custom ones.
+// fields lists the built-in fields that a column can be mapped to.
 var fields = []string{
-	"id", "email", "first_name", "last_name", "phone", "job_title", "source", "time_zone", "company_id", "owner_id", "stage", "tag", "segment", "created_at",
+	"id", "email", "first_name", "last_name", "phone", "job_title", "source", "time_zone", "company_id", "owner_id",
+	"stage", "tag", "segment", "created_at",
 }
 
-// ignored are columns of an export that nobody may set. The id of another org's contact is nobody's here, hence it is
-// one unless a mapping says otherwise.
-var ignored = []string{"id", "lead_score", "score", "probability", "confidence", "model_version", "updated_at", "archived_at"}
+// ignored lists export columns that an import cannot set. id is ignored unless the mapping names it, because the file
+// may come from another org with unknown ids.
+var ignored = []string{
+	"id", "lead_score", "score", "probability", "confidence", "model_version", "updated_at",
+	"archived_at",
+}
 
-// aliases are usual names of columns, plain.
+// aliases maps common column names, in plain form, to fields.
 var aliases = map[string]string{
 	"e_mail": "email", "mail": "email", "email_address": "email", "e_mail_address": "email",
-	"firstname": "first_name", "given_name": "first_name", "lastname": "last_name", "surname": "last_name", "family_name": "last_name",
-	"phone_number": "phone", "telephone": "phone", "mobile": "phone", "title": "job_title", "jobtitle": "job_title", "position": "job_title",
-	"lead_source": "source", "timezone": "time_zone", "company_uuid": "company_id", "lifecycle_stage": "stage", "tags": "tag", "segments": "segment",
+	"firstname": "first_name", "given_name": "first_name", "lastname": "last_name", "surname": "last_name",
+	"family_name":  "last_name",
+	"phone_number": "phone", "telephone": "phone", "mobile": "phone", "title": "job_title", "jobtitle": "job_title",
+	"position":    "job_title",
+	"lead_source": "source", "timezone": "time_zone", "company_uuid": "company_id", "lifecycle_stage": "stage",
+	"tags": "tag", "segments": "segment",
 	"created": "created_at",
 }
 
-// plain is a column's name in lower case with underscores.
+// plain returns a column name in lower case with underscores.
 func plain(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" \t-_.", r) }), "_")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return strings.ContainsRune(" \t-_.", r)
+	}), "_")
 }
 
-// guess is the field of a column that no mapping names; nil: none.
+// guess returns the field for a column that the mapping does not name, or nil.
 func guess(name string) *string {
 	if name == "" || slices.Contains(ignored, plain(name)) {
 		return nil
@@ -68,7 +77,7 @@ func guess(name string) *string {
 	return &key
 }
 
-// header makes columns of the first record.
+// header builds the columns from the first record.
 func header(names []string) ([]Column, error) {
 	if len(names) > maxColumns {
 		return nil, wrongFile("too_many_columns", fmt.Sprintf("A file has at most %d columns.", maxColumns))
@@ -80,8 +89,10 @@ func header(names []string) ([]Column, error) {
 		} else {
 			return nil, wrongFile(badUTF8, "The header is not text in UTF-8.")
 		}
-		if strings.ContainsRune(columns[i].Name, '\r') { // as old spreadsheets write them, or a name of two lines
-			return nil, wrongFile("line_ends", "The lines of the file have to end with LF or CRLF, and no column's name has a line end.")
+		if strings.ContainsRune(columns[i].Name, '\r') { // a file with CR line ends, or a name of two lines
+			return nil,
+				wrongFile("line_ends",
+					"The lines of the file have to end with LF or CRLF, and no column's name has a line end.")
 		}
 		if name := columns[i].Name; name != "" && seen[name] {
 			return nil, wrongFile("duplicate_column", "The header names a column twice: "+name)
@@ -91,7 +102,7 @@ func header(names []string) ([]Column, error) {
 	return columns, nil
 }
 
-// columnNames returns the names that the header has.
+// columnNames returns the names of the columns.
 func columnNames(columns []Column) []string {
 	var names []string
 	for _, c := range columns {
@@ -104,19 +115,23 @@ func columnNames(columns []Column) []string {
 
 func wrongFile(code, detail string) *fault.Fault { return fault.Invalid("file", code, detail) }
 
-// mapTo decides about each column's field: as the mapping says, a JSON object of column to field or null, else by its
-// name. A mapping that names no column of the file or no field is a validation fault, and so is a file without email
-// or id.
+// mapTo sets each column's field: from the mapping, a JSON object of column to field or null, or else by the column's
+// name. A mapping with an unknown column or field is a validation fault, and so is a file without email or id.
 func mapTo(columns []Column, mapping []byte) error {
 	given := map[string]*string{}
 	if len(bytes.TrimSpace(mapping)) > 0 {
 		if err := json.Unmarshal(mapping, &given); err != nil || given == nil {
-			return fault.Invalid("mapping", "invalid_type", "The mapping is a JSON object of columns, each with a field's name or null.")
+			return fault.Invalid("mapping", "invalid_type",
+				"The mapping is a JSON object of columns, each with a field's name or null.")
 		}
 	}
 	var wrong []fault.Field
 	say := func(column, code, detail string) {
-		wrong = append(wrong, fault.Field{Pointer: "#/mapping/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(column), Code: code, Detail: detail})
+		wrong = append(wrong,
+			fault.Field{
+				Pointer: "#/mapping/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(column), Code: code,
+				Detail: detail,
+			})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		f := given[name]
@@ -127,10 +142,12 @@ func mapTo(columns []Column, mapping []byte) error {
 			continue
 		}
 		if key, is := strings.CutPrefix(*f, attribute); !is || !contacts.ValidKey(key) {
-			say(name, "unknown_field", fault.Choices("A contact has no such field.", *f, append(slices.Clone(fields), attribute+"KEY for a custom field")))
+			say(name, "unknown_field",
+				fault.Choices("A contact has no such field.", *f,
+					append(slices.Clone(fields), attribute+"KEY for a custom field")))
 		}
 	}
-	taken := map[string]bool{} // true where by the mapping
+	taken := map[string]bool{} // true if set by the mapping
 	for i := range columns {
 		c := &columns[i]
 		f, is := given[c.Name]
@@ -149,7 +166,7 @@ func mapTo(columns []Column, mapping []byte) error {
 		}
 		f := guess(c.Name)
 		if f == nil || taken[*f] {
-			continue // the mapping has another column for it
+			continue // the mapping assigns the field to another column
 		}
 		c.Field = f
 	}
@@ -163,10 +180,17 @@ func mapTo(columns []Column, mapping []byte) error {
 		}
 	}
 	if count["email"]+count["id"] == 0 {
-		wrong = append(wrong, fault.Field{Pointer: "#/mapping", Code: "required", Detail: "A column has to be mapped to email, or to id."})
+		wrong = append(wrong,
+			fault.Field{
+				Pointer: "#/mapping", Code: "required",
+				Detail: "A column has to be mapped to email, or to id.",
+			})
 	}
 	if len(wrong) > 0 {
-		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The file cannot be imported like this.", Fields: wrong[:min(len(wrong), 100)]}
+		return &fault.Fault{
+			Code: fault.ValidationFailed, Detail: "The file cannot be imported like this.",
+			Fields: wrong[:min(len(wrong), 100)],
+		}
 	}
 	return nil
 }

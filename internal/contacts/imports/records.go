@@ -16,10 +16,10 @@ import (
 const (
 	maxRecord  = 1 << 20 // bytes of one record
 	maxColumns = 500
-	peek       = 64 << 10 // how much of the file decides about its delimiter
+	peek       = 64 << 10 // bytes used to detect the delimiter
 )
 
-// What is wrong with a record as it was sent; such a one is a failed row.
+// Defects of a record. A record with a defect is a failed row.
 const (
 	badUTF8   = "invalid_utf8"
 	badNUL    = "invalid_characters"
@@ -34,22 +34,22 @@ var details = map[string]string{
 	badCount:  "The row has another number of cells than the header.",
 }
 
-// errLong ends a file in which a record, or a quoted cell that nobody closes, is longer than one may be.
+// errLong ends a file that has a record, or an unterminated quoted cell, above the size limit.
 var errLong = errors.New("a record is too long")
 
-// records reads a CSV from the wire: comma, semicolon or tab, quotes after RFC 4180, CRLF or LF, with or without a byte
-// order mark.
+// records reads an uploaded CSV: delimited by comma, semicolon or tab, with quotes as in RFC 4180, CRLF or LF, with or
+// without a byte order mark.
 type records struct {
 	csv    *csv.Reader
 	source *bounded
-	width  int // cells of the header
+	width  int // number of cells in the header
 }
 
-// bounded ends the file where a record grows too long, so that csv.Reader, which holds one record, stays small.
+// bounded ends the file if a record grows too long, which bounds the memory of csv.Reader, since it holds one record.
 type bounded struct {
 	from io.Reader
-	read int64 // bytes handed on
-	end  int64 // where the last whole record ended
+	read int64 // bytes returned
+	end  int64 // end of the last complete record
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -78,7 +78,7 @@ func newRecords(from io.Reader) (*records, error) {
 	return r, nil
 }
 
-// delimiter is the candidate that the first line has the most of, outside quotes.
+// delimiter returns the candidate that occurs most often in the first line, outside quotes.
 func delimiter(start []byte) rune {
 	quoted, counts := false, map[byte]int{}
 	for _, b := range start {
@@ -102,7 +102,7 @@ func delimiter(start []byte) rune {
 	return rune(best)
 }
 
-// header is the first record.
+// header reads the first record.
 func (r *records) header() ([]string, error) {
 	first, err := r.csv.Read()
 	if err != nil {
@@ -113,8 +113,8 @@ func (r *records) header() ([]string, error) {
 	return append([]string(nil), first...), nil
 }
 
-// next is the next record and what is wrong with it, if anything; its cells hold until the one after. io.EOF after the
-// last. Any other error is the connection's, or errLong.
+// next returns the next record, and its defect if it has one. The cells are valid until the next call. After the last
+// record the error is io.EOF; any other error is from the connection, or errLong.
 func (r *records) next() (cells []string, wrong string, err error) {
 	cells, err = r.csv.Read()
 	r.source.end = r.csv.InputOffset()
@@ -138,7 +138,7 @@ func (r *records) next() (cells []string, wrong string, err error) {
 	return cells, "", nil
 }
 
-// A block is records one after the other: what is wrong, the number of cells, the cells, each as a length and its bytes.
+// A block is a sequence of records: the defect, the number of cells, and the cells, each as a length and its bytes.
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
@@ -152,15 +152,15 @@ func appendRecord(b []byte, wrong string, cells []string) []byte {
 	return b
 }
 
-// record is one of a block.
+// record is a record of a block.
 type record struct {
 	wrong string
 	cells []string
 }
 
-var errBlock = errors.New("a block is not whole")
+var errBlock = errors.New("the block is truncated")
 
-// block reads the records of a block.
+// block decodes the records of a block.
 func block(b []byte) (all []record, err error) {
 	for text := string(b); text != ""; {
 		var r record

@@ -12,13 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// A block ends with its thousandth record, or where it has grown this large.
+// A block ends at 1,000 records or at this size.
 const (
 	blockRows  = 1000
 	blockBytes = 4 << 20
 )
 
-// Staged is a file that has arrived.
+// Staged is an uploaded file.
 type Staged struct {
 	ID       id.ID
 	FileName string
@@ -27,10 +27,10 @@ type Staged struct {
 	rows     int
 }
 
-// Stage reads a file from the wire and keeps its records. What it holds in memory is one block, however large the file is.
-// A file that cannot be read as one, because it is empty, its header is not right or a record is too long, is a
-// validation fault; an error of from comes back as it is. After any error what was kept is gone, or goes within
-// hours.
+// Stage reads an uploaded file and stores its records. It holds one block in memory, whatever the file's size. A file
+// that cannot be read, because it is empty, its header is invalid or a record is too long, is a validation fault. An
+// error of from is returned unchanged. After any error the stored blocks are deleted, at the latest by the retention
+// within hours.
 func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *Staged, err error) {
 	in, err := newRecords(from)
 	if err != nil {
@@ -54,7 +54,7 @@ func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *
 	return s, nil
 }
 
-// take keeps the records below the header.
+// take stores the records below the header.
 func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *records) error {
 	types := make([]guessed, len(s.columns))
 	var data []byte
@@ -92,18 +92,19 @@ func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *recor
 
 func (s *Staged) keep(ctx context.Context, db *postgres.DB, org id.ID, data []byte) error {
 	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO contact_import_block (org_id, import_id, block, data) VALUES ($1, $2, $3, $4)`, org, s.ID, s.blocks, data)
+		tx.Queue(`INSERT INTO contact_import_block (org_id, import_id, block, data) VALUES ($1, $2, $3, $4)`, org,
+			s.ID, s.blocks, data)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep block: %w", err)
+		return fmt.Errorf("store block: %w", err)
 	}
 	s.blocks++
 	return nil
 }
 
-// Drop takes what was staged away again. It has a time of its own, because the caller's may be over; where it does not
-// come through, retention does it.
+// Drop deletes a staged file. It uses its own timeout, because the caller's context may be done. If it fails, retention
+// deletes the file.
 func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -115,7 +116,7 @@ func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
 	})
 }
 
-// unreadable is what the sender is told of an error in reading the file.
+// unreadable converts an error in reading the file to the error for the client.
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, errLong):
@@ -129,7 +130,7 @@ func unreadable(err error) error {
 	return err
 }
 
-// notCSV is the fault for a header that is no CSV; nil for any other error.
+// notCSV returns the fault for a header that is not CSV, or nil for any other error.
 func notCSV(err error) *fault.Fault {
 	if isParse(err) {
 		return wrongFile(badQuotes, details[badQuotes])

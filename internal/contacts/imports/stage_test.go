@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// endless is a file that is made while it is read, and that looks at the heap now and then.
+// endless is a file that is generated while it is read, and that samples the heap.
 type endless struct {
 	left, until int
 	line        []byte
@@ -45,7 +45,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// live is what the heap holds that somebody can still reach.
+// live returns the size of the reachable heap.
 func live() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -53,7 +53,7 @@ func live() uint64 {
 	return m.HeapAlloc
 }
 
-// TestAFileOfAnySizeNeedsTheSameMemory stages files of 8 and of 40 MiB. What either holds at its worst is a block or two.
+// TestAFileOfAnySizeNeedsTheSameMemory stages files of 8 and 40 MiB. The peak of both is one or two blocks.
 func TestAFileOfAnySizeNeedsTheSameMemory(t *testing.T) {
 	db := testkit.DB(t)
 	line := []byte("person@example.test,First,Last," + string(bytes.Repeat([]byte("x"), 200)) + "\n")

@@ -17,22 +17,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Work is what a step needs of those who compose it.
+// Work holds the dependencies of a step.
 type Work struct {
-	Rate contacts.Rate
-	// Room is how many contacts the org may still have; nil: any number.
+	Rate contacts.Scorer
+	// Room returns how many contacts the org may still create; nil means no limit.
 	Room func(context.Context, *postgres.Tx) (*contacts.Room, error)
-	// Base begins the links of events; without one they have none.
+	// Base is the URL prefix of the links in events; without it events have no links.
 	Base string
 }
 
-// Done is what a step came to.
+// Done is the result of a step.
 type Done struct {
 	More    bool
-	Changed []contacts.Change // contacts that were known before and are other now
+	Changed []contacts.Change // existing contacts that were changed
 }
 
-// Step works the next block of an import, or ends it. An import that is over, or unknown, needs no more.
+// Step processes the next block of an import, or completes it. An import that has ended or does not exist needs no
+// further step.
 func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, error) {
 	i, err := one(ctx, tx, which, " FOR UPDATE")
 	switch {
@@ -66,7 +67,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, err
 	return done, nil
 }
 
-// Fail ends an import whose steps keep failing; what they have done stays, and can be undone.
+// Fail ends an import after its steps have failed repeatedly. Completed steps are kept and can be undone.
 func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	i, err := one(ctx, tx, which, " FOR UPDATE")
 	if err != nil || i.Status != "queued" && i.Status != "running" {
@@ -81,7 +82,7 @@ func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	return nil
 }
 
-// types are the types of the custom fields that columns are mapped to, those that the org has defined.
+// types returns the types of the defined custom fields that columns are mapped to.
 func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contacts.Type, error) {
 	keys := []string{}
 	for _, c := range i.columns {
@@ -93,7 +94,9 @@ func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contact
 	if len(keys) == 0 {
 		return types, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT key, type FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[]) AND archived_at IS NULL`, tx.Org(), keys)
+	rows, err := tx.Query(ctx,
+		`SELECT key, type FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[]) AND archived_at IS NULL`,
+		tx.Org(), keys)
 	if err != nil {
 		return nil, fmt.Errorf("read fields: %w", err)
 	}
@@ -102,7 +105,7 @@ func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contact
 	return types, err
 }
 
-// begin notes what the import finds.
+// begin records which custom fields the org lacked before the import.
 func (i *Import) begin(types map[string]contacts.Type) {
 	now := wire.Now()
 	i.Status, i.StartedAt, i.fresh = "running", &now, []string{}
@@ -116,14 +119,17 @@ func (i *Import) begin(types map[string]contacts.Type) {
 	}
 }
 
-// save queues what a step has moved.
+// save queues the update of the fields that a step changes.
 func (i *Import) save(tx *postgres.Tx) {
-	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6, rows_unchanged = $7, rows_failed = $8,
-		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated, i.Error, i.StartedAt, i.CompletedAt, i.fresh)
+	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6,
+		rows_unchanged = $7, rows_failed = $8,
+		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, computed =
+		computed + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated,
+		i.Error, i.StartedAt, i.CompletedAt, i.fresh)
 }
 
-// end announces that the import is over.
+// end announces that the import has ended.
 func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string, why *string) error {
 	now := wire.Now()
 	i.Status, i.Error, i.CompletedAt = status, why, &now
@@ -131,26 +137,29 @@ func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string
 		i.Show(w.Base, tx.Org(), now.Time)
 	}
 	return events.Announce(ctx, tx, events.ImportCompleted{Import: events.Import{
-		ID: i.ID, Status: status, DryRun: i.DryRun, RowsTotal: i.RowsTotal, RowsCreated: i.RowsCreated, RowsUpdated: i.RowsUpdated,
+		ID: i.ID, Status: status, DryRun: i.DryRun, RowsTotal: i.RowsTotal, RowsCreated: i.RowsCreated,
+		RowsUpdated:   i.RowsUpdated,
 		RowsUnchanged: i.RowsUnchanged, RowsFailed: i.RowsFailed, RowsRepeated: i.RowsRepeated, ErrorsURL: i.ErrorsURL,
 	}})
 }
 
-// block works the import's next block.
+// block processes the import's next block.
 func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[string]contacts.Type) (Done, error) {
 	var data []byte
-	if err := tx.QueryRow(ctx, `SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, []any{tx.Org(), i.ID, i.next}, &data); err != nil {
+	if err := tx.QueryRow(ctx,
+		`SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`,
+		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
 		return Done{}, fmt.Errorf("read: %w", err)
 	}
 	all, err := block(data)
 	if err != nil {
 		return Done{}, err
 	}
-	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + 2 // the header is row 1
+	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + 2 // row 1 is the header
 	how, cells := i.reading(types)
 	var failed failures
 	var rows []contacts.Upsert
-	var places []int // of rows in all
+	var places []int // indexes into all rows
 	for n := range all {
 		if r := &all[n]; r.wrong != "" {
 			failed.add(first+n, r.wrong, details[r.wrong], r.cells)
@@ -191,7 +200,8 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	if err := i.remember(ctx, tx, outcomes, made, changed); err != nil {
 		return Done{}, err
 	}
-	tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, tx.Org(), i.ID, i.next)
+	tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, tx.Org(), i.ID,
+		i.next)
 	if i.DryRun {
 		return Done{}, nil
 	}
@@ -199,7 +209,7 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
 }
 
-// reading is how the import's cells are read, and how its rows are upserted.
+// reading returns the batch options and the cell reader for the import.
 func (i *Import) reading(types map[string]contacts.Type) (contacts.Batch, *reader) {
 	how := contacts.Batch{Types: map[string]contacts.Type{}, Plain: true, Dry: i.DryRun}
 	r := &reader{columns: i.columns, types: types}
@@ -214,7 +224,7 @@ func (i *Import) reading(types map[string]contacts.Type) (contacts.Batch, *reade
 	return how, r
 }
 
-// tell announces each contact once, as one request that made and changed them would, all by one statement.
+// tell announces each contact once, as a single request would, with one statement for all events.
 func (i *Import) tell(ctx context.Context, tx *postgres.Tx, made, changed []contacts.Change) error {
 	if i.SuppressEvents {
 		return nil
@@ -229,7 +239,7 @@ func (i *Import) tell(ctx context.Context, tx *postgres.Tx, made, changed []cont
 	return events.AnnounceAll(ctx, tx, all)
 }
 
-// reason is a fault as an error file tells it: the first code, and every place with what is wrong there.
+// reason formats a fault for the error file: the first code, and the detail of every invalid field.
 func reason(f *fault.Fault) (code, detail string) {
 	if f == nil {
 		return string(fault.Internal), ""
@@ -244,7 +254,7 @@ func reason(f *fault.Fault) (code, detail string) {
 	return f.Fields[0].Code, strings.Join(parts, " ")
 }
 
-// failures are failed rows in the making.
+// failures collects failed rows.
 type failures struct {
 	rows          []int
 	codes, detail []string
@@ -259,12 +269,13 @@ func (f *failures) add(row int, code, detail string, cells []string) {
 func (f *failures) keep(tx *postgres.Tx, i id.ID) {
 	if len(f.rows) > 0 {
 		tx.Queue(`INSERT INTO contact_import_error (org_id, import_id, row, code, detail, cells)
-			SELECT $1, $2, u.row, u.code, u.detail, u.cells FROM unnest($3::int[], $4::text[], $5::text[], $6::bytea[]) AS u (row, code, detail, cells)`,
+			SELECT $1, $2, u.row, u.code, u.detail, u.cells
+			FROM unnest($3::int[], $4::text[], $5::text[], $6::bytea[]) AS u (row, code, detail, cells)`,
 			tx.Org(), i, f.rows, f.codes, f.detail, f.cells)
 	}
 }
 
-// pretend brings in what earlier rows of a dry run would have made of contacts.
+// pretend loads the state in which earlier rows of a dry run would have left contacts.
 func (i *Import) pretend(ctx context.Context, tx *postgres.Tx, how *contacts.Batch, rows []contacts.Upsert) error {
 	if how.Room != nil {
 		how.Room.Left -= int64(i.RowsCreated)
@@ -279,8 +290,11 @@ func (i *Import) pretend(ctx context.Context, tx *postgres.Tx, how *contacts.Bat
 			ids = append(ids, given)
 		}
 	}
-	found, err := tx.Query(ctx, `SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2 AND email_folded = ANY ($3::text[])
-		UNION ALL SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2 AND contact_id = ANY ($4::uuid[]) AND email_folded <> ALL ($3::text[])`,
+	found, err := tx.Query(ctx,
+		`SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2
+			AND email_folded = ANY ($3::text[])
+		UNION ALL SELECT after FROM contact_import_effect WHERE org_id = $1 AND import_id = $2
+		AND contact_id = ANY ($4::uuid[]) AND email_folded <> ALL ($3::text[])`,
 		tx.Org(), i.ID, slices.Clip(append([]string{}, emails...)), ids)
 	if err != nil {
 		return fmt.Errorf("read effects: %w", err)

@@ -16,11 +16,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// undoRows is how many contacts a step undoes.
+// undoRows is the number of contacts per undo step.
 const undoRows = 500
 
-// Undoing asks for the undoing of an import; whoever calls it adds the job where started is true. Of an import whose
-// undoing has begun nothing changes. One that is not over, changed nothing or is older than Kept is a conflict.
+// Undoing starts the undo of an import. The caller must enqueue its job if started is true. If the undo has begun
+// already, nothing changes. An import that is still running, changed nothing or is older than Kept is a conflict.
 func Undoing(ctx context.Context, tx *postgres.Tx, which id.ID) (i Import, started bool, err error) {
 	if i, err = one(ctx, tx, which, " FOR UPDATE"); err != nil {
 		return i, false, err
@@ -29,13 +29,15 @@ func Undoing(ctx context.Context, tx *postgres.Tx, which id.ID) (i Import, start
 	case i.Undo != nil && i.Undo.Status != "failed":
 		return i, false, nil
 	case i.Status != "completed" && i.Status != "failed":
-		return i, false, fault.New(fault.Conflict, "The import is not over.")
+		return i, false, fault.New(fault.Conflict, "The import has not ended yet.")
 	case i.DryRun:
 		return i, false, fault.New(fault.Conflict, "A dry run has changed nothing.")
 	case time.Since(i.CreatedAt.Time) > Kept:
 		return i, false, fault.New(fault.Conflict, "An import can be undone for 30 days.")
 	}
-	tx.Queue(`UPDATE contact_import SET undo_status = 'queued', computed = computed + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), which)
+	tx.Queue(
+		`UPDATE contact_import SET undo_status = 'queued', computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), which)
 	if i.Undo == nil {
 		i.Undo = &Undo{}
 	}
@@ -43,19 +45,20 @@ func Undoing(ctx context.Context, tx *postgres.Tx, which id.ID) (i Import, start
 	return i, true, nil
 }
 
-// effect is what the import did to one contact.
+// effect is the effect of the import on one contact.
 type effect struct {
 	Contact id.ID
 	Edit    int
 	Before  []byte
 }
 
-// UndoStep undoes the import for the next contacts, those that it made first, so that an address that one of them has
-// is free again when it is given back.
+// UndoStep undoes the import for the next contacts. Created contacts come first, so that their addresses are free again
+// before changed contacts get them back.
 func (w Work) UndoStep(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, error) {
 	i, err := one(ctx, tx, which, " FOR UPDATE")
 	switch {
-	case fault.Is(err, fault.NotFound), err == nil && (i.Undo == nil || i.Undo.Status != "queued" && i.Undo.Status != "running"):
+	case fault.Is(err, fault.NotFound),
+		err == nil && (i.Undo == nil || i.Undo.Status != "queued" && i.Undo.Status != "running"):
 		return Done{}, nil
 	case err != nil:
 		return Done{}, err
@@ -63,7 +66,8 @@ func (w Work) UndoStep(ctx context.Context, tx *postgres.Tx, which id.ID) (Done,
 	ctx = events.WithOrigin(ctx, i.actor)
 	contacts.ByKeys(tx)
 	rows, err := tx.Query(ctx, `SELECT contact_id, edit, before FROM contact_import_effect
-		WHERE org_id = $1 AND import_id = $2 AND act = $3 AND ($4::uuid IS NULL OR contact_id > $4) ORDER BY contact_id LIMIT $5`, tx.Org(), which, i.act, i.from, undoRows)
+		WHERE org_id = $1 AND import_id = $2 AND act = $3 AND ($4::uuid IS NULL OR contact_id > $4)
+		ORDER BY contact_id LIMIT $5`, tx.Org(), which, i.act, i.from, undoRows)
 	if err != nil {
 		return Done{}, fmt.Errorf("read effects: %w", err)
 	}
@@ -91,19 +95,23 @@ func (w Work) UndoStep(ctx context.Context, tx *postgres.Tx, which id.ID) (Done,
 			return Done{}, err
 		}
 	}
-	tx.Queue(`UPDATE contact_import SET undo_status = $3, undo_act = $4, undo_from = $5, undo_archived = $6, undo_restored = $7, undo_left = $8, undo_at = $9,
+	tx.Queue(`UPDATE contact_import SET undo_status = $3, undo_act = $4, undo_from = $5, undo_archived = $6,
+		undo_restored = $7, undo_left = $8, undo_at = $9,
 		computed = computed + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), which, i.Undo.Status, i.act, i.from, i.Undo.Archived, i.Undo.Restored, i.Undo.Left, i.Undo.CompletedAt)
+		tx.Org(), which, i.Undo.Status, i.act, i.from, i.Undo.Archived, i.Undo.Restored, i.Undo.Left,
+		i.Undo.CompletedAt)
 	return Done{More: i.Undo.CompletedAt == nil}, nil
 }
 
-// FailUndo ends an undoing whose steps keep failing. It may be asked for again.
+// FailUndo ends an undo after its steps have failed repeatedly. The undo may be requested again.
 func FailUndo(ctx context.Context, tx *postgres.Tx, which id.ID) error {
-	_, err := tx.Exec(ctx, `UPDATE contact_import SET undo_status = 'failed', computed = computed + 1 WHERE org_id = $1 AND id = $2 AND undo_status IN ('queued', 'running')`, tx.Org(), which)
+	_, err := tx.Exec(ctx,
+		`UPDATE contact_import SET undo_status = 'failed', computed = computed + 1 WHERE org_id = $1 AND id = $2
+			AND undo_status IN ('queued', 'running')`, tx.Org(), which)
 	return err
 }
 
-// revert undoes the effects on contacts that are as the import left them.
+// revert undoes the effects on contacts that still have the edit which the import left.
 func (i *Import) revert(ctx context.Context, tx *postgres.Tx, effects []effect) ([]contacts.Change, error) {
 	ids, edits, before := make([]id.ID, len(effects)), map[id.ID]int{}, map[id.ID][]byte{}
 	for n, e := range effects {
@@ -138,8 +146,10 @@ func (i *Import) revert(ctx context.Context, tx *postgres.Tx, effects []effect) 
 	return changed, tx.Flush(ctx)
 }
 
-// images pairs the rows with what they were. One whose address another has meanwhile is left out.
-func (i *Import) images(ctx context.Context, tx *postgres.Tx, rows []contacts.Row, before map[id.ID][]byte) (was []contacts.Row, now []contacts.Contact, err error) {
+// images pairs the rows with their previous states. It omits a row if another contact now has its previous address.
+func (i *Import) images(ctx context.Context, tx *postgres.Tx, rows []contacts.Row,
+	before map[id.ID][]byte,
+) (was []contacts.Row, now []contacts.Contact, err error) {
 	for _, r := range rows {
 		var c contacts.Contact
 		if err := json.Unmarshal(before[r.ID], &c); err != nil {
@@ -159,16 +169,18 @@ func (i *Import) images(ctx context.Context, tx *postgres.Tx, rows []contacts.Ro
 	return was, now, nil
 }
 
-// forgetFields takes back the definitions that came with the import, of fields that no live contact has a value of.
+// forgetFields removes the custom fields that the import defined and that no live contact uses.
 func (i *Import) forgetFields(ctx context.Context, tx *postgres.Tx) error {
 	for _, key := range i.fresh {
 		var unused bool
-		err := tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM contact WHERE org_id = $1 AND archived_at IS NULL AND attributes ? $2)
-			FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL AND created_at >= $3`, []any{tx.Org(), key, i.StartedAt}, &unused)
+		err := tx.QueryRow(ctx,
+			`SELECT NOT EXISTS (SELECT FROM contact WHERE org_id = $1 AND archived_at IS NULL AND attributes ? $2)
+			FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL AND created_at >= $3`,
+			[]any{tx.Org(), key, i.StartedAt}, &unused)
 		switch {
 		case postgres.None(err):
 		case err != nil:
-			return fmt.Errorf("look for values: %w", err)
+			return fmt.Errorf("look up values: %w", err)
 		case unused:
 			if err := contacts.Undefine(ctx, tx, key, nil); err != nil && !fault.Is(err, fault.NotFound) {
 				return err

@@ -1,20 +1,21 @@
-// Package merge folds contacts into one, and takes them apart again.
+// Package merge merges contacts into one, and can undo a merge.
 //
 // # What a merge does
 //
-// The survivor keeps what it has. What it has not is filled from the losers in the order given: fields, custom fields, and
-// their tags and static segments on top of its own. What hangs on the losers (deals, notes, tasks) is handed over by its
-// nouns, which the caller brings. The losers are archived; their timeline is not touched but read with the survivor's.
+// The survivor keeps its values. Missing values are filled from the losers in the given order: fields and custom
+// fields. The losers' tags and static segments are added to the survivor's. Records that belong to the losers (deals,
+// notes, tasks) are reassigned by the nouns that the caller passes in. The losers are archived. Their timelines are not
+// changed; they are read together with the survivor's.
 //
 // # Undoing
 //
-// For 30 days a merge can be undone. The survivor then loses what the merge gave it, as far as it still has it: a field goes
-// back where its value is still the merged one, a tag is taken out where it is still there, and every later edit stays. The
-// losers come back, and what was handed over returns. Where nobody has touched anything in between, every row is again as it
-// was, updated_at included, apart from the ETag, which only moves on.
+// A merge can be undone for 30 days. An undo removes the merged values that the survivor still has: a field is reset if
+// its value is still the merged one, a tag is removed if it is still present, and every later edit is kept. The losers
+// are restored, and the reassigned records return. If nothing was edited in between, every row is again as before,
+// including updated_at; only the ETag keeps increasing.
 //
 // # Locks
 //
-// Contacts are locked in the order of their ids, before a merge's own row. So of merges that share a contact one wins, and
-// the others find it archived.
+// Contacts are locked in the order of their ids, before the row of the merge. Of concurrent merges that share a contact
+// one succeeds; the others find the contact archived.
 package merge

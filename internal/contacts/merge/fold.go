@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 )
 
-// folded is the survivor with what it has not filled from the losers, in their order.
+// folded returns the survivor with its missing values filled from the losers, in order.
 func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
 	c := survivor.Contact
 	c.Tag, c.Attributes = slices.Clone(c.Tag), maps.Clone(c.Attributes)
@@ -47,8 +47,8 @@ func unite(a, b []string) []string {
 	return a
 }
 
-// unfolded is the survivor as it is now without what the merge, which made after of before, has given it: what was
-// edited since stays.
+// unfolded returns the current survivor without the values that the merge added. before and after are its states around
+// the merge. Values that were edited since are kept.
 func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
 	c := now.Contact
 	c.Phone = back(c.Phone, before.Phone, after.Phone)
@@ -71,7 +71,7 @@ func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
 	return c
 }
 
-// back is before where now is still after.
+// back returns before if now still equals after, and now otherwise.
 func back[T comparable](now, before, after *T) *T {
 	if now == nil || after == nil || *now != *after {
 		return now
@@ -79,7 +79,7 @@ func back[T comparable](now, before, after *T) *T {
 	return before
 }
 
-// backKeys is now without what after has beyond before.
+// backKeys returns now without the keys that the merge added.
 func backKeys(now, before, after []string) []string {
 	if slices.Equal(now, after) {
 		return append([]string{}, before...)

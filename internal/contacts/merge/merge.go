@@ -21,29 +21,29 @@ import (
 // Kept is how long a merge can be undone.
 const Kept = 30 * 24 * time.Hour
 
-// MaxLosers is how many contacts one merge may fold in.
+// MaxLosers is the maximum number of contacts that one merge may merge into the survivor.
 const MaxLosers = 50
 
-// Noun is what hangs on contacts and goes with them.
+// Noun is a kind of record that belongs to contacts and is reassigned by a merge.
 type Noun struct {
 	Name string
-	// Repoint hands what hangs on the contacts from over to the contact to, and answers what Return needs.
+	// Repoint moves the records of the contacts from to the contact to. It returns the data that Return needs.
 	Repoint func(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (moved json.RawMessage, err error)
-	// Return gives back what still hangs where Repoint has put it.
+	// Return undoes Repoint for records that still belong to the contact that Repoint gave them to.
 	Return func(ctx context.Context, tx *postgres.Tx, moved json.RawMessage) error
 }
 
-// Merge is one merge.
+// Merge is one merge of contacts.
 type Merge struct {
 	ID         id.ID      `json:"id" format:"uuid"`
 	SurvivorID id.ID      `json:"survivor_id" format:"uuid"`
-	LoserIDs   []id.ID    `json:"loser_ids" doc:"In the order given; without those that were erased since"`
+	LoserIDs   []id.ID    `json:"loser_ids" doc:"In the given order, without contacts erased since"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"Until when it can be undone; null once it cannot"`
+	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"When the undo period ends; null if it cannot be undone"`
 	UndoneAt   *wire.Time `json:"undone_at" format:"date-time"`
 }
 
-// state is what a merge may change of a survivor; segments are the static ones.
+// state holds the fields of a survivor that a merge may change; segments are the static ones.
 type state struct {
 	Phone      *string        `json:"phone"`
 	JobTitle   *string        `json:"job_title"`
@@ -60,34 +60,37 @@ type state struct {
 
 func stateOf(r *contacts.Row, c *contacts.Contact, edit int) state {
 	return state{
-		c.Phone, c.JobTitle, c.Source, c.TimeZone, c.CompanyID, c.OwnerID, c.Tag, r.StaticOf(c.Segment), c.Attributes, c.UpdatedAt, edit,
+		c.Phone, c.JobTitle, c.Source, c.TimeZone, c.CompanyID, c.OwnerID, c.Tag, r.StaticOf(c.Segment), c.Attributes,
+		c.UpdatedAt, edit,
 	}
 }
 
-// undo is what undoing needs.
+// undo holds the data for an undo.
 type undo struct {
-	Before state                      `json:"before"` // the survivor
+	Before state                      `json:"before"` // of the survivor
 	After  state                      `json:"after"`
 	Losers map[id.ID]archived         `json:"losers"`
 	Moved  map[string]json.RawMessage `json:"moved"` // by noun
 }
 
-// archived is when a loser was last edited before the merge, and its edit after it.
+// archived holds a loser's updated_at before the merge and its edit after it.
 type archived struct {
 	UpdatedAt wire.Time `json:"updated_at"`
 	Edit      int       `json:"edit"`
 }
 
-// Result is what a merge or its undoing came to. Changed are the contacts that the scorer may be concerned with.
+// Result is the result of a merge or an undo. Changed lists the contacts that may need rescoring.
 type Result struct {
 	Merge    Merge
 	Survivor contacts.Row
 	Changed  []contacts.Change
 }
 
-// Do folds the losers into the survivor, all of them live, and announces contact.merged, which is all that is told of the
-// losers, and contact.updated of a survivor that changed. One that is not there is a not_found fault.
-func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, rate contacts.Rate, nouns []Noun) (Result, error) {
+// Do merges the losers into the survivor; all of them must be live. It announces contact.merged, which is the only
+// event of the losers, and contact.updated if the survivor changed. A contact that does not exist is a not_found fault.
+func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, rate contacts.Scorer,
+	nouns []Noun,
+) (Result, error) {
 	if err := checked(survivor, loserIDs); err != nil {
 		return Result{}, err
 	}
@@ -101,7 +104,9 @@ func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, 
 	}
 	c := folded(s, losers)
 	if len(c.Tag) > contacts.MaxTags {
-		return Result{}, fault.Invalid("loser_ids", "too_many_tags", "Together they have more than "+strconv.Itoa(contacts.MaxTags)+" tags. Take some off first.")
+		return Result{},
+			fault.Invalid("loser_ids", "too_many_tags",
+				"Together they have more than "+strconv.Itoa(contacts.MaxTags)+" tags. Take some off first.")
 	}
 	m := Merge{ID: id.New(), SurvivorID: survivor, LoserIDs: loserIDs, CreatedAt: wire.Now()}
 	until := wire.At(m.CreatedAt.Add(Kept))
@@ -122,23 +127,27 @@ func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, 
 		away[i] = *l
 		u.Losers[l.ID] = archived{l.UpdatedAt, l.Edit + 1}
 	}
-	contacts.Shelve(tx, away, m.CreatedAt)
+	contacts.ArchiveRows(tx, away, m.CreatedAt)
 	for _, n := range nouns {
 		if u.Moved[n.Name], err = n.Repoint(ctx, tx, loserIDs, survivor); err != nil {
-			return Result{}, fmt.Errorf("hand over %s: %w", n.Name, err)
+			return Result{}, fmt.Errorf("reassign %s: %w", n.Name, err)
 		}
 	}
 	body, err := json.Marshal(u)
 	if err != nil {
 		return Result{}, fmt.Errorf("encode merge: %w", err)
 	}
-	tx.Queue(`INSERT INTO contact_merge (org_id, id, survivor_id, loser_ids, undo, created_at) VALUES ($1, $2, $3, $4, $5, $6)`, tx.Org(), m.ID, survivor, loserIDs, string(body), m.CreatedAt)
-	tx.Queue(`INSERT INTO contact_merged (org_id, survivor_id, contact_id, merge_id) SELECT $1, $2, l, $4 FROM unnest($3::uuid[]) l
-		ON CONFLICT (org_id, survivor_id, contact_id) DO UPDATE SET merge_id = excluded.merge_id`, tx.Org(), survivor, loserIDs, m.ID)
-	if err := events.Announce(ctx, tx, events.ContactMerged{Merge: events.Merge{ID: survivor, LoserIDs: loserIDs}}); err != nil {
+	tx.Queue(`INSERT INTO contact_merge (org_id, id, survivor_id, loser_ids, undo, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`, tx.Org(), m.ID, survivor, loserIDs, string(body), m.CreatedAt)
+	tx.Queue(`INSERT INTO contact_merged (org_id, survivor_id, contact_id, merge_id) SELECT $1, $2, l, $4
+		FROM unnest($3::uuid[]) l
+		ON CONFLICT (org_id, survivor_id, contact_id) DO UPDATE SET merge_id = excluded.merge_id`, tx.Org(), survivor,
+		loserIDs, m.ID)
+	if err := events.Announce(ctx, tx,
+		events.ContactMerged{Merge: events.Merge{ID: survivor, LoserIDs: loserIDs}}); err != nil {
 		return Result{}, err
 	}
-	return out, contacts.TellAll(ctx, tx, changed)
+	return out, contacts.AnnounceAll(ctx, tx, changed)
 }
 
 func checked(survivor id.ID, losers []id.ID) error {
@@ -160,7 +169,7 @@ func checked(survivor id.ID, losers []id.ID) error {
 	return nil
 }
 
-// split finds the survivor among rows, and the losers in the order given.
+// split returns the survivor and the losers among rows, the losers in the given order.
 func split(rows []contacts.Row, survivor id.ID, losers []id.ID) (s *contacts.Row, l []*contacts.Row, err error) {
 	byID := make(map[id.ID]*contacts.Row, len(rows))
 	for i := range rows {
@@ -172,9 +181,14 @@ func split(rows []contacts.Row, survivor id.ID, losers []id.ID) (s *contacts.Row
 	for i, one := range losers {
 		row := byID[one]
 		if row == nil {
-			return nil, nil, &fault.Fault{Code: fault.NotFound, Detail: "A contact to be folded in does not exist.", Fields: []fault.Field{{
-				Pointer: "#/loser_ids/" + strconv.Itoa(i), Code: "not_found", Detail: "There is no such contact.",
-			}}}
+			return nil, nil,
+				&fault.Fault{
+					Code: fault.NotFound, Detail: "A contact to be merged does not exist.",
+					Fields: []fault.Field{{
+						Pointer: "#/loser_ids/" + strconv.Itoa(i), Code: "not_found",
+						Detail: "There is no such contact.",
+					}},
+				}
 		}
 		l = append(l, row)
 	}
@@ -192,7 +206,7 @@ func scan(row pgx.CollectableRow) (m Merge, err error) {
 	return m, err
 }
 
-// Get answers one; an unknown one is a not_found fault.
+// Get returns one merge. An unknown id is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Merge, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_merge WHERE org_id = $1 AND id = $2`, tx.Org(), i)
 	if err != nil {
@@ -205,8 +219,8 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Merge, error) {
 	return m, err
 }
 
-// List answers at most limit merges, newest first, those before a certain one or, with nil, from the newest on; of a
-// certain survivor where that is not nil.
+// List returns at most limit merges, newest first, starting before the given one, or with the newest if before is nil.
+// If survivor is not nil, it returns only merges of that survivor.
 func List(ctx context.Context, tx *postgres.Tx, survivor, before *id.ID, limit int) ([]Merge, error) {
 	from := id.Floor(time.Now().AddDate(1, 0, 0))
 	if before != nil {
@@ -227,16 +241,18 @@ func List(ctx context.Context, tx *postgres.Tx, survivor, before *id.ID, limit i
 	return all, nil
 }
 
-// Count is how many merges List could answer.
+// Count returns the number of merges that List can return.
 func Count(ctx context.Context, tx *postgres.Tx, survivor *id.ID) (n int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM contact_merge WHERE org_id = $1 AND ($2::uuid IS NULL OR survivor_id = $2)`, []any{tx.Org(), survivor}, &n)
+	err = tx.QueryRow(ctx,
+		`SELECT count(*) FROM contact_merge WHERE org_id = $1 AND ($2::uuid IS NULL OR survivor_id = $2)`,
+		[]any{tx.Org(), survivor}, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count merges: %w", err)
 	}
 	return n, nil
 }
 
-// Within answers the contacts that are folded into i at present, by themselves or with another one; i is not among them.
+// Within returns the contacts that are currently merged into i, directly or through another contact, without i itself.
 func Within(ctx context.Context, tx *postgres.Tx, i id.ID) ([]id.ID, error) {
 	rows, err := tx.Query(ctx, `
 		WITH RECURSIVE f AS (
@@ -253,9 +269,12 @@ func Within(ctx context.Context, tx *postgres.Tx, i id.ID) ([]id.ID, error) {
 	return all, nil
 }
 
-// Of answers the merges that a contact survived or was folded in by, oldest first.
+// Of returns the merges in which a contact was the survivor or a loser, oldest first.
 func Of(ctx context.Context, tx *postgres.Tx, i id.ID) ([]Merge, error) {
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_merge WHERE org_id = $1 AND (survivor_id = $2 OR $2 = ANY (loser_ids)) ORDER BY id`, tx.Org(), i)
+	rows, err := tx.Query(ctx,
+		`SELECT `+columns+
+			` FROM contact_merge WHERE org_id = $1 AND (survivor_id = $2 OR $2 = ANY (loser_ids)) ORDER BY id`,
+		tx.Org(), i)
 	if err != nil {
 		return nil, fmt.Errorf("read merges: %w", err)
 	}

@@ -1,4 +1,4 @@
-// Longer than its neighbours: the property test stands with the dump and the random edits that it is made of.
+// This file is long because it keeps the property test together with its dump and random edits.
 
 package merge_test
 
@@ -26,7 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// shop is one org in a database of its own.
+// shop is one org in its own database.
 type shop struct {
 	*testing.T
 	*testkit.Database
@@ -70,7 +70,10 @@ func (s *shop) create(p contacts.Patch) (row contacts.Row) {
 
 func (s *shop) person(email string) contacts.Row {
 	s.Helper()
-	return s.create(contacts.Patch{Email: wire.Some(email), FirstName: wire.Some("Ada"), LastName: wire.Some("Lovelace")})
+	return s.create(contacts.Patch{
+		Email: wire.Some(email), FirstName: wire.Some("Ada"),
+		LastName: wire.Some("Lovelace"),
+	})
 }
 
 func (s *shop) update(i id.ID, p contacts.Patch) {
@@ -83,19 +86,21 @@ func (s *shop) update(i id.ID, p contacts.Patch) {
 	}
 }
 
-// nouns are what hangs on contacts and goes with them, as in the API.
+// nouns lists the kinds of records that belong to contacts, as in the API.
 var nouns = []merge.Noun{
 	{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
 	{Name: "activities", Repoint: activities.Repoint, Return: activities.Return},
 }
 
-// hang gives a contact deals, notes and tasks, none to three of each, some of them archived.
+// hang gives a contact up to three deals, notes and tasks each, some of them archived.
 func (s *shop) hang(r *rand.Rand, contact id.ID) {
 	s.Helper()
 	if err := s.tx(func(_ context.Context, tx *postgres.Tx) error {
 		for range r.IntN(4) {
-			tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount, currency, created_at, updated_at, archived_at)
-				SELECT org_id, $2, 'deal', $3, pipeline_id, id, kind, 100, 'EUR', now(), now(), CASE WHEN $4 THEN now() END FROM pipeline_stage WHERE org_id = $1 AND place = 0`,
+			tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, pipeline_id, stage_id, status, amount,
+				currency, created_at, updated_at, archived_at)
+				SELECT org_id, $2, 'deal', $3, pipeline_id, id, kind, 100, 'EUR', now(), now(), CASE
+				WHEN $4 THEN now() END FROM pipeline_stage WHERE org_id = $1 AND place = 0`,
 				tx.Org(), id.New(), contact, r.IntN(3) == 0)
 		}
 		for table, column := range map[string]string{"note": "body", "task": "status, priority, title"} {
@@ -104,8 +109,10 @@ func (s *shop) hang(r *rand.Rand, contact id.ID) {
 				if table == "task" {
 					said = "'open', 'normal', 'x'"
 				}
-				tx.Queue(`INSERT INTO `+table+` (org_id, id, `+column+`, contact_id, created_at, updated_at, archived_at)
-					VALUES ($1, $2, `+said+`, $3, now(), now(), CASE WHEN $4 THEN now() END)`, tx.Org(), id.New(), contact, r.IntN(3) == 0)
+				tx.Queue(`INSERT INTO `+table+` (org_id, id, `+column+
+					`, contact_id, created_at, updated_at, archived_at)
+					VALUES ($1, $2, `+said+`, $3, now(), now(), CASE WHEN $4 THEN now() END)`, tx.Org(), id.New(),
+					contact, r.IntN(3) == 0)
 			}
 		}
 		return nil
@@ -114,14 +121,15 @@ func (s *shop) hang(r *rand.Rand, contact id.ID) {
 	}
 }
 
-// hanging is how many of each hang on a contact.
+// hanging returns the number of records of each kind that belong to a contact.
 func (s *shop) hanging(contact id.ID) map[string]int {
 	s.Helper()
 	out := map[string]int{}
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		for _, table := range []string{"deal", "note", "task"} {
 			var n int
-			if err := tx.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE org_id = $1 AND contact_id = $2`, []any{tx.Org(), contact}, &n); err != nil {
+			if err := tx.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE org_id = $1 AND contact_id = $2`,
+				[]any{tx.Org(), contact}, &n); err != nil {
 				return err
 			}
 			out[table] = n
@@ -160,13 +168,17 @@ func (s *shop) get(i id.ID) (row contacts.Row) {
 	return row
 }
 
-// dump is every row about contacts but for what only moves on: the ETag, and when a score was made.
+// dump returns every row about contacts, without values that only increase: the ETag, and the time of a score.
 func (s *shop) dump() string {
 	s.Helper()
 	var out strings.Builder
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		for _, table := range []string{"contact", "contact_score", "contact_tag", "contact_word", "contact_attribute", "segment_member", "contact_merged", "timeline", "score_history", "deal", "note", "task"} {
-			rows, err := tx.Query(ctx, `SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at')::text FROM `+table+` t ORDER BY 1`)
+		for _, table := range []string{
+			"contact", "contact_score", "contact_tag", "contact_word", "contact_attribute",
+			"segment_member", "contact_merged", "timeline", "score_history", "deal", "note", "task",
+		} {
+			rows, err := tx.Query(ctx,
+				`SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at')::text FROM `+table+` t ORDER BY 1`)
 			if err != nil {
 				return err
 			}
@@ -176,7 +188,8 @@ func (s *shop) dump() string {
 			}
 			if table == "timeline" {
 				all = slices.DeleteFunc(all, func(r string) bool {
-					return strings.Contains(r, `"contact.merged"`) || strings.Contains(r, `"contact.restored"`) || strings.Contains(r, `"contact.updated"`) || strings.Contains(r, `"contact.tagged"`)
+					return strings.Contains(r, `"contact.merged"`) || strings.Contains(r, `"contact.restored"`) ||
+						strings.Contains(r, `"contact.updated"`) || strings.Contains(r, `"contact.tagged"`)
 				})
 			}
 			fmt.Fprintf(&out, "%s\n%s\n", table, strings.Join(all, "\n"))
@@ -198,9 +211,12 @@ func keysOf(r *rand.Rand, prefix string) []string {
 	return out
 }
 
-// anybody is a contact with some of everything.
+// anybody returns a patch with some of everything.
 func anybody(r *rand.Rand, n int) contacts.Patch {
-	p := contacts.Patch{Email: wire.Some(fmt.Sprintf("P%d@acme.example", n)), FirstName: wire.Some("Ada"), LastName: wire.Some(fmt.Sprintf("L%d", n)), Attributes: wire.Some(map[string]any{})}
+	p := contacts.Patch{
+		Email: wire.Some(fmt.Sprintf("P%d@acme.example", n)), FirstName: wire.Some("Ada"),
+		LastName: wire.Some(fmt.Sprintf("L%d", n)), Attributes: wire.Some(map[string]any{}),
+	}
 	for i, f := range []*wire.Field[string]{&p.Phone, &p.JobTitle, &p.Source} {
 		if r.IntN(2) == 0 {
 			*f = wire.Some(fmt.Sprintf("value %d %d", i, r.IntN(3)))
@@ -275,13 +291,20 @@ func TestAMergeThatIsUndoneLeavesEveryRowAsItWas(t *testing.T) {
 func TestWhatTheSurvivorHasWinsAndTheRestComesInTheOrderGiven(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	a := s.create(contacts.Patch{Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"), Phone: wire.Some("1"), Tag: wire.Some([]string{"own"}), Attributes: wire.Some(map[string]any{"size": 1.0})})
+	a := s.create(contacts.Patch{
+		Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"),
+		Phone: wire.Some("1"), Tag: wire.Some([]string{"own"}), Attributes: wire.Some(map[string]any{"size": 1.0}),
+	})
 	b := s.create(contacts.Patch{
-		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"), JobTitle: wire.Some("B"), Stage: wire.Some("sql"),
-		Tag: wire.Some([]string{"x", "own"}), Segment: wire.Some([]string{"q"}), Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
+		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"),
+		JobTitle: wire.Some("B"), Stage: wire.Some("sql"),
+		Tag: wire.Some([]string{"x", "own"}), Segment: wire.Some([]string{"q"}),
+		Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
 	})
 	c := s.create(contacts.Patch{
-		Email: wire.Some("c@x.example"), FirstName: wire.Some("C"), LastName: wire.Some("C"), JobTitle: wire.Some("C"), Source: wire.Some("C"), Attributes: wire.Some(map[string]any{"color": "c", "vip": true}),
+		Email: wire.Some("c@x.example"), FirstName: wire.Some("C"), LastName: wire.Some("C"),
+		JobTitle: wire.Some("C"), Source: wire.Some("C"),
+		Attributes: wire.Some(map[string]any{"color": "c", "vip": true}),
 	})
 	m, err := s.merge(a.ID, b.ID, c.ID)
 	if err != nil {
@@ -291,8 +314,10 @@ func TestWhatTheSurvivorHasWinsAndTheRestComesInTheOrderGiven(t *testing.T) {
 	if diff := cmp.Diff(m.Survivor, got); diff != "" {
 		t.Error(diff)
 	}
-	if got.Email != "a@x.example" || got.FirstName != "A" || *got.Phone != "1" || *got.JobTitle != "B" || *got.Source != "C" || got.Stage != "lead" || got.LeadScore != 2 || !got.CreatedAt.Equal(a.CreatedAt.Time) ||
-		!slices.Equal(got.Tag, []string{"own", "x"}) || !slices.Equal(got.Segment, []string{"q"}) || cmp.Diff(got.Attributes, map[string]any{"size": 1.0, "color": "b", "vip": true}) != "" {
+	if got.Email != "a@x.example" || got.FirstName != "A" || *got.Phone != "1" || *got.JobTitle != "B" ||
+		*got.Source != "C" || got.Stage != "lead" || got.LeadScore != 2 || !got.CreatedAt.Equal(a.CreatedAt.Time) ||
+		!slices.Equal(got.Tag, []string{"own", "x"}) || !slices.Equal(got.Segment, []string{"q"}) ||
+		cmp.Diff(got.Attributes, map[string]any{"size": 1.0, "color": "b", "vip": true}) != "" {
 		t.Errorf("%+v", got)
 	}
 	var told []string
@@ -309,21 +334,32 @@ func TestWhatTheSurvivorHasWinsAndTheRestComesInTheOrderGiven(t *testing.T) {
 func TestLaterEditsStayWhenAMergeIsUndone(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	a := s.create(contacts.Patch{Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"), Tag: wire.Some([]string{"own", "old"})})
+	a := s.create(contacts.Patch{
+		Email: wire.Some("a@x.example"), FirstName: wire.Some("A"), LastName: wire.Some("A"),
+		Tag: wire.Some([]string{"own", "old"}),
+	})
 	b := s.create(contacts.Patch{
-		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"), JobTitle: wire.Some("B"), Source: wire.Some("B"),
-		Tag: wire.Some([]string{"x", "y"}), Segment: wire.Some([]string{"q", "r"}), Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
+		Email: wire.Some("b@x.example"), FirstName: wire.Some("B"), LastName: wire.Some("B"), Phone: wire.Some("2"),
+		JobTitle: wire.Some("B"), Source: wire.Some("B"),
+		Tag: wire.Some([]string{"x", "y"}), Segment: wire.Some([]string{"q", "r"}),
+		Attributes: wire.Some(map[string]any{"size": 2.0, "color": "b"}),
 	})
 	m, err := s.merge(a.ID, b.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.update(a.ID, contacts.Patch{FirstName: wire.Some("Anna"), Phone: wire.Some("3"), Tag: wire.Some([]string{"x", "own", "new"}), Segment: wire.Some([]string{"r", "mine"}), Attributes: wire.Some(map[string]any{"size": 3.0})})
+	s.update(a.ID,
+		contacts.Patch{
+			FirstName: wire.Some("Anna"), Phone: wire.Some("3"),
+			Tag: wire.Some([]string{"x", "own", "new"}), Segment: wire.Some([]string{"r", "mine"}),
+			Attributes: wire.Some(map[string]any{"size": 3.0}),
+		})
 	if _, err := s.undo(m.Merge.ID); err != nil {
 		t.Fatal(err)
 	}
 	got := s.get(a.ID)
-	if got.FirstName != "Anna" || *got.Phone != "3" || got.JobTitle != nil || got.Source != nil || !slices.Equal(got.Tag, []string{"own", "new"}) || !slices.Equal(got.Segment, []string{"mine"}) ||
+	if got.FirstName != "Anna" || *got.Phone != "3" || got.JobTitle != nil || got.Source != nil ||
+		!slices.Equal(got.Tag, []string{"own", "new"}) || !slices.Equal(got.Segment, []string{"mine"}) ||
 		cmp.Diff(got.Attributes, map[string]any{"size": 3.0}) != "" || !got.UpdatedAt.After(m.Survivor.UpdatedAt.Time) {
 		t.Errorf("%+v", got)
 	}
@@ -368,7 +404,8 @@ func TestAMergeThatCannotBeUndoneSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.tx(func(_ context.Context, tx *postgres.Tx) error {
-		tx.Queue(`UPDATE contact_merge SET created_at = now() - interval '30 days 1 second' WHERE id = $1`, old.Merge.ID)
+		tx.Queue(`UPDATE contact_merge SET created_at = now() - interval '30 days 1 second' WHERE id = $1`,
+			old.Merge.ID)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -397,7 +434,7 @@ func TestOfMergesAtOnceThatShareAContactOneWins(t *testing.T) {
 			wg.Go(func() {
 				mine := slices.Clone(ids)
 				rand.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
-				_, errs[n] = s.merge(mine[0], mine[1:4]...) // any two of them share one
+				_, errs[n] = s.merge(mine[0], mine[1:4]...) // any two of them share a contact
 			})
 		}
 		wg.Wait()
@@ -428,7 +465,8 @@ func TestWrongMergesAreRefused(t *testing.T) {
 		losers []id.ID
 		code   string
 	}{
-		"none": {nil, "required"}, "too many": {many, "too_many"}, "itself": {[]id.ID{b.ID, a.ID}, "survivor"}, "twice": {[]id.ID{b.ID, b.ID}, "repeated"}, "nobody": {[]id.ID{b.ID, id.New()}, "not_found"},
+		"none": {nil, "required"}, "too many": {many, "too_many"}, "itself": {[]id.ID{b.ID, a.ID}, "survivor"},
+		"twice": {[]id.ID{b.ID, b.ID}, "repeated"}, "nobody": {[]id.ID{b.ID, id.New()}, "not_found"},
 	} {
 		_, err := s.merge(a.ID, c.losers...)
 		f := fault.Of(err)

@@ -13,27 +13,27 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// fewEvents are told one by one, so that their deliveries set out at once.
+// fewEvents is the maximum number of events that are announced one by one, so that their deliveries start at once.
 const fewEvents = 20
 
 type act int
 
 const (
-	enters act = iota // a row comes
-	leaves            // it goes
-	moves             // it changes its side, as its contact was archived or restored
+	enters act = iota // insert a row
+	leaves            // delete a row
+	moves             // move a row to the other side, after its contact was archived or restored
 )
 
-// change is one membership that has to be written.
+// change is a membership change to be written.
 type change struct {
 	seg      *kept
 	contact  id.ID
-	created  time.Time // the contact's; of one that enters
+	created  time.Time // created_at of the contact; only for enters
 	does     act
-	archived bool // the side of the row: that it comes to, or that it goes from
+	archived bool // for enters and moves the row's new side, for leaves its old one
 }
 
-// told is the event of c, nil where there is none: the live members are what is told of.
+// told returns the event of c, or nil if it has none: only changes of live members are announced.
 func (c *change) told() events.Event {
 	m := events.Membership{SegmentID: c.seg.id, Segment: c.seg.key, ContactID: c.contact}
 	switch {
@@ -45,8 +45,8 @@ func (c *change) told() events.Event {
 	return events.SegmentEntered{Membership: m}
 }
 
-// apply writes the changes, moves the ETags of their contacts and tells. A contact that was purged meanwhile has no
-// changes. errBusy is as touch's.
+// apply writes the changes, increments the ETags of their contacts and announces the events. It skips changes of purged
+// contacts. It returns errBusy as touch does.
 func (r *run) apply(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
@@ -77,15 +77,19 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	}
 	if len(come.segs) > 0 {
 		r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
-			SELECT $1, s, a, t, c FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::timestamptz[]) AS come (s, c, a, t)`, r.tx.Org(), come.segs, come.contacts, come.archived, come.created)
+			SELECT $1, s, a, t, c FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::timestamptz[]) AS come
+			(s, c, a, t)`, r.tx.Org(), come.segs, come.contacts, come.archived, come.created)
 	}
 	if len(left.segs) > 0 {
 		r.tx.Queue(`DELETE FROM segment_member m USING unnest($2::uuid[], $3::uuid[]) AS gone (s, c)
-			WHERE m.org_id = $1 AND m.contact_id = gone.c AND m.segment_id = gone.s`, r.tx.Org(), left.segs, left.contacts)
+			WHERE m.org_id = $1 AND m.contact_id = gone.c AND m.segment_id = gone.s`, r.tx.Org(), left.segs,
+			left.contacts)
 	}
 	if len(move.segs) > 0 {
-		r.tx.Queue(`UPDATE segment_member m SET archived = moved.a FROM unnest($2::uuid[], $3::uuid[], $4::boolean[]) AS moved (s, c, a)
-			WHERE m.org_id = $1 AND m.contact_id = moved.c AND m.segment_id = moved.s`, r.tx.Org(), move.segs, move.contacts, move.archived)
+		r.tx.Queue(`UPDATE segment_member m SET archived = moved.a
+			FROM unnest($2::uuid[], $3::uuid[], $4::boolean[]) AS moved (s, c, a)
+			WHERE m.org_id = $1 AND m.contact_id = moved.c AND m.segment_id = moved.s`, r.tx.Org(), move.segs,
+			move.contacts, move.archived)
 	}
 	r.left -= len(changes)
 	if len(tell) > fewEvents {
@@ -99,12 +103,13 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// errBusy is that contacts are held by others, who may wait for this run.
-var errBusy = errors.New("contacts are held by others")
+// errBusy means that other transactions, which may be waiting for this run, hold locks on the contacts.
+var errBusy = errors.New("contacts are locked by other transactions")
 
-// touch moves the second part of the ETags of the contacts, and answers those that are there. The first time it waits for
-// them in the order of their ids, as everybody does who holds several. What a run holds later cannot keep that order, so
-// it waits for nobody then: errBusy, and nothing is done, where somebody has one of them.
+// touch increments the second part of the ETags of the contacts and returns the contacts that exist. The first call in
+// a run waits for the locks in the order of ids, as every transaction with several locks does. Later calls cannot keep
+// that order, so they do not wait: if another transaction has locked one of the contacts, touch returns errBusy and
+// changes nothing.
 func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, error) {
 	ids := make([]id.ID, len(changes))
 	for i := range changes {
@@ -115,21 +120,25 @@ func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, erro
 	if r.holds {
 		wait = " SKIP LOCKED"
 	}
-	held, err := r.ids(ctx, `SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY contact_id FOR UPDATE`+wait, ids)
+	held, err := r.ids(ctx,
+		`SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
+			ORDER BY contact_id FOR UPDATE`+wait, ids)
 	if err != nil {
-		return nil, fmt.Errorf("hold contacts: %w", err)
+		return nil, fmt.Errorf("lock contacts: %w", err)
 	}
-	if r.holds && len(held) < len(ids) { // those that are held by others, or gone
-		there, err := r.ids(ctx, `SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, ids)
+	if r.holds && len(held) < len(ids) { // some are locked by others, or purged
+		there, err := r.ids(ctx,
+			`SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, ids)
 		if err != nil {
-			return nil, fmt.Errorf("hold contacts: %w", err)
+			return nil, fmt.Errorf("lock contacts: %w", err)
 		}
 		if len(there) > len(held) {
 			return nil, errBusy
 		}
 	}
 	r.holds = true
-	r.tx.Queue(`UPDATE contact_score SET computed = computed + 1 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), held)
+	r.tx.Queue(`UPDATE contact_score SET computed = computed + 1 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`,
+		r.tx.Org(), held)
 	there := make(map[id.ID]bool, len(held))
 	for _, i := range held {
 		there[i] = true
@@ -137,7 +146,7 @@ func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, erro
 	return there, nil
 }
 
-// ids are those that the statement answers of some.
+// ids returns the ids that the statement selects from of.
 func (r *run) ids(ctx context.Context, sql string, of []id.ID) ([]id.ID, error) {
 	rows, err := r.tx.Query(ctx, sql, r.tx.Org(), of)
 	if err != nil {
@@ -146,7 +155,7 @@ func (r *run) ids(ctx context.Context, sql string, of []id.ID) ([]id.ID, error) 
 	return pgx.CollectRows(rows, pgx.RowTo[id.ID])
 }
 
-// rows are changes as parallel columns.
+// rows holds changes as parallel columns.
 type rows struct {
 	segs, contacts []id.ID
 	archived       []bool

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// build goes on with the segments that are building, the oldest first, until the time is up or all are ready.
+// build continues the segments with status building, oldest first, until the time is up or all are ready.
 func (r *run) build(ctx context.Context, until time.Time) error {
 	if !slices.ContainsFunc(r.all, func(s *kept) bool { return s.building }) {
 		return nil
@@ -26,7 +26,7 @@ func (r *run) build(ctx context.Context, until time.Time) error {
 		for s.building && r.left > 0 && time.Now().Before(until) {
 			began := time.Now()
 			switch err := r.piece(ctx, s); {
-			case errors.Is(err, errBusy): // the next run does it
+			case errors.Is(err, errBusy): // left to the next run
 				return nil
 			case err != nil:
 				return fmt.Errorf("build: %w", err)
@@ -37,8 +37,8 @@ func (r *run) build(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// next is the size of the piece after one of that size: what few contacts match is gone through in large steps, and no
-// step takes long.
+// next returns the size of the next piece. Fast pieces double the size, so that a filter with few matches takes large
+// steps; slow pieces halve it.
 func (p Pace) next(size int, took time.Duration) int {
 	switch {
 	case took < p.For/10:
@@ -49,18 +49,20 @@ func (p Pace) next(size int, took time.Duration) int {
 	return size
 }
 
-// settled tells whether every transaction that writes contacts knows that the org is watched. Those that hold the lock
-// of a writer when the first run looks may have begun before: it waits until they have ended, each known by its
-// virtual transaction id. Which org they write for does not show.
+// settled reports whether every transaction that writes contacts knows that the org is watched. Transactions that hold
+// a writer's lock when the first run checks may have begun earlier. The build waits for them to end; each is identified
+// by its virtual transaction id. The lock does not show which org they write to.
 func (r *run) settled(ctx context.Context) (bool, error) {
 	w := &waits{}
 	err := r.tx.QueryRow(ctx, `SELECT waits_for, epoch, CASE WHEN waits_for = '{}' THEN waits_for ELSE ARRAY(
 			SELECT DISTINCT virtualtransaction FROM pg_locks
-			WHERE locktype = 'relation' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation IN ('contact'::regclass, 'contact_score'::regclass)
-				AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid() AND (waits_for IS NULL OR virtualtransaction = ANY (waits_for))) END
+			WHERE locktype = 'relation' AND database = (SELECT oid FROM pg_database
+			WHERE datname = current_database()) AND relation IN ('contact'::regclass, 'contact_score'::regclass)
+				AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid() AND (waits_for IS NULL
+				OR virtualtransaction = ANY (waits_for))) END
 		FROM segment_watch WHERE org_id = $1`, []any{r.tx.Org()}, &w.was, &w.epoch, &w.now)
 	if err != nil {
-		return false, fmt.Errorf("look for writers: %w", err)
+		return false, fmt.Errorf("read concurrent writers: %w", err)
 	}
 	if w.was == nil || len(w.was) > 0 {
 		r.waits = w
@@ -68,13 +70,13 @@ func (r *run) settled(ctx context.Context) (bool, error) {
 	return len(w.now) == 0, nil
 }
 
-// waits is what segment_watch.waits_for was, and becomes; epoch moves with whatever begins to wait anew.
+// waits holds the old and the new value of segment_watch.waits_for. epoch changes whenever the waiting starts over.
 type waits struct {
 	was, now []string
 	epoch    int
 }
 
-// place is where a contact stands in the order of creation.
+// place is the position of a contact in the order of creation.
 type place struct {
 	at time.Time
 	id id.ID
@@ -87,7 +89,7 @@ func (p place) compare(q place) int {
 	return compare(p.id, q.id)
 }
 
-// piece does the next contacts of s, those of one side.
+// piece processes the next contacts of s on one side, live or archived.
 func (r *run) piece(ctx context.Context, s *kept) error {
 	from := place{at: time.Unix(0, 0).AddDate(-1000, 0, 0)}
 	if s.at != nil {
@@ -117,16 +119,18 @@ func (r *run) piece(ctx context.Context, s *kept) error {
 	return nil
 }
 
-// forever is later than any contact.
+// forever returns a position after every contact.
 func forever() place { return place{at: time.Unix(0, 0).AddDate(5000, 0, 0)} }
 
-// end is the place of the last contact of the piece that begins after from.
+// end returns the position of the last contact of the piece that starts after from.
 func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool, err error) {
 	side := "IS NULL"
 	if s.shelf {
 		side = "IS NOT NULL"
 	}
-	err = r.tx.QueryRow(ctx, `SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+side+` AND (created_at, id) > ($2, $3) ORDER BY created_at, id OFFSET $4 LIMIT 1`,
+	err = r.tx.QueryRow(ctx,
+		`SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+side+
+			` AND (created_at, id) > ($2, $3) ORDER BY created_at, id OFFSET $4 LIMIT 1`,
 		[]any{r.tx.Org(), from.at, from.id, s.size - 1}, &to.at, &to.id)
 	if postgres.None(err) {
 		return forever(), true, nil
@@ -134,24 +138,29 @@ func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool
 	return to, false, err
 }
 
-// selected is the statement that selects the contacts of one piece which the filter holds. Its $2 to $5 are the piece,
-// further ones begin with $6.
+// selected returns a statement that selects the contacts of a piece which match the filter. $2 to $5 are the bounds of
+// the piece; more arguments start at $6.
 func (s *kept) selected(org id.ID, from, to place, more ...any) (sql string, args []any) {
-	sql, args = contacts.Selecting(org, &contacts.Filter{Where: s.filter, Archived: s.shelf}, append([]any{from.at, from.id, to.at, to.id}, more...)...)
-	return sql + ` AND (c.created_at, c.id) > ($2::timestamptz, $3::uuid) AND (c.created_at, c.id) <= ($4::timestamptz, $5::uuid)`, args
+	sql, args = contacts.Selecting(org, &contacts.Filter{Where: s.filter, Archived: s.shelf},
+		append([]any{from.at, from.id, to.at, to.id}, more...)...)
+	return sql +
+		` AND (c.created_at, c.id) > ($2::timestamptz, $3::uuid)
+			AND (c.created_at, c.id) <= ($4::timestamptz, $5::uuid)`, args
 }
 
-// fill takes in those of a piece that a mark has not brought in already.
+// fill inserts the matching contacts of a piece, except those that a mark has already inserted.
 func (r *run) fill(ctx context.Context, s *kept, from, to place) error {
 	sql, args := s.selected(r.tx.Org(), from, to, s.id, s.shelf)
 	r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
 		SELECT $1, $6::uuid, $7::boolean, hit.created_at, hit.id FROM (`+sql+`) AS hit
-		WHERE NOT EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = hit.id AND m.segment_id = $6)`, args...)
+		WHERE NOT EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = hit.id
+		AND m.segment_id = $6)`, args...)
 	r.epoch = true
 	return r.tx.Flush(ctx)
 }
 
-// correct takes in and out what differs in a piece, as far as there is room for changes. It answers how far it came.
+// correct applies the differences within a piece, up to the remaining number of changes. It returns the position that
+// it reached.
 func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (place, bool, error) {
 	sql, args := s.selected(r.tx.Org(), from, to)
 	hits, err := r.places(ctx, sql, args)
@@ -159,7 +168,8 @@ func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (
 		return to, last, err
 	}
 	members, err := r.places(ctx, `SELECT contact_id, created_at FROM segment_member
-		WHERE org_id = $1 AND segment_id = $2 AND archived = $3 AND (created_at, contact_id) > ($4, $5) AND (created_at, contact_id) <= ($6, $7)`,
+		WHERE org_id = $1 AND segment_id = $2 AND archived = $3 AND (created_at, contact_id) > ($4, $5)
+		AND (created_at, contact_id) <= ($6, $7)`,
 		[]any{r.tx.Org(), s.id, s.shelf, from.at, from.id, to.at, to.id})
 	if err != nil {
 		return to, last, err
@@ -207,8 +217,8 @@ func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (
 	return to, last, r.apply(ctx, changes)
 }
 
-// elsewhere are those whose row is on the other side: their contact was archived or restored, be it while the segment
-// was archived itself.
+// elsewhere returns the contacts with a membership row on the other side: the contact was archived or restored,
+// possibly while the segment was archived.
 func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]bool, error) {
 	if len(come) == 0 {
 		return nil, nil
@@ -217,7 +227,9 @@ func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]b
 	for i, c := range come {
 		ids[i] = c.id
 	}
-	rows, err := r.tx.Query(ctx, `SELECT contact_id FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) AND segment_id = $3`, r.tx.Org(), ids, s.id)
+	rows, err := r.tx.Query(ctx,
+		`SELECT contact_id FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
+			AND segment_id = $3`, r.tx.Org(), ids, s.id)
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}

@@ -23,7 +23,7 @@ const (
 	maxKey  = 64
 )
 
-// checkName answers what is wrong with a name.
+// checkName returns the errors in a name.
 func checkName(name string) []fault.Field {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -36,7 +36,7 @@ func checkName(name string) []fault.Field {
 	return nil
 }
 
-// checkKey is what contacts ask of the keys that they name.
+// checkKey applies the rules that contacts have for segment keys.
 func checkKey(key string) []fault.Field {
 	switch {
 	case key == "" || strings.TrimSpace(key) != key:
@@ -60,19 +60,21 @@ func invalid(fields []fault.Field) error {
 	return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: fields}
 }
 
-// keyOf makes a key of a name: lower case, its runs of letters and digits joined by dashes.
+// keyOf derives a key from a name: lower case, with runs of letters and digits joined by dashes.
 func keyOf(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
 	key := []rune(strings.Join(words, "-"))
-	key = key[:min(len(key), maxKey-4)] // room for a number
+	key = key[:min(len(key), maxKey-4)] // leave room for a number
 	if len(key) == 0 {
 		return "segment"
 	}
 	return strings.TrimSuffix(string(key), "-")
 }
 
-// parse reads the filter of a segment and holds on to the custom fields that it names until the transaction ends. One
-// that reads segments is refused: a segment of segments would change without any contact's change.
+// parse parses the filter of a segment and locks the custom fields that it reads until the transaction ends. It refuses
+// a filter that reads segments, because such a segment would change without a change to any contact.
 func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
 	f, err := contacts.ParseFilter(ctx, tx, raw)
 	if e, ok := errors.AsType[*filter.Error](err); ok {
@@ -82,7 +84,10 @@ func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, er
 		return nil, fmt.Errorf("parse filter: %w", err)
 	}
 	if slices.Contains(f.Fields(), "segment") {
-		e := filter.Error{Path: nested(raw), Code: "nested_segment", Detail: "The filter of a segment cannot read segments."}
+		e := filter.Error{
+			Path: nested(raw), Code: "nested_segment",
+			Detail: "The filter of a segment cannot read segments.",
+		}
 		return nil, e.InBody("#/filter")
 	}
 	var keys []string
@@ -95,17 +100,19 @@ func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, er
 		return f, nil
 	}
 	held := 0
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[]) AND archived_at IS NULL FOR SHARE) AS named`,
+	if err := tx.QueryRow(ctx,
+		`SELECT count(*) FROM (SELECT FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[])
+			AND archived_at IS NULL FOR SHARE) AS named`,
 		[]any{tx.Org(), keys}, &held); err != nil {
-		return nil, fmt.Errorf("hold fields: %w", err)
+		return nil, fmt.Errorf("lock fields: %w", err)
 	}
 	if held < len(keys) {
-		return nil, fault.New(fault.Conflict, "A custom field of the filter was archived meanwhile.")
+		return nil, fault.New(fault.Conflict, "A custom field of the filter has been archived.")
 	}
 	return f, nil
 }
 
-// nested is the pointer to the first leaf of raw, a valid filter, that reads segments.
+// nested returns the JSON pointer to a leaf of raw, a valid filter, that reads segments.
 func nested(raw []byte) string {
 	var node struct {
 		All, Any []json.RawMessage

@@ -22,13 +22,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// shop is one org in a database of its own.
+// shop is one org in its own database.
 type shop struct {
 	*testkit.Database
 	t    testing.TB
 	org  id.ID
 	pace segments.Pace
-	born map[id.ID]map[id.ID]bool // the live members that a segment had when it was first ready
+	born map[id.ID]map[id.ID]bool // live members of a segment when it was first ready
 }
 
 func open(t testing.TB) *shop {
@@ -48,7 +48,7 @@ func (s *shop) newOrg(org id.ID) {
 	}
 }
 
-// beside is another org in the same database.
+// beside creates another org in the same database.
 func (s *shop) beside() *shop {
 	s.t.Helper()
 	other := *s
@@ -68,7 +68,7 @@ func (s *shop) try(fn func(ctx context.Context, tx *postgres.Tx) error) error {
 	return s.App.Tx(s.t.Context(), s.org, func(tx *postgres.Tx) error { return fn(s.t.Context(), tx) })
 }
 
-// rate gives 10 points a tag.
+// rate is a scorer: 10 points per tag.
 func rate(c *contacts.Contact) (float64, events.ContactScore) {
 	lead := min(10*float64(len(c.Tag)), 100)
 	return lead, events.ContactScore{Probability: lead / 100, Confidence: "prior", ModelVersion: "test-1"}
@@ -77,7 +77,10 @@ func rate(c *contacts.Contact) (float64, events.ContactScore) {
 func some[T any](v T) wire.Field[T] { return wire.Some(v) }
 
 func person(n int, also ...func(*contacts.Patch)) *contacts.Patch {
-	p := &contacts.Patch{Email: some(fmt.Sprintf("p%d@acme.example", n)), FirstName: some("Ada"), LastName: some("Lovelace")}
+	p := &contacts.Patch{
+		Email: some(fmt.Sprintf("p%d@acme.example", n)), FirstName: some("Ada"),
+		LastName: some("Lovelace"),
+	}
 	for _, f := range also {
 		f(p)
 	}
@@ -147,7 +150,7 @@ func (s *shop) refilter(i id.ID, filter string) {
 	})
 }
 
-// sync is one run of the job, undone before its commit or not.
+// sync runs the job once.
 func (s *shop) sync() {
 	s.t.Helper()
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error { return segments.Sync(ctx, tx, s.pace) })
@@ -171,7 +174,7 @@ func (s *shop) drain() {
 	}
 }
 
-// births notes the members of segments that are ready for the first time.
+// births records the members of segments that are ready for the first time.
 func (s *shop) births() {
 	s.t.Helper()
 	for i, key := range s.table(`SELECT id, key FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND NOT quiet`) {
@@ -204,13 +207,14 @@ func (s *shop) table(sql string, args ...any) map[id.ID]string {
 	return out
 }
 
-// members are the stored ones of one side.
+// members returns the stored members on one side.
 func (s *shop) members(segment id.ID, archived bool) map[id.ID]string {
 	s.t.Helper()
-	return s.table(`SELECT contact_id, count(*)::text FROM segment_member WHERE org_id = $1 AND segment_id = $2 AND archived = $3 GROUP BY 1`, segment, archived)
+	return s.table(`SELECT contact_id, count(*)::text FROM segment_member WHERE org_id = $1 AND segment_id = $2
+		AND archived = $3 GROUP BY 1`, segment, archived)
 }
 
-// everybody is every contact, live and archived.
+// everybody returns every contact, live and archived.
 func (s *shop) everybody() (rows []contacts.Row) {
 	s.t.Helper()
 	ids := slices.Collect(maps.Keys(s.table(`SELECT id, '' FROM contact WHERE org_id = $1`)))
@@ -223,11 +227,13 @@ func (s *shop) everybody() (rows []contacts.Row) {
 
 type story struct{ Type, Segment, Contact string }
 
-// told are the events about memberships, in order.
+// told returns the membership events, in order.
 func (s *shop) told() (out []story) {
 	s.t.Helper()
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT type, data -> 'object' ->> 'segment_id', data -> 'object' ->> 'contact_id' FROM event WHERE org_id = $1 AND type LIKE 'segment.%' ORDER BY seq`, s.org)
+		rows, err := tx.Query(ctx,
+			`SELECT type, data -> 'object' ->> 'segment_id', data -> 'object' ->> 'contact_id' FROM event
+				WHERE org_id = $1 AND type LIKE 'segment.%' ORDER BY seq`, s.org)
 		if err != nil {
 			return err
 		}
@@ -237,8 +243,8 @@ func (s *shop) told() (out []story) {
 	return out
 }
 
-// check holds everything that is stored to what follows from the filters and the contacts: members, counts, what
-// contacts show, and what the events add up to.
+// check compares everything stored with what the filters and contacts imply: members, counts, the segments of contacts,
+// and the sum of the events.
 func (s *shop) check() {
 	s.t.Helper()
 	all, now := s.everybody(), map[id.ID]map[id.ID]bool{}
@@ -246,7 +252,8 @@ func (s *shop) check() {
 		_ = r
 	}
 	shown := map[id.ID][]string{}
-	live := s.table(`SELECT id, filter::text FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL`)
+	live := s.table(
+		`SELECT id, filter::text FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL`)
 	for i, raw := range live {
 		seg, want := s.get(i), [2]map[id.ID]string{{}, {}}
 		if seg.Status != segments.Ready {
@@ -303,7 +310,8 @@ func (s *shop) check() {
 	s.fold(now, known)
 }
 
-// fold adds the events up to the members. Of contacts that were purged, which known has not, nothing is asked.
+// fold replays the events, compares the result with the members, and reports repeated events. It skips purged contacts,
+// which are not in known.
 func (s *shop) fold(now map[id.ID]map[id.ID]bool, known map[string]bool) {
 	s.t.Helper()
 	sum := map[string]bool{}
@@ -344,7 +352,7 @@ func raw(v any) string {
 	return string(b)
 }
 
-// notThere tells a not_found fault, or an address that another contact took meanwhile.
+// notThere reports whether err is a not_found fault, or an address that another contact took concurrently.
 func notThere(err error) bool {
 	_, taken := errors.AsType[*contacts.TakenError](err)
 	return taken || fault.Is(err, fault.NotFound)

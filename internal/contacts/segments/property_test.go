@@ -39,7 +39,7 @@ func (d dice) tags() []string {
 	return out
 }
 
-// question is a random filter; deep is how many more levels it may have.
+// question returns a random filter with at most deep more levels.
 func (d dice) question(deep int) map[string]any {
 	if deep > 0 && d.IntN(2) == 0 {
 		if d.IntN(4) == 0 {
@@ -55,14 +55,17 @@ func (d dice) question(deep int) map[string]any {
 		return map[string]any{"field": field, "op": op, "value": value}
 	}
 	return one(d, []map[string]any{
-		leaf("stage", "eq", one(d, stages)), leaf("stage", "not_in", []string{one(d, stages), one(d, stages)}), leaf("tag", "eq", one(d, allTags)), leaf("tag", "ne", one(d, allTags)),
-		leaf("tag", "exists", d.IntN(2) == 0), leaf("lead_score", "gte", 10*float64(d.IntN(5))), leaf("attributes.size", "lt", float64(d.IntN(10))),
-		leaf("attributes.size", "exists", d.IntN(2) == 0), leaf("first_name", "starts_with", one(d, []string{"A", "b", "ad"})), leaf("phone", "exists", d.IntN(2) == 0),
+		leaf("stage", "eq", one(d, stages)), leaf("stage", "not_in", []string{one(d, stages), one(d, stages)}),
+		leaf("tag", "eq", one(d, allTags)), leaf("tag", "ne", one(d, allTags)),
+		leaf("tag", "exists", d.IntN(2) == 0), leaf("lead_score", "gte", 10*float64(d.IntN(5))),
+		leaf("attributes.size", "lt", float64(d.IntN(10))),
+		leaf("attributes.size", "exists", d.IntN(2) == 0),
+		leaf("first_name", "starts_with", one(d, []string{"A", "b", "ad"})), leaf("phone", "exists", d.IntN(2) == 0),
 		leaf("created_at", "gt", "2026-01-01T00:00:00Z"), leaf("updated_at", "gt", "2020-01-01T00:00:00Z"),
 	})
 }
 
-// edit makes p say something random.
+// edit sets random fields of p.
 func (d dice) edit(p *contacts.Patch) {
 	for range 1 + d.IntN(3) {
 		switch d.IntN(6) {
@@ -82,11 +85,12 @@ func (d dice) edit(p *contacts.Patch) {
 	}
 }
 
-// act is one random edit of a contact, a batch of them, or a segment.
+// act executes a random edit of a contact, of a batch of contacts, or of a segment.
 func (s *shop) act(d dice, n int) {
 	s.t.Helper()
 	live := slices.Collect(maps.Keys(s.table(`SELECT id, '' FROM contact WHERE org_id = $1 AND archived_at IS NULL`)))
-	shelved := slices.Collect(maps.Keys(s.table(`SELECT id, '' FROM contact WHERE org_id = $1 AND archived_at IS NOT NULL`)))
+	shelved := slices.Collect(
+		maps.Keys(s.table(`SELECT id, '' FROM contact WHERE org_id = $1 AND archived_at IS NOT NULL`)))
 	segs := slices.Collect(maps.Keys(s.table(`SELECT id, '' FROM segment WHERE org_id = $1 AND kind = 'dynamic'`)))
 	order := func(ids []id.ID) {
 		slices.SortFunc(ids, func(a, b id.ID) int { return slices.Compare(a[:], b[:]) })
@@ -111,10 +115,11 @@ func (s *shop) act(d dice, n int) {
 		})
 	case what == 14:
 		s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-			_, err := contacts.Rescore(ctx, tx, []id.ID{one(d, live)}, func(*contacts.Contact) (float64, events.ContactScore) {
-				v := float64(d.IntN(50))
-				return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
-			}, func(float64, float64) bool { return false })
+			_, err := contacts.Rescore(ctx, tx, []id.ID{one(d, live)},
+				func(*contacts.Contact) (float64, events.ContactScore) {
+					v := float64(d.IntN(50))
+					return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
+				}, func(float64, float64) bool { return false })
 			return err
 		})
 	case what == 15:
@@ -147,7 +152,7 @@ func (s *shop) act(d dice, n int) {
 	}
 }
 
-// errKilled undoes a run, as the death of its worker would.
+// errKilled rolls back a run, as if its worker had died.
 var errKilled = errors.New("killed")
 
 func TestAfterAnyEditsTheMembersAreThoseOfTheFiltersAndTheEventsAddUpToThem(t *testing.T) {
@@ -159,8 +164,11 @@ func TestAfterAnyEditsTheMembersAreThoseOfTheFiltersAndTheEventsAddUpToThem(t *t
 			s.create(person(0, func(p *contacts.Patch) { p.Attributes = some(map[string]any{"size": 1.0}) }))
 			n := 1
 			for range *rounds {
-				// Pieces and runs are so small that a build and a backlog take several.
-				s.pace = segments.Pace{Marks: 1 + d.IntN(20), Changes: 1 + d.IntN(10), Piece: 1 + d.IntN(6), For: time.Minute}
+				// Pieces and runs are so small that a build and a backlog take several of them.
+				s.pace = segments.Pace{
+					Marks: 1 + d.IntN(20), Changes: 1 + d.IntN(10), Piece: 1 + d.IntN(6),
+					For: time.Minute,
+				}
 				if d.IntN(2) == 0 {
 					s.pace.For = 0
 				}

@@ -18,8 +18,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Everything at once: edits of the same few contacts, archiving, purging, scoring, batches, builds and runs. A deadlock
-// is an error of some transaction, and fails it.
+// Concurrent edits of the same few contacts, archiving, purging, scoring, batches, builds and runs. A deadlock is an
+// error of some transaction and fails the test.
 func TestEditsAndRunsAtOnceEndRight(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -60,7 +60,7 @@ func TestEditsAndRunsAtOnceEndRight(t *testing.T) {
 	s.check()
 }
 
-// random is an edit that others may make at the same time; that what it is about is gone meanwhile is no error.
+// random executes an edit that may run concurrently. It ignores an object that no longer exists.
 func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []contacts.Row, segs []id.ID, n int) error {
 	i := one(d, people).ID
 	known := func(err error) error {
@@ -77,7 +77,7 @@ func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []con
 		_, err := contacts.Restore(ctx, tx, i)
 		return known(err)
 	case 2:
-		if n%7 != 0 { // most stay
+		if n%7 != 0 { // keep most contacts
 			return nil
 		}
 		return known(contacts.Purge(ctx, tx, i))
@@ -101,7 +101,8 @@ func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []con
 		_, err := contacts.Create(tx, p, rate)
 		return err
 	case 6:
-		_, err := segments.Update(ctx, tx, one(d, segs), allow, segments.Patch{Filter: some([]byte(raw(d.question(2))))})
+		_, err := segments.Update(ctx, tx, one(d, segs), allow,
+			segments.Patch{Filter: some([]byte(raw(d.question(2))))})
 		return err
 	default:
 		var p contacts.Patch
@@ -139,7 +140,7 @@ func TestAHundredChangesAtOnceAreEachToldOnce(t *testing.T) {
 	}
 }
 
-// A transaction that wrote before the first dynamic segment was made leaves no mark; its contact is found all the same.
+// A transaction that wrote before the first dynamic segment was created leaves no mark, but its contact is found.
 func TestAWriteThatBeganBeforeTheFirstSegmentIsNotMissed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -167,7 +168,7 @@ func TestAWriteThatBeganBeforeTheFirstSegmentIsNotMissed(t *testing.T) {
 	}
 }
 
-// What the job's statements read is counted by the server itself, in its own transaction, as its own role.
+// The server counts the rows that the job's statements read, in the job's transaction and as its role.
 func TestNoStatementOfARunReadsAWholeTable(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -176,7 +177,9 @@ func TestNoStatementOfARunReadsAWholeTable(t *testing.T) {
 	other.crowd(300)
 	var seg segments.Row
 	for _, x := range []*shop{other, s} {
-		seg = x.segment("Customers", `{"all":[`+customers+`,{"field":"tag","op":"in","value":["a","b"]},{"field":"attributes.size","op":"gt","value":3}]}`)
+		seg = x.segment("Customers",
+			`{"all":[`+customers+
+				`,{"field":"tag","op":"in","value":["a","b"]},{"field":"attributes.size","op":"gt","value":3}]}`)
 		x.drain()
 	}
 	s.refilter(seg.ID, `{"any":[`+customers+`,{"field":"lead_score","op":"gt","value":10}]}`)
@@ -184,10 +187,11 @@ func TestNoStatementOfARunReadsAWholeTable(t *testing.T) {
 		s.patch(c.ID, stage("customer"))
 	}
 	s.archive(s.everybody()[30].ID)
-	if _, err := testkit.Pgx(t, s.URL).Exec(t.Context(), `ANALYZE`); err != nil { // small as they are, whole tables look cheap
+	// With current statistics the tables are small and look cheap to scan.
+	if _, err := testkit.Pgx(t, s.URL).Exec(t.Context(), `ANALYZE`); err != nil {
 		t.Fatal(err)
 	}
-	// A session of its own, for a session counts what it has not reported yet.
+	// Uses a new session, because a session counts only what it has not reported yet.
 	if err := testkit.Open(t, s.URL, postgres.App).Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
 		ctx := t.Context()
 		if err := segments.Sync(ctx, tx, segments.Usual()); err != nil {
@@ -209,7 +213,7 @@ func TestNoStatementOfARunReadsAWholeTable(t *testing.T) {
 	s.check()
 }
 
-// crowd makes n contacts.
+// crowd creates n contacts.
 func (s *shop) crowd(n int) {
 	s.t.Helper()
 	d := dice{rand.New(rand.NewPCG(1, 9))}
@@ -227,8 +231,8 @@ func (s *shop) crowd(n int) {
 	})
 }
 
-// What a run holds beyond its first contacts is out of the order of ids, so it must not wait for any of them: whoever has
-// one may be waiting for what the run holds.
+// Locks beyond a run's first contacts are out of the order of ids, so the run must not wait for them: the holder may be
+// waiting for the run.
 func TestARunThatHoldsContactsWaitsForNoOthers(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -242,7 +246,8 @@ func TestARunThatHoldsContactsWaitsForNoOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), "SELECT FROM contact_score WHERE contact_id = $1 FOR UPDATE", held.ID); err != nil {
+	if _, err := tx.Exec(t.Context(), "SELECT FROM contact_score WHERE contact_id = $1 FOR UPDATE",
+		held.ID); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -13,33 +13,33 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Kind says who decides on the members.
+// Kind determines how members are selected.
 type Kind string
 
-// The kinds.
+// Kinds of segments.
 const (
-	Static  Kind = "static"  // whoever writes contacts
-	Dynamic Kind = "dynamic" // the filter
+	Static  Kind = "static"  // by the writers of contacts
+	Dynamic Kind = "dynamic" // by the filter
 )
 
-// The statuses of a segment.
+// Statuses of a segment.
 const (
-	Building = "building" // its members are being found
+	Building = "building" // members are being computed
 	Ready    = "ready"
 )
 
-// Max is how many live segments an org may have.
+// Max is the maximum number of live segments of an org.
 const Max = 200
 
 // Segment is a set of contacts, as the API shows it.
 type Segment struct {
 	ID           id.ID          `json:"id" format:"uuid"`
-	Key          string         `json:"key" doc:"What contacts and lists name it by; never changes, and stays its own while it is archived"`
+	Key          string         `json:"key" doc:"Identifies the segment in contacts and lists; never changes; reserved while archived"`
 	Name         string         `json:"name"`
 	Kind         Kind           `json:"kind" enum:"static,dynamic"`
-	Filter       map[string]any `json:"filter" nullable:"true" doc:"Of a dynamic segment, in its canonical form; null of a static one"`
-	ContactCount int64          `json:"contact_count" doc:"Live contacts in it"`
-	Status       string         `json:"status" enum:"building,ready" doc:"building: the contacts are being held against a new filter, and the members are not all there"`
+	Filter       map[string]any `json:"filter" nullable:"true" doc:"The canonical filter of a dynamic segment; null for a static one"`
+	ContactCount int64          `json:"contact_count" doc:"Number of live contacts in the segment"`
+	Status       string         `json:"status" enum:"building,ready" doc:"building: a new filter is being evaluated, and the members are incomplete"`
 	CreatedAt    wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt    wire.Time      `json:"updated_at" format:"date-time"`
 	ArchivedAt   *wire.Time     `json:"archived_at" format:"date-time"`
@@ -48,19 +48,22 @@ type Segment struct {
 // Row is a segment with the two counters of its ETag.
 type Row struct {
 	Segment
-	Edit     int // moved by every edit
-	Computed int // moved as members come and go
+	Edit     int // incremented by every edit
+	Computed int // incremented when members change
 	raw      []byte
 }
 
-// selecting is every segment g of the org $1, with what came and went since the last adding up.
-const selecting = `SELECT g.id, g.key, g.name, g.kind, g.filter, g.counted + t.steps, g.status, g.created_at, g.updated_at, g.archived_at, g.edit, g.computed + t.n
+// selecting selects every segment g of the org $1. Its count includes the tallies that have not been added up yet.
+const selecting = `SELECT g.id, g.key, g.name, g.kind, g.filter, g.counted + t.steps, g.status, g.created_at,
+	g.updated_at, g.archived_at, g.edit, g.computed + t.n
 FROM segment g CROSS JOIN LATERAL (
-	SELECT coalesce(sum(step), 0)::bigint AS steps, count(*)::int AS n FROM segment_tally WHERE org_id = $1 AND segment_id = g.id) AS t
+	SELECT coalesce(sum(step), 0)::bigint AS steps, count(*)::int AS n FROM segment_tally WHERE org_id = $1
+	AND segment_id = g.id) AS t
 WHERE g.org_id = $1`
 
 func scan(row pgx.CollectableRow) (r Row, err error) {
-	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &r.raw, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Edit, &r.Computed)
+	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &r.raw, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt,
+		&r.ArchivedAt, &r.Edit, &r.Computed)
 	if err == nil && r.raw != nil {
 		err = json.Unmarshal(r.raw, &r.Filter)
 	}
@@ -69,12 +72,13 @@ func scan(row pgx.CollectableRow) (r Row, err error) {
 
 func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such segment.") }
 
-// Get answers one segment of the org, an archived one only if asked for; else a not_found fault.
+// Get returns one segment of the org. An archived segment is returned only with archivedToo. If there is no such
+// segment, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return one(ctx, tx, selecting+` AND g.id = $2`, i, archivedToo)
 }
 
-// lock is Get with the row held until the transaction ends.
+// lock is Get with the row locked until the transaction ends.
 func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
 	return one(ctx, tx, selecting+` AND g.id = $2 FOR UPDATE OF g`, i, archivedToo)
 }
@@ -96,16 +100,19 @@ func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo 
 	return r, nil
 }
 
-// Filter says which segments a list holds.
+// Filter selects the segments of a list.
 type Filter struct {
-	Archived bool // the archived ones instead of the live ones
+	Archived bool // select archived segments instead of live ones
 	Kind     Kind // "": both
 }
 
-// List answers at most limit segments, the newest first, beginning after the one with that id, or at the start with
-// the zero id.
+// List returns at most limit segments, newest first, starting after the segment with the id after, or at the beginning
+// for the zero id.
 func List(ctx context.Context, tx *postgres.Tx, f Filter, after id.ID, limit int) ([]Row, error) {
-	rows, err := tx.Query(ctx, selecting+` AND (g.archived_at IS NOT NULL) = $2 AND ($3 = '' OR g.kind = $3) AND ($4::uuid = $5::uuid OR g.id < $4) ORDER BY g.id DESC LIMIT $6`,
+	rows, err := tx.Query(ctx,
+		selecting+
+			` AND (g.archived_at IS NOT NULL) = $2 AND ($3 = '' OR g.kind = $3) AND ($4::uuid = $5::uuid
+				OR g.id < $4) ORDER BY g.id DESC LIMIT $6`,
 		tx.Org(), f.Archived, string(f.Kind), after, id.ID{}, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
@@ -117,9 +124,11 @@ func List(ctx context.Context, tx *postgres.Tx, f Filter, after id.ID, limit int
 	return found, nil
 }
 
-// Count answers how many segments f holds.
+// Count returns the number of segments that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM segment g WHERE g.org_id = $1 AND (g.archived_at IS NOT NULL) = $2 AND ($3 = '' OR g.kind = $3)`,
+	err = tx.QueryRow(ctx,
+		`SELECT count(*) FROM segment g WHERE g.org_id = $1 AND (g.archived_at IS NOT NULL) = $2 AND ($3 = ''
+			OR g.kind = $3)`,
 		[]any{tx.Org(), f.Archived, string(f.Kind)}, &n)
 	return n, err
 }

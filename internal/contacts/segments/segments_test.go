@@ -18,7 +18,7 @@ import (
 
 const customers = `{"field":"stage","op":"eq","value":"customer"}`
 
-// read is a contact with its ETag.
+// read returns a contact with its ETag.
 func (s *shop) read(i id.ID) (row contacts.Row) {
 	s.t.Helper()
 	s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
@@ -28,11 +28,12 @@ func (s *shop) read(i id.ID) (row contacts.Row) {
 	return row
 }
 
-// list are the contacts that a list with segment=key holds.
+// list returns the contacts of a list with segment=key.
 func (s *shop) list(key string, archived bool) (out []id.ID) {
 	s.t.Helper()
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		rows, err := contacts.List(ctx, tx, &contacts.Filter{Segments: []string{key}, Archived: archived}, contacts.Newest, nil, 1000)
+		rows, err := contacts.List(ctx, tx, &contacts.Filter{Segments: []string{key}, Archived: archived},
+			contacts.Newest, nil, 1000)
 		for _, r := range rows {
 			out = append(out, r.ID)
 		}
@@ -41,7 +42,7 @@ func (s *shop) list(key string, archived bool) (out []id.ID) {
 	return out
 }
 
-// stories are the events, each as entered or left and the contact.
+// stories returns the events, each as entered or left and the contact.
 func (s *shop) stories(names map[id.ID]string) (out []string) {
 	s.t.Helper()
 	for _, e := range s.told() {
@@ -53,15 +54,18 @@ func (s *shop) stories(names map[id.ID]string) (out []string) {
 func TestTheFirstMembersAreNotToldAndEveryLaterDifferenceIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	ada, bob, shelved := s.create(person(1, stage("customer"))), s.create(person(2)), s.create(person(3, stage("customer")))
+	ada, bob, shelved := s.create(person(1, stage("customer"))), s.create(person(2)),
+		s.create(person(3, stage("customer")))
 	s.archive(shelved.ID)
 	names := map[id.ID]string{ada.ID: "ada", bob.ID: "bob", shelved.ID: "shelved"}
 	seg := s.segment("Customers", customers)
-	if seg.Status != segments.Building || seg.Key != "customers" || seg.Kind != segments.Dynamic || seg.ContactCount != 0 {
+	if seg.Status != segments.Building || seg.Key != "customers" || seg.Kind != segments.Dynamic ||
+		seg.ContactCount != 0 {
 		t.Errorf("a new segment is %+v", seg)
 	}
 	s.drain()
-	if now := s.get(seg.ID); now.Status != segments.Ready || now.ContactCount != 1 || now.Edit != 1 || now.Computed == seg.Computed || now.UpdatedAt != seg.UpdatedAt {
+	if now := s.get(seg.ID); now.Status != segments.Ready || now.ContactCount != 1 || now.Edit != 1 ||
+		now.Computed == seg.Computed || now.UpdatedAt != seg.UpdatedAt {
 		t.Errorf("built, it is %+v", now)
 	}
 	expect := func(what string, also ...string) {
@@ -85,14 +89,18 @@ func TestTheFirstMembersAreNotToldAndEveryLaterDifferenceIsToldOnce(t *testing.T
 	step("at first", func() {})
 	step("bob matches", func() { s.patch(bob.ID, stage("customer")) }, "entered bob")
 	step("bob matches as before", func() { s.patch(bob.ID, tags("x")) })
-	step("there and back between two looks", func() { s.patch(bob.ID, stage("lead")); s.patch(bob.ID, stage("customer")) })
+	step("there and back between two looks", func() {
+		s.patch(bob.ID, stage("lead"))
+		s.patch(bob.ID, stage("customer"))
+	})
 	step("ada is archived", func() { s.archive(ada.ID) }, "left ada")
-	if !slices.Equal(s.list("customers", false), []id.ID{bob.ID}) || !slices.Equal(s.list("customers", true), []id.ID{shelved.ID, ada.ID}) {
+	if !slices.Equal(s.list("customers", false), []id.ID{bob.ID}) ||
+		!slices.Equal(s.list("customers", true), []id.ID{shelved.ID, ada.ID}) {
 		t.Errorf("lists hold %v and %v", s.list("customers", false), s.list("customers", true))
 	}
 	step("ada is restored", func() { s.restore(ada.ID) }, "entered ada")
 	step("another filter", func() { s.refilter(seg.ID, `{"field":"tag","op":"eq","value":"x"}`) }, "left ada")
-	total-- // with bob goes what was told of him
+	total-- // bob's events are deleted with him
 	step("bob is purged", func() {
 		s.tx(func(ctx context.Context, tx *postgres.Tx) error { return contacts.Purge(ctx, tx, bob.ID) })
 	})
@@ -232,29 +240,60 @@ func TestWhatASegmentMayNotBeIsRefused(t *testing.T) {
 		})
 		return r, err
 	}
-	first, err := make1(segments.New{Name: "Big ones, in the UK", Filter: []byte(`{"field":"attributes.size","op":"gt","value":10}`)})
+	first, err := make1(segments.New{
+		Name:   "Big ones, in the UK",
+		Filter: []byte(`{"field":"attributes.size","op":"gt","value":10}`),
+	})
 	if err != nil || first.Key != "big-ones-in-the-uk" {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	if again, err := make1(segments.New{Name: "Big ones, in the UK"}); err != nil || again.Key != "big-ones-in-the-uk-2" || again.Kind != segments.Static || again.Status != segments.Ready {
+	if again, err := make1(segments.New{Name: "Big ones, in the UK"}); err != nil ||
+		again.Key != "big-ones-in-the-uk-2" || again.Kind != segments.Static || again.Status != segments.Ready {
 		t.Errorf("%+v, %v", again, err)
 	}
 	long := strings.Repeat("é", 201)
 	for name, c := range map[string]struct {
 		n    segments.New
 		code fault.Code
-		at   string // pointer and code of the first wrong field
+		at   string // pointer and code of the first error
 	}{
-		"no name":         {segments.New{Name: " "}, fault.ValidationFailed, "#/name required"},
-		"long":            {segments.New{Name: long, Key: long}, fault.ValidationFailed, "#/name too_long"},
-		"comma":           {segments.New{Name: "x", Key: "a,b"}, fault.ValidationFailed, "#/key invalid_characters"},
-		"blank end":       {segments.New{Name: "x", Key: "a "}, fault.ValidationFailed, "#/key invalid_key"},
-		"no filter":       {segments.New{Name: "x", Kind: segments.Dynamic}, fault.ValidationFailed, "#/filter required"},
-		"static filter":   {segments.New{Name: "x", Kind: segments.Static, Filter: []byte(customers)}, fault.ValidationFailed, "#/filter not_allowed"},
-		"taken":           {segments.New{Name: "x", Key: first.Key}, fault.Conflict, ""},
-		"unknown field":   {segments.New{Name: "x", Filter: []byte(`{"all":[{"field":"nose","op":"eq","value":"x"}]}`)}, fault.InvalidFilter, "#/filter/all/0/field unknown_field"},
-		"undefined field": {segments.New{Name: "x", Filter: []byte(`{"field":"attributes.nose","op":"eq","value":"x"}`)}, fault.InvalidFilter, "#/filter/field unknown_field"},
-		"nested":          {segments.New{Name: "x", Filter: []byte(`{"any":[` + customers + `,{"not":{"field":"segment","op":"eq","value":"x"}}]}`)}, fault.InvalidFilter, "#/filter/any/1/not/field nested_segment"},
+		"no name":   {segments.New{Name: " "}, fault.ValidationFailed, "#/name required"},
+		"long":      {segments.New{Name: long, Key: long}, fault.ValidationFailed, "#/name too_long"},
+		"comma":     {segments.New{Name: "x", Key: "a,b"}, fault.ValidationFailed, "#/key invalid_characters"},
+		"blank end": {segments.New{Name: "x", Key: "a "}, fault.ValidationFailed, "#/key invalid_key"},
+		"no filter": {
+			segments.New{Name: "x", Kind: segments.Dynamic},
+			fault.ValidationFailed,
+			"#/filter required",
+		},
+		"static filter": {
+			segments.New{Name: "x", Kind: segments.Static, Filter: []byte(customers)},
+			fault.ValidationFailed, "#/filter not_allowed",
+		},
+		"taken": {segments.New{Name: "x", Key: first.Key}, fault.Conflict, ""},
+		"unknown field": {
+			segments.New{
+				Name:   "x",
+				Filter: []byte(`{"all":[{"field":"nose","op":"eq","value":"x"}]}`),
+			},
+			fault.InvalidFilter,
+			"#/filter/all/0/field unknown_field",
+		},
+		"undefined field": {
+			segments.New{
+				Name:   "x",
+				Filter: []byte(`{"field":"attributes.nose","op":"eq","value":"x"}`),
+			},
+			fault.InvalidFilter,
+			"#/filter/field unknown_field",
+		},
+		"nested": {
+			segments.New{
+				Name:   "x",
+				Filter: []byte(`{"any":[` + customers + `,{"not":{"field":"segment","op":"eq","value":"x"}}]}`),
+			},
+			fault.InvalidFilter, "#/filter/any/1/not/field nested_segment",
+		},
 	} {
 		_, err := make1(c.n)
 		f, at := fault.Of(err), ""
@@ -269,7 +308,9 @@ func TestWhatASegmentMayNotBeIsRefused(t *testing.T) {
 		}
 	}
 	undefine := func() error {
-		return s.try(func(ctx context.Context, tx *postgres.Tx) error { return contacts.Undefine(ctx, tx, "size", nil) })
+		return s.try(func(ctx context.Context, tx *postgres.Tx) error {
+			return contacts.Undefine(ctx, tx, "size", nil)
+		})
 	}
 	if err := undefine(); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a field that is read was archived: %v", err)
@@ -290,7 +331,8 @@ func TestAnOrgHasAtMostTwoHundredSegments(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	s.tx(func(_ context.Context, tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO segment (org_id, id, key, name, kind, created_at) SELECT $1, uuidv7_at(now()), 's' || g, 's', 'static', now() FROM generate_series(1, 199) g`, s.org)
+		tx.Queue(`INSERT INTO segment (org_id, id, key, name, kind, created_at)
+			SELECT $1, uuidv7_at(now()), 's' || g, 's', 'static', now() FROM generate_series(1, 199) g`, s.org)
 		return nil
 	})
 	last := s.segment("last", customers)

@@ -15,33 +15,33 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Pace bounds one run of Sync, whose transaction holds what it has written until its end.
+// Pace bounds one run of Sync, which holds the locks on its writes until the transaction ends.
 type Pace struct {
-	Marks   int           // taken
-	Changes int           // memberships changed and told, at most but for those of one contact
-	Piece   int           // contacts of the first piece of a build; next says how it goes on
-	For     time.Duration // begin no further piece after so long
+	Marks   int           // marks to read
+	Changes int           // maximum of changed memberships, exceeded only within one contact
+	Piece   int           // contacts in the first piece of a build; next adapts the size
+	For     time.Duration // no new piece starts after this time
 }
 
-// Usual keeps a run below a second.
+// Usual returns limits that keep a run below one second.
 func Usual() Pace {
 	return Pace{Marks: 2000, Changes: 1500, Piece: 5000, For: 500 * time.Millisecond}
 }
 
-// kept is a live dynamic segment as a run sees it.
+// kept is a live dynamic segment within a run.
 type kept struct {
 	id         id.ID
 	key        string
 	filter     *filter.Filter
 	building   bool
 	generation int
-	quiet      bool // nobody is told
-	fresh      bool // it has no members of an earlier filter
-	shelf      bool // how far the build has come: at the archived contacts,
+	quiet      bool // without events
+	fresh      bool // no members from an earlier filter
+	shelf      bool // build cursor: the archived side has been reached
 	at         *time.Time
-	after      *id.ID // after this one
+	after      *id.ID // the last contact processed
 	moved      bool   // by this run
-	size       int    // of its next piece
+	size       int    // of the next piece
 }
 
 // run is one run of Sync.
@@ -49,20 +49,20 @@ type run struct {
 	tx    *postgres.Tx
 	pace  Pace
 	all   []*kept
-	left  int  // of pace.Changes
-	holds bool // contacts
-	epoch bool // members have come by the thousands
+	left  int  // what remains of pace.Changes
+	holds bool // the run has locked contacts
+	epoch bool // thousands of members were added
 	waits *waits
 }
 
-// planning: every table holds all orgs' rows and the rows of a run are a few of them, so reading one in whole is never
-// right, however the statistics are.
+// planning holds the planner settings of a run. Every table holds the rows of all orgs, and a run needs only a few of
+// them, so a sequential scan is never right, whatever the statistics say.
 const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
 	set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// Sync makes the memberships of the org's dynamic segments what their filters say: first of contacts that have marks,
-// then, piece by piece, of all contacts for segments that are building. What it leaves, Waiting finds. At most one run
-// of an org may be under way at a time.
+// Sync updates the memberships of the org's dynamic segments to match their filters. It first processes contacts with
+// marks, and then, piece by piece, all contacts for segments that are building. Waiting finds the work that remains. At
+// most one run per org may be active at a time.
 func Sync(ctx context.Context, tx *postgres.Tx, p Pace) error {
 	began := time.Now()
 	r := &run{tx: tx, pace: p, left: p.Changes}
@@ -80,10 +80,11 @@ func Sync(ctx context.Context, tx *postgres.Tx, p Pace) error {
 	return nil
 }
 
-// load reads the segments with their filters. One whose filter does not fit the org's custom fields any more, which
-// the checks of both sides leave no way to, would stand still.
+// load reads the segments and parses their filters. A filter that no longer fits the org's custom fields makes the run
+// fail; the checks on both sides prevent that.
 func (r *run) load(ctx context.Context) error {
-	rows, err := r.tx.Query(ctx, `SELECT id, key, filter, status = 'building', generation, quiet, fresh, built_shelf, built_at, built_id
+	rows, err := r.tx.Query(ctx,
+		`SELECT id, key, filter, status = 'building', generation, quiet, fresh, built_shelf, built_at, built_id
 		FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL ORDER BY id`, r.tx.Org())
 	if err != nil {
 		return fmt.Errorf("read segments: %w", err)
@@ -110,9 +111,10 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// marks takes marks and settles the contacts that they name, in the order of their ids.
+// marks reads marks and processes their contacts in the order of ids.
 func (r *run) marks(ctx context.Context) error {
-	rows, err := r.tx.Query(ctx, `SELECT contact_id, id FROM segment_mark WHERE org_id = $1 ORDER BY id LIMIT $2`, r.tx.Org(), r.pace.Marks)
+	rows, err := r.tx.Query(ctx, `SELECT contact_id, id FROM segment_mark WHERE org_id = $1 ORDER BY id LIMIT $2`,
+		r.tx.Org(), r.pace.Marks)
 	if err != nil {
 		return fmt.Errorf("read marks: %w", err)
 	}
@@ -152,8 +154,8 @@ func (r *run) marks(ctx context.Context) error {
 
 func compare(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// differences are those between the memberships of the contacts and what the filters say, for as many of the contacts as
-// there is room for. A contact that is gone leaves its memberships untold.
+// differences returns the differences between the memberships of the contacts and the filters, for as many contacts as
+// r.left allows. The memberships of purged contacts are deleted without events.
 func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, settled []id.ID, err error) {
 	if len(r.all) == 0 {
 		return nil, ids, nil
@@ -172,7 +174,7 @@ func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, s
 			break
 		}
 		settled = append(settled, i)
-		if len(known) == 0 || known[0].ID != i { // both are in the order of ids
+		if len(known) == 0 || known[0].ID != i { // both are sorted by id
 			gone = append(gone, i)
 			continue
 		}
@@ -183,7 +185,8 @@ func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, s
 			now := c.ArchivedAt != nil
 			switch should := s.filter.Match(contacts.RecordOf(&c.Contact)); {
 			case should && !in:
-				changes = append(changes, change{seg: s, contact: i, created: c.CreatedAt.Time, does: enters, archived: now})
+				changes = append(changes,
+					change{seg: s, contact: i, created: c.CreatedAt.Time, does: enters, archived: now})
 			case in && !should:
 				changes = append(changes, change{seg: s, contact: i, does: leaves, archived: archived})
 			case in && archived != now:
@@ -199,13 +202,15 @@ func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, s
 
 type membership struct{ contact, segment id.ID }
 
-// members are the memberships of the contacts in the run's segments, each with whether it is on the archived side.
+// members returns the memberships of the contacts in the run's segments. The value is true on the archived side.
 func (r *run) members(ctx context.Context, ids []id.ID) (map[membership]bool, error) {
 	segs := make([]id.ID, len(r.all))
 	for i, s := range r.all {
 		segs[i] = s.id
 	}
-	rows, err := r.tx.Query(ctx, `SELECT contact_id, segment_id, archived FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), ids)
+	rows, err := r.tx.Query(ctx,
+		`SELECT contact_id, segment_id, archived FROM segment_member WHERE org_id = $1
+			AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
@@ -225,7 +230,7 @@ func (r *run) members(ctx context.Context, ids []id.ID) (map[membership]bool, er
 	return out, nil
 }
 
-// finish writes how far builds have come, adds up tallies, and moves the epoch; in the order of locks.
+// finish stores the progress of builds, adds up tallies and increments the epoch, in the order of locks.
 func (r *run) finish() {
 	for _, s := range r.all {
 		if !s.moved {
@@ -235,14 +240,18 @@ func (r *run) finish() {
 		if !s.building {
 			status = Ready
 		}
-		r.tx.Queue(`UPDATE segment SET built_shelf = $4, built_at = $5, built_id = $6, status = $7, quiet = $8, computed = computed + (CASE WHEN status = $7 THEN 0 ELSE 1 END)
-			WHERE org_id = $1 AND id = $2 AND generation = $3 AND archived_at IS NULL`, r.tx.Org(), s.id, s.generation, s.shelf, s.at, s.after, status, s.quiet)
+		r.tx.Queue(`UPDATE segment SET built_shelf = $4, built_at = $5, built_id = $6, status = $7, quiet = $8,
+			computed = computed + (CASE WHEN status = $7 THEN 0 ELSE 1 END)
+			WHERE org_id = $1 AND id = $2 AND generation = $3 AND archived_at IS NULL`, r.tx.Org(), s.id,
+			s.generation, s.shelf, s.at, s.after, status, s.quiet)
 	}
 	r.tx.Queue(`WITH gone AS (DELETE FROM segment_tally WHERE org_id = $1 RETURNING segment_id, step),
 		sums AS (SELECT segment_id, sum(step) AS steps, count(*) AS n FROM gone GROUP BY segment_id)
-		UPDATE segment g SET counted = g.counted + s.steps, computed = g.computed + s.n FROM sums s WHERE g.org_id = $1 AND g.id = s.segment_id`, r.tx.Org())
+		UPDATE segment g SET counted = g.counted + s.steps, computed = g.computed + s.n FROM sums s
+		WHERE g.org_id = $1 AND g.id = s.segment_id`, r.tx.Org())
 	if w := r.waits; w != nil {
-		r.tx.Queue(`UPDATE segment_watch SET waits_for = $2 WHERE org_id = $1 AND waits_for IS NOT DISTINCT FROM $3 AND epoch = $4`, r.tx.Org(), w.now, w.was, w.epoch)
+		r.tx.Queue(`UPDATE segment_watch SET waits_for = $2 WHERE org_id = $1 AND waits_for IS NOT DISTINCT
+			FROM $3 AND epoch = $4`, r.tx.Org(), w.now, w.was, w.epoch)
 	}
 	if r.epoch {
 		r.tx.Queue(`UPDATE segment_watch SET epoch = epoch + 1 WHERE org_id = $1`, r.tx.Org())

@@ -10,28 +10,31 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// manyTallies is how many of one org are worth a job by themselves; every run adds them up.
+// manyTallies is the number of tallies of one org above which they justify a job by themselves. Every run adds them up.
 const manyTallies = 200
 
-// waitingSQL steps from org to org, so that marks cost it nothing, however many of them one org has.
+// waitingSQL skips from org to org, so that its cost does not depend on the number of marks per org.
 const waitingSQL = `
 WITH RECURSIVE marked (org_id) AS (
 	(SELECT org_id FROM segment_mark ORDER BY org_id LIMIT 1)
 	UNION ALL
-	SELECT (SELECT m.org_id FROM segment_mark m WHERE m.org_id > marked.org_id ORDER BY m.org_id LIMIT 1) FROM marked WHERE marked.org_id IS NOT NULL
+	SELECT (SELECT m.org_id FROM segment_mark m WHERE m.org_id > marked.org_id ORDER BY m.org_id LIMIT 1)
+	FROM marked WHERE marked.org_id IS NOT NULL
 ), tallied (org_id) AS (
 	(SELECT org_id FROM segment_tally ORDER BY org_id LIMIT 1)
 	UNION ALL
-	SELECT (SELECT t.org_id FROM segment_tally t WHERE t.org_id > tallied.org_id ORDER BY t.org_id LIMIT 1) FROM tallied WHERE tallied.org_id IS NOT NULL
+	SELECT (SELECT t.org_id FROM segment_tally t WHERE t.org_id > tallied.org_id ORDER BY t.org_id LIMIT 1)
+	FROM tallied WHERE tallied.org_id IS NOT NULL
 )
 SELECT o.org_id FROM (
 	SELECT org_id FROM marked
 	UNION SELECT org_id FROM segment WHERE status = 'building' AND archived_at IS NULL
-	UNION SELECT org_id FROM tallied WHERE EXISTS (SELECT FROM segment_tally t WHERE t.org_id = tallied.org_id OFFSET $2)) AS o
+	UNION SELECT org_id FROM tallied WHERE EXISTS (SELECT FROM segment_tally t
+	WHERE t.org_id = tallied.org_id OFFSET $2)) AS o
 WHERE o.org_id IS NOT NULL AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = o.org_id AND j.dedupe_key = $1)`
 
-// Waiting are the orgs, seen by the system role, for which Sync has something to do and that have no open job with
-// that dedupe key.
+// Waiting returns the orgs that have work for Sync and no open job with the given dedupe key. system must be a
+// connection of the system role.
 func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
 	var found []id.ID
 	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -44,7 +47,7 @@ func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for marks: %w", err)
+		return nil, fmt.Errorf("find orgs with marks: %w", err)
 	}
 	return found, nil
 }

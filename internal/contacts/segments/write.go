@@ -16,22 +16,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// New is a segment to be made.
+// New holds the parameters of a new segment.
 type New struct {
-	Key    string // "": made from the name
+	Key    string // "": derived from the name
 	Name   string
 	Kind   Kind   // "": dynamic with a filter, static without
-	Filter []byte // JSON; nil for a static one
+	Filter []byte // JSON; nil for a static segment
 }
 
-// alone lets one transaction at a time make, change or archive segments of the org: what it counts then holds.
+// alone serializes the transactions that create, change or archive segments of the org, so that counts remain valid.
 func alone(tx *postgres.Tx) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('segment', hashtextextended($1::uuid::text, 0)))`, tx.Org())
 }
 
-// Create makes a segment. A dynamic one is building until Sync has found its members. A key that another segment has, a
-// live one or an archived one, is a conflict that names it; a 201st segment and a wrong field are validation
-// faults, a wrong filter is invalid_filter.
+// Create creates a segment. A dynamic segment is building until Sync has found its members. A key that another segment
+// has, live or archived, is a conflict that names that segment. A 201st segment and an invalid field are validation
+// faults; an invalid filter is invalid_filter.
 func Create(ctx context.Context, tx *postgres.Tx, n New) (Row, error) {
 	if n.Kind == "" {
 		if n.Kind = Static; n.Filter != nil {
@@ -80,7 +80,9 @@ func insert(ctx context.Context, tx *postgres.Tx, key string, n New, f *filter.F
 		canonical, reads, status = &s, f.Fields(), Building
 		watch(tx)
 	}
-	added, err := tx.Exec(ctx, `INSERT INTO segment (org_id, id, key, name, kind, filter, reads, status, generation, quiet, fresh, created_at, updated_at)
+	added, err := tx.Exec(ctx,
+		`INSERT INTO segment (org_id, id, key, name, kind, filter, reads, status, generation, quiet, fresh,
+			created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9, $10, $10) ON CONFLICT (org_id, key) DO NOTHING`,
 		tx.Org(), i, key, n.Name, string(n.Kind), canonical, reads, status, f != nil, wire.Now())
 	if err != nil {
@@ -92,7 +94,7 @@ func insert(ctx context.Context, tx *postgres.Tx, key string, n New, f *filter.F
 	return Get(ctx, tx, i, false)
 }
 
-// full makes a fault of the refusal of a 201st segment.
+// full converts the refusal of a 201st segment to a fault.
 func full(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
 		return fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
@@ -102,23 +104,24 @@ func full(err error) error {
 
 func taken(ctx context.Context, tx *postgres.Tx, key string) error {
 	var holder id.ID
-	if err := tx.QueryRow(ctx, `SELECT id FROM segment WHERE org_id = $1 AND key = $2`, []any{tx.Org(), key}, &holder); err != nil {
-		return fmt.Errorf("look up the holder: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT id FROM segment WHERE org_id = $1 AND key = $2`, []any{tx.Org(), key},
+		&holder); err != nil {
+		return fmt.Errorf("look up the segment with the key: %w", err)
 	}
 	f := fault.New(fault.Conflict, "A segment with this key exists, or is archived.")
 	f.ExistingID = holder.String()
 	return f
 }
 
-// free is key, or key with the first number that no segment has.
+// free returns key, or key with the first unused number.
 func free(ctx context.Context, tx *postgres.Tx, key string) (string, error) {
 	rows, err := tx.Query(ctx, `SELECT key FROM segment WHERE org_id = $1 AND starts_with(key, $2)`, tx.Org(), key)
 	if err != nil {
-		return "", fmt.Errorf("look for keys: %w", err)
+		return "", fmt.Errorf("look up keys: %w", err)
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return "", fmt.Errorf("look for keys: %w", err)
+		return "", fmt.Errorf("look up keys: %w", err)
 	}
 	used := make(map[string]bool, len(found))
 	for _, k := range found {
@@ -131,7 +134,7 @@ func free(ctx context.Context, tx *postgres.Tx, key string) (string, error) {
 	return out, nil
 }
 
-// watch has the changes of the org's contacts marked from now on. Who began to write before does not know yet.
+// watch enables marks for changed contacts of the org. Transactions that began earlier may not see it.
 func watch(tx *postgres.Tx) {
 	tx.Queue(`INSERT INTO segment_watch (org_id, watching) VALUES ($1, true) ON CONFLICT (org_id) DO UPDATE
 		SET watching = true, waits_for = CASE WHEN segment_watch.watching THEN segment_watch.waits_for END`, tx.Org())
@@ -143,8 +146,8 @@ type Patch struct {
 	Filter wire.Field[[]byte]
 }
 
-// Update applies p to the live segment i. allow sees it as it is, locked; its error is the answer. Another filter makes
-// it building again: who is in it changes as Sync comes by. A patch that changes nothing writes nothing.
+// Update applies p to the live segment i. It passes the locked segment to allow and returns its error. A different
+// filter sets the status to building: Sync then updates the members. A patch without effect writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) error, p Patch) (Row, error) {
 	alone(tx)
 	r, err := lock(ctx, tx, i, false)
@@ -179,25 +182,28 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) erro
 			return Row{}, err
 		}
 		if refilter = string(f.JSON()) != string(r.raw); refilter {
-			tx.Queue(`UPDATE segment SET filter = $3, reads = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), i, string(f.JSON()), f.Fields())
+			tx.Queue(`UPDATE segment SET filter = $3, reads = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), i,
+				string(f.JSON()), f.Fields())
 			rebuild(tx, i)
 		}
 	}
 	if name == r.Name && !refilter {
 		return r, nil
 	}
-	tx.Queue(`UPDATE segment SET name = $3, updated_at = $4, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, name, wire.Now())
+	tx.Queue(`UPDATE segment SET name = $3, updated_at = $4, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(),
+		i, name, wire.Now())
 	return Get(ctx, tx, i, false)
 }
 
-// rebuild has all contacts held against the filter once more, whoever is a member.
+// rebuild makes Sync evaluate the filter on all contacts again.
 func rebuild(tx *postgres.Tx, i id.ID) {
-	tx.Queue(`UPDATE segment SET status = 'building', generation = generation + 1, fresh = false, built_shelf = false, built_at = NULL, built_id = NULL
+	tx.Queue(`UPDATE segment SET status = 'building', generation = generation + 1, fresh = false, built_shelf =
+		false, built_at = NULL, built_id = NULL
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i)
 }
 
-// Archive hides the segment from lists, look-ups and contacts, and lets its members stand as they are. Of one that is
-// archived already nothing changes, whatever allow says.
+// Archive hides the segment from lists, look-ups and contacts, and leaves its member rows unchanged. It does nothing if
+// the segment is already archived, and then does not call allow.
 func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) error) error {
 	alone(tx)
 	r, err := lock(ctx, tx, i, true)
@@ -208,14 +214,17 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) err
 		return err
 	}
 	now := wire.Now()
-	tx.Queue(`UPDATE segment SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, now)
-	tx.Queue(`INSERT INTO segment_watch (org_id, epoch) VALUES ($1, 1) ON CONFLICT (org_id) DO UPDATE SET epoch = segment_watch.epoch + 1,
-		watching = EXISTS (SELECT FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL)`, tx.Org())
+	tx.Queue(`UPDATE segment SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), i, now)
+	tx.Queue(`INSERT INTO segment_watch (org_id, epoch) VALUES ($1, 1) ON CONFLICT (org_id) DO UPDATE
+		SET epoch = segment_watch.epoch + 1,
+		watching = EXISTS (SELECT FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL)`,
+		tx.Org())
 	return tx.Flush(ctx)
 }
 
-// Restore undoes Archive; of a live segment nothing changes. A dynamic one is building until Sync has caught up with
-// what happened meanwhile. A filter whose custom fields are gone is a conflict, a 201st segment a validation fault.
+// Restore undoes Archive. It does nothing if the segment is live. A dynamic segment is building until Sync has caught
+// up. A filter with removed custom fields is a conflict, a 201st segment a validation fault.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	alone(tx)
 	r, err := lock(ctx, tx, i, true)
@@ -227,19 +236,23 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 		return Row{}, err
 	}
 	if live >= Max {
-		return Row{}, fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
+		return Row{},
+			fault.Invalid("key", "too_many_segments", "An organization has at most "+strconv.Itoa(Max)+" segments.")
 	}
 	if r.Kind == Dynamic {
 		if _, err := parse(ctx, tx, r.raw); err != nil {
 			if fault.Is(err, fault.InvalidFilter) {
-				return Row{}, fault.New(fault.Conflict, "Its filter reads a custom field that is archived, or of another type now.").Because(err)
+				return Row{},
+					fault.New(fault.Conflict,
+						"Its filter reads a custom field that is archived, or of another type now.").Because(err)
 			}
 			return Row{}, err
 		}
 		rebuild(tx, i)
 		watch(tx)
 	}
-	tx.Queue(`UPDATE segment SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), i, wire.Now())
+	tx.Queue(`UPDATE segment SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), i, wire.Now())
 	tx.Queue(`UPDATE segment_watch SET epoch = epoch + 1 WHERE org_id = $1`, tx.Org())
 	return Get(ctx, tx, i, false)
 }

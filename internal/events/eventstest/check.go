@@ -1,4 +1,5 @@
-// Package eventstest holds payloads to the catalogue's schemas. The verifier is santhosh-tekuri/jsonschema's, not ours.
+// Package eventstest validates payloads against the catalogue's schemas. The validator is santhosh-tekuri/jsonschema,
+// not our own code.
 package eventstest
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 )
 
-// Check fails t unless envelope is one of the catalogue and meets its type's schema.
+// Check fails t unless envelope is of a type in the catalogue and matches the schema of that type.
 func Check(t testing.TB, envelope []byte) {
 	t.Helper()
 	if err := Violation(envelope); err != nil {
@@ -22,8 +23,8 @@ func Check(t testing.TB, envelope []byte) {
 	}
 }
 
-// Violation says what is wrong with an envelope. Members that the schema does not name are wrong here, although
-// the published schema allows them: what we send is what we declare.
+// Violation returns an error for an envelope that violates its schema. Members that the schema does not name are errors
+// here, although the published schema allows them: payloads must contain only declared members.
 func Violation(envelope []byte) error {
 	var head struct {
 		Type string `json:"type"`
@@ -49,7 +50,7 @@ func Violation(envelope []byte) error {
 	return nil
 }
 
-// compiled are the schemas by type, closed.
+// compiled holds the closed schemas by type.
 var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	all := map[string]*jsonschema.Schema{}
 	c := jsonschema.NewCompiler()
@@ -74,7 +75,7 @@ var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return all, nil
 })
 
-// sixDigits is the one form of times on the wire, narrower than the format's name says.
+// sixDigits checks the time format of the API, which is stricter than the format's name implies.
 func sixDigits(v any) error {
 	s, ok := v.(string)
 	if !ok {
@@ -84,7 +85,7 @@ func sixDigits(v any) error {
 	return err
 }
 
-// closed forbids undeclared members of every object that declares some.
+// closed forbids undeclared members in every object that declares members.
 func closed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

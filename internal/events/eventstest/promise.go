@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Published is one type as a golden file keeps it.
+// Published is an event type as a golden file stores it.
 type Published struct {
 	Type        string         `json:"type"`
 	Description string         `json:"description"`
@@ -16,10 +16,10 @@ type Published struct {
 	Sample      any            `json:"sample"`
 }
 
-// Broken says which promises of the old catalogue the new one breaks. A type stays, and a live one stays live. The
-// payload of a live type only gets further members, at any depth, and further values of an enum: a member that was
-// there keeps its type, its format and whether it is always there. A reserved type's payload may still change,
-// because nobody has been sent one but as a test.
+// Broken returns the promises of the old catalogue that the new one breaks. A type must remain, and a live type must
+// remain live. The payload of a live type may only gain members, at any depth, and enum values; an existing member
+// keeps its type, its format and whether it is required. The payload of a reserved type may still change, because it
+// has only been sent in tests.
 func Broken(was, is []Published) (all []string) {
 	now := map[string]Published{}
 	for _, t := range is {
@@ -75,11 +75,12 @@ func broken(was, is map[string]any, at string) (all []string) {
 			}
 		}
 	}
-	for _, word := range slices.Sorted(maps.Keys(is)) { // a word that was not there narrows what may come
+	for _, word := range slices.Sorted(maps.Keys(is)) { // a new keyword restricts the values
 		switch word {
 		case "title", "description", "$schema", "$id", "properties":
 		case "required":
-			if stricter := both(without(list(is[word]), list(was[word])), object(was["properties"])); len(stricter) > 0 {
+			if stricter := both(without(list(is[word]), list(was[word])),
+				object(was["properties"])); len(stricter) > 0 {
 				all = append(all, fmt.Sprintf("%s: %v was optional", at, stricter))
 			}
 		default:
@@ -104,7 +105,7 @@ func members(was, is map[string]any, at string) (all []string) {
 	return all
 }
 
-// plain is the schema as a reader of JSON has it.
+// plain returns the schema as decoded JSON.
 func plain(schema map[string]any) (out map[string]any) {
 	_ = json.Unmarshal([]byte(text(schema)), &out)
 	return out
@@ -118,7 +119,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// kinds is a schema's type, which may be one name or several, in one order.
+// kinds returns a schema's type, one name or several, in sorted order.
 func kinds(v any) string {
 	all, ok := v.([]any)
 	if !ok {
@@ -142,7 +143,7 @@ func list(v any) []any {
 	return l
 }
 
-// without are the values of a that b lacks.
+// without returns the elements of a that are not in b.
 func without(a, b []any) (out []any) {
 	for _, v := range a {
 		if !slices.ContainsFunc(b, func(w any) bool { return text(v) == text(w) }) {
@@ -152,7 +153,7 @@ func without(a, b []any) (out []any) {
 	return out
 }
 
-// both are the names that m has.
+// both returns the names that are keys of m.
 func both(names []any, m map[string]any) (out []any) {
 	for _, n := range names {
 		if _, ok := m[fmt.Sprint(n)]; ok {

@@ -1,5 +1,5 @@
-// Package inbox is a stand-in for a webhook receiver, on the operators' listener: whatever is POSTed to one of
-// its URLs is kept and shown with the verdict on its signatures. It is a sandbox and says so.
+// Package inbox is a sandbox webhook receiver on the operators' listener: it stores every request that is POSTed to one
+// of its URLs and shows it with the result of the signature check. Its pages state that it is a sandbox.
 package inbox
 
 import (
@@ -27,26 +27,29 @@ import (
 const Path = "/sandbox/inbox/"
 
 const (
-	kept    = 200       // the newest deliveries; older ones are dropped
-	maxBody = 256 << 10 // of one delivery, in bytes
+	kept    = 200       // deliveries to keep; older ones are dropped
+	maxBody = 256 << 10 // per delivery, in bytes
 )
 
 //go:embed page.html
 var source string
 
-// Options of the inbox.
+// Options configures the inbox.
 type Options struct {
 	System *postgres.DB
 	Hooks  *webhooks.Service
-	// URL is what one calls the inbox by, ending in Path; the same that outbound.Policy.Inbox exempts.
+	// URL is the inbox's public base URL, ending in Path; it is the one that outbound.Policy.Inbox exempts.
 	URL string
 	Log *slog.Logger
 }
 
-// Handler answers Path and one segment below it: POST keeps a delivery, GET shows what arrived, as a page or,
-// with ?format=json or Accept: application/json, for programs.
+// Handler returns the handler of Path and one segment below it: POST stores a delivery, GET shows the deliveries, as a
+// page or, with ?format=json or Accept: application/json, as JSON.
 func Handler(o Options) http.Handler {
-	h := &handler{Options: o, policy: outbound.Policy{Inbox: o.URL}, page: template.Must(template.New("inbox").Parse(source))}
+	h := &handler{
+		Options: o, policy: outbound.Policy{Inbox: o.URL},
+		page: template.Must(template.New("inbox").Parse(source)),
+	}
 	return http.HandlerFunc(h.serve)
 }
 
@@ -91,20 +94,20 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		err = h.take(w, r, name)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		http.Error(w, "POST to a name below this address", http.StatusMethodNotAllowed)
+		http.Error(w, "POST to one segment below this address", http.StatusMethodNotAllowed)
 	}
 	if err != nil {
 		h.Log.ErrorContext(r.Context(), "sandbox inbox failed", "error", err)
-		http.Error(w, "the inbox cannot answer at the moment", http.StatusServiceUnavailable)
+		http.Error(w, "the inbox is unavailable", http.StatusServiceUnavailable)
 	}
 }
 
-// take keeps one delivery. It answers 200 whatever the signature: the page tells.
+// take stores one delivery. It responds with 200 even if the signature is wrong: the page shows that.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			http.Error(w, "the inbox takes 256 KiB", http.StatusRequestEntityTooLarge)
+			http.Error(w, "the body exceeds 256 KiB", http.StatusRequestEntityTooLarge)
 			return nil
 		}
 		return fmt.Errorf("read delivery: %w", err)
@@ -123,9 +126,12 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) erro
 		if err != nil {
 			return err
 		}
-		tx.Queue(`INSERT INTO sandbox_hook (id, name, headers, body, signature, standard) VALUES ($1, $2, $3, $4, $5, $6)`,
+		tx.Queue(
+			`INSERT INTO sandbox_hook (id, name, headers, body, signature, standard) VALUES ($1, $2, $3, $4, $5, $6)`,
 			id.New(), name, shown, body, string(ours), string(standard))
-		tx.Queue(`DELETE FROM sandbox_hook WHERE id <= (SELECT id FROM sandbox_hook ORDER BY id DESC OFFSET $1 LIMIT 1)`, kept)
+		tx.Queue(
+			`DELETE FROM sandbox_hook WHERE id <= (SELECT id FROM sandbox_hook ORDER BY id DESC OFFSET $1 LIMIT 1)`,
+			kept)
 		return nil
 	})
 	if err != nil {
@@ -155,9 +161,9 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, name string) erro
 	return h.page.Execute(w, v)
 }
 
-// newest are the arrivals of one name, or with "" of all, newest first.
+// newest returns the arrivals of one name, or of all names if name is "", newest first.
 func (h *handler) newest(ctx context.Context, name string) (all []arrival, err error) {
-	err = h.System.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = h.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
 			SELECT id, name, received_at, headers, body, signature, standard FROM sandbox_hook
 			WHERE $1 = '' OR name = $1

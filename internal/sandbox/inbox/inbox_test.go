@@ -36,7 +36,8 @@ func start(t *testing.T) *fixture {
 	mux.Handle(inbox.Path, inbox.Handler(inbox.Options{System: db.System, Hooks: hooks, URL: url, Log: testkit.Log(t)}))
 	f := &fixture{T: t, url: url, db: db}
 	if err := db.App.Tx(t.Context(), id.New(), func(tx *postgres.Tx) (err error) {
-		_, f.secret, err = hooks.Create(t.Context(), tx, webhooks.New{URL: url + "demo", Events: []string{"*"}, Enabled: true})
+		_, f.secret, err = hooks.Create(t.Context(), tx,
+			webhooks.New{URL: url + "demo", Events: []string{"*"}, Enabled: true})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -108,7 +109,8 @@ func TestTheInboxShowsWhatArrivedAndWhetherItsSignaturesVerify(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, want := range []string{"unknown_webhook", "invalid", "valid"} { // newest first
-		if d := got.Data[i]; d.Signature != want || d.Standard != want || d.Type != "contact.created" || d.Body != body || d.Headers["Webhook-Id"] != "one" {
+		if d := got.Data[i]; d.Signature != want || d.Standard != want || d.Type != "contact.created" ||
+			d.Body != body || d.Headers["Webhook-Id"] != "one" {
 			t.Errorf("%d: %+v, want %s", i, d, want)
 		}
 	}
@@ -116,7 +118,10 @@ func TestTheInboxShowsWhatArrivedAndWhetherItsSignaturesVerify(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	_, page := f.do(http.MethodGet, "", nil, "")
-	for _, want := range []string{"This is a sandbox", f.url + "demo", `class="valid"`, `class="invalid"`, "&lt;script&gt;"} {
+	for _, want := range []string{
+		"This is a sandbox", f.url + "demo", `class="valid"`, `class="invalid"`,
+		"&lt;script&gt;",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -136,7 +141,8 @@ func TestTheInboxKeepsOnlyTheNewest(t *testing.T) {
 		t.Errorf("%d arrivals", len(got.Data))
 	}
 	var rows int
-	if err := testkit.Pgx(t, f.db.URL).QueryRow(t.Context(), "SELECT count(*) FROM sandbox_hook").Scan(&rows); err != nil || rows != 200 {
+	if err := testkit.Pgx(t, f.db.URL).QueryRow(t.Context(), "SELECT count(*) FROM sandbox_hook").
+		Scan(&rows); err != nil || rows != 200 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 }
@@ -154,7 +160,7 @@ func TestTheInboxRefusesWhatIsNoDelivery(t *testing.T) {
 		{http.MethodGet, "a%20b", "", http.StatusNotFound},
 		{http.MethodPost, strings.Repeat("a", 65), "{}", http.StatusNotFound},
 		{http.MethodPost, "demo", strings.Repeat("x", 256<<10+1), http.StatusRequestEntityTooLarge},
-		{http.MethodPost, "demo", "\x00\xff", http.StatusOK}, // bytes are bytes
+		{http.MethodPost, "demo", "\x00\xff", http.StatusOK}, // any bytes are accepted
 	} {
 		if status, _ := f.do(c.method, c.path, nil, c.body); status != c.want {
 			t.Errorf("%s %s: %d, want %d", c.method, c.path, status, c.want)

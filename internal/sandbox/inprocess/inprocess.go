@@ -1,5 +1,5 @@
-// Package inprocess carries HTTP requests to a handler of the same process: a sandbox is called as what it stands for is,
-// without a network.
+// Package inprocess sends HTTP requests to a handler in the same process, so that a sandbox is called like the service
+// it replaces, without a network.
 package inprocess
 
 import (
@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Transport is an http.RoundTripper that speaks with Handler, whatever the host of the URL. A caller that goes away
-// leaves the work to its end, as on a network; a handler that aborts (http.ErrAbortHandler) is io.ErrUnexpectedEOF.
-// Calls counts the work that goes on; whoever closes the handler waits for it.
+// Transport is an http.RoundTripper that calls Handler, whatever the host of the URL. If the caller cancels, the
+// handler still finishes, as over a network. If the handler aborts with http.ErrAbortHandler, the error is
+// io.ErrUnexpectedEOF. Calls counts the running handlers; wait for it before closing the handler.
 type Transport struct {
 	Handler http.Handler
 	Calls   *sync.WaitGroup
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	done := make(chan *http.Response, 1)
 	in := r.Clone(r.Context())
@@ -31,14 +31,16 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer close(done)
 		rec := &recorder{header: http.Header{}, status: http.StatusOK}
 		defer func() {
-			if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, by identity as net/http compares it
+			if v := recover(); v != nil &&
+				v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, by identity as net/http compares it
 				panic(v)
 			}
 		}()
 		t.Handler.ServeHTTP(rec, in)
 		done <- &http.Response{
-			Status: http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Header: rec.header, Body: io.NopCloser(&rec.body), ContentLength: int64(rec.body.Len()), Request: r,
+			Status: http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1,
+			ProtoMinor: 1,
+			Header:     rec.header, Body: io.NopCloser(&rec.body), ContentLength: int64(rec.body.Len()), Request: r,
 		}
 	}()
 	select {
@@ -52,7 +54,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// recorder keeps an answer. httptest's does the same, but production code has no business with it.
+// recorder records a response. It replaces httptest's recorder, which production code should not import.
 type recorder struct {
 	header http.Header
 	status int

@@ -1,5 +1,5 @@
-// Package mailbox shows the system mail that was not sent, because no SMTP server is set. It is a sandbox and
-// says so.
+// Package mailbox shows the system mail that was not sent because no SMTP server is configured. Its page states that it
+// is a sandbox.
 package mailbox
 
 import (
@@ -38,9 +38,9 @@ type letter struct {
 	Text       string
 }
 
-// Handler answers the mailbox page. system is a pool of the System role. Whoever sees the page can use the
-// links on it, so it belongs on the operators' listener alone.
-func Handler(system *postgres.DB, box *secret.Box, log *slog.Logger) http.Handler {
+// Handler returns the handler of the mailbox page. system is the System role's pool. A visitor of the page can use the
+// links in the mails, so it must be mounted on the operators' listener only.
+func Handler(system *postgres.DB, box *secret.Sealer, log *slog.Logger) http.Handler {
 	page := template.Must(template.New("mailbox").Parse(source))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -50,22 +50,25 @@ func Handler(system *postgres.DB, box *secret.Box, log *slog.Logger) http.Handle
 		}
 		letters, err := newest(r.Context(), system, box)
 		if err != nil {
-			log.ErrorContext(r.Context(), "sandbox mailbox not read", "error", err)
-			http.Error(w, "the database is away", http.StatusServiceUnavailable)
+			log.ErrorContext(r.Context(), "read sandbox mailbox failed", "error", err)
+			http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 		if err := page.Execute(w, letters); err != nil {
-			log.WarnContext(r.Context(), "sandbox mailbox not shown", "error", err)
+			log.WarnContext(r.Context(), "render sandbox mailbox failed", "error", err)
 		}
 	})
 }
 
-func newest(ctx context.Context, system *postgres.DB, box *secret.Box) (letters []letter, err error) {
-	err = system.View(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT org_id, id, recipient, subject, body, received_at FROM sandbox_mail ORDER BY received_at DESC, id DESC LIMIT $1`, shown)
+func newest(ctx context.Context, system *postgres.DB, box *secret.Sealer) (letters []letter, err error) {
+	err = system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx,
+			`SELECT org_id, id, recipient, subject, body, received_at FROM sandbox_mail
+				ORDER BY received_at DESC, id DESC LIMIT $1`, shown)
 		if err != nil {
 			return err
 		}

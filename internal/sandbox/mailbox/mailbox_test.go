@@ -28,7 +28,8 @@ func TestThePageShowsMailOfAllOrgsAndSaysThatItIsASandbox(t *testing.T) {
 	}
 	for _, org := range []id.ID{{}, id.New()} {
 		err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
-			m := mail.Invite("bob@example.com", "https://crm.test", "token-of-"+org.String(), "<script>alert(1)</script>")
+			m := mail.Invite("bob@example.com", "https://crm.test", "token-of-"+org.String(),
+				"<script>alert(1)</script>")
 			letter, err := mail.Write(tx, box, m)
 			if err != nil {
 				return err
@@ -39,7 +40,10 @@ func TestThePageShowsMailOfAllOrgsAndSaysThatItIsASandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := get(http.MethodGet).Body.String()
-		for _, want := range []string{"This is a sandbox", "to bob@example.com", "https://crm.test/accept-invite?token=token-of-" + org.String()} {
+		for _, want := range []string{
+			"This is a sandbox", "to bob@example.com",
+			"https://crm.test/accept-invite?token=token-of-" + org.String(),
+		} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%q is missing in %s", want, body)
 			}

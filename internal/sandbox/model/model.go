@@ -1,5 +1,6 @@
-// Package model stands in for a provider of language models, so that the AI endpoints can be tried without one: it
-// speaks OpenAI's chat completions, answers by simple rules from what it is asked about, and says that it is a sandbox.
+// Package model is a sandbox language model provider, so that the AI endpoints can be tried without a real one. It
+// implements OpenAI's chat completions, derives its responses from the request by simple rules, and states that it is a
+// sandbox.
 package model
 
 import (
@@ -13,44 +14,44 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/inprocess"
 )
 
-// URL is the address that Transport is asked under.
+// URL is the base address for requests over Transport.
 const URL = "http://model.sandbox/v1"
 
-// Name is the model's.
+// Name is the model's name.
 const Name = "sandbox-1"
 
-// Mood is how the sandbox treats one request.
+// Mood is how the sandbox handles one request.
 type Mood string
 
 // The moods.
 const (
 	Well    Mood = ""
-	Slow    Mood = "slow"    // answers when the caller has gone
-	Cut     Mood = "cut"     // ends the connection in the middle of an answer
-	Busy    Mood = "busy"    // 429, try again in 7 seconds
-	Down    Mood = "down"    // 500
-	Prose   Mood = "prose"   // answers, but no JSON
-	Chatty  Mood = "chatty"  // adds a field that nobody asked for
-	Silent  Mood = "silent"  // does not say what the call has cost
-	Overrun Mood = "overrun" // uses more tokens than it was allowed
+	Slow    Mood = "slow"    // responds after the caller has gone
+	Cut     Mood = "cut"     // breaks the connection in the middle of a response
+	Busy    Mood = "busy"    // responds with 429, retry after 7 seconds
+	Down    Mood = "down"    // responds with 500
+	Prose   Mood = "prose"   // returns text instead of JSON
+	Chatty  Mood = "chatty"  // adds a field that was not requested
+	Silent  Mood = "silent"  // omits the usage
+	Overrun Mood = "overrun" // exceeds the token limit
 )
 
-// Sandbox is the stand-in.
+// Sandbox is the sandbox provider.
 type Sandbox struct {
-	// Mood, where it is set, is asked for each request; for tests.
+	// Mood, if set, is called for each request; for tests.
 	Mood func() Mood
-	// Obey, where it is set, is what every answer says, as a model would that does what it reads; for tests.
+	// Obey, if set, is the text of every response, as from a model that follows injected instructions; for tests.
 	Obey string
 
 	calls sync.WaitGroup
 }
 
-// Transport carries requests to the sandbox without a network.
+// Transport returns a RoundTripper that calls the sandbox without a network.
 func (s *Sandbox) Transport() http.RoundTripper {
 	return inprocess.Transport{Handler: s, Calls: &s.calls}
 }
 
-// Close waits for what is under way.
+// Close waits for running requests.
 func (s *Sandbox) Close() { s.calls.Wait() }
 
 type question struct {
@@ -67,7 +68,7 @@ type question struct {
 	} `json:"response_format"`
 }
 
-// asked is what the CRM sends.
+// asked is the data that the CRM sends.
 type asked struct {
 	Task   string `json:"task"`
 	Text   string `json:"text"`
@@ -85,14 +86,15 @@ type asked struct {
 	} `json:"record"`
 }
 
-// ServeHTTP is POST /v1/chat/completions.
+// ServeHTTP serves POST /v1/chat/completions.
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mood := Well
 	if s.Mood != nil {
 		mood = s.Mood()
 	}
 	var q question
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") || json.NewDecoder(r.Body).Decode(&q) != nil || len(q.Messages) != 2 {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") ||
+		json.NewDecoder(r.Body).Decode(&q) != nil || len(q.Messages) != 2 {
 		problem(w, http.StatusBadRequest, "invalid_request_error")
 		return
 	}
@@ -117,7 +119,7 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Well, Prose, Chatty, Silent, Overrun:
 	}
 	var a asked
-	_ = json.Unmarshal([]byte(q.Messages[1].Content), &a) // a stranger's question gets a stranger's answer
+	_ = json.Unmarshal([]byte(q.Messages[1].Content), &a) // an unknown format yields a generic response
 	out := reply(q.Format.Schema.Name, &a)
 	if mood == Chatty {
 		out["sent"] = true
@@ -135,10 +137,16 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body := map[string]any{
 		"id": "chatcmpl-sandbox", "object": "chat.completion", "created": time.Now().Unix(), "model": q.Model,
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": string(text)}}},
+		"choices": []any{map[string]any{
+			"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": string(text)},
+		}},
 	}
 	if mood != Silent {
-		body["usage"] = map[string]any{"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
+		body["usage"] = map[string]any{
+			"prompt_tokens": prompt, "completion_tokens": answer,
+			"total_tokens": prompt + answer,
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body)
@@ -147,13 +155,16 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func problem(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": "This is the sandbox speaking.", "type": code, "code": code, "param": nil}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"message": "This is the sandbox speaking.",
+		"type":    code, "code": code, "param": nil,
+	}})
 }
 
-// tokens is about what a tokenizer would count.
+// tokens estimates a tokenizer's count.
 func tokens(s string) int64 { return int64(len(s)+3) / 4 }
 
-// reply is the sandbox's idea of an answer.
+// reply returns the sandbox's response to an operation.
 func reply(operation string, a *asked) map[string]any {
 	c := &a.Record.Contact
 	who := strings.TrimSpace(plain(c.FirstName) + " " + plain(c.LastName))
@@ -164,11 +175,13 @@ func reply(operation string, a *asked) map[string]any {
 	case "draft_email":
 		return map[string]any{
 			"subject": "A short question, " + who,
-			"body":    fmt.Sprintf("Hello %s,\n\n(The sandbox wrote this; a real model would write to your wish.)\n\nWould you have ten minutes this week?", who),
+			"body": fmt.Sprintf("Hello %s,\n\n(The sandbox wrote this; a real model would write to your "+
+				"wish.)\n\nWould you have ten minutes this week?", who),
 		}
 	case "summarize_contact":
 		return map[string]any{
-			"summary":    fmt.Sprintf("Sandbox: %s is in stage %s with a lead score of %.0f.", who, plain(c.Stage), c.LeadScore),
+			"summary": fmt.Sprintf("Sandbox: %s is in stage %s with a lead score of %.0f.", who, plain(c.Stage),
+				c.LeadScore),
 			"highlights": []string{fmt.Sprintf("%d things happened lately.", len(a.Record.Timeline))},
 		}
 	case "next_action":
@@ -176,13 +189,19 @@ func reply(operation string, a *asked) map[string]any {
 		if c.LeadScore >= 50 {
 			action = "call"
 		}
-		return map[string]any{"action": action, "reason": fmt.Sprintf("Sandbox: the lead score is %.0f.", c.LeadScore), "due_in_days": 1}
+		return map[string]any{
+			"action": action,
+			"reason": fmt.Sprintf("Sandbox: the lead score is %.0f.", c.LeadScore), "due_in_days": 1,
+		}
 	default:
-		return map[string]any{"label": label(a.Text), "confidence": 0.8, "reason": "Sandbox: by the words that it holds."}
+		return map[string]any{
+			"label": label(a.Text), "confidence": 0.8,
+			"reason": "Sandbox: by the words that it holds.",
+		}
 	}
 }
 
-// plain keeps a name short and on its line.
+// plain shortens a name and keeps it on one line.
 func plain(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if strings.Contains(s, "://") || len(s) > 100 {

@@ -13,7 +13,7 @@ import (
 //go:embed consent.html
 var consentSource string
 
-// request is what an application asks of a person, as it came in the address of the consent page.
+// request is what an application requests of a person, as stated in the address of the consent page.
 type request struct {
 	d         *dialect
 	redirect  string
@@ -22,26 +22,37 @@ type request struct {
 	scopes    []string
 	offline   bool
 	query     url.Values
+	token     string // the OAuth 1.0a request token
 }
 
-// mountConsent serves each family's consent page at the provider's address, and what is sent from it at one of ours.
+// mountConsent serves each family's consent page at the provider's address, and its form at one of ours.
 func (s *Sandbox) mountConsent() {
 	form := template.Must(template.New("consent").Parse(consentSource))
 	for _, d := range dialects() {
-		s.routes.HandleFunc("GET "+Path+d.authorize, func(w http.ResponseWriter, r *http.Request) { s.showConsent(w, r, d, form) })
+		s.routes.HandleFunc("GET "+Path+d.authorize, func(w http.ResponseWriter, r *http.Request) {
+			s.showConsent(w, r, d, form)
+		})
 	}
 	s.routes.HandleFunc("POST "+Path+"consent", s.consented)
 }
 
-// requested reads and checks what an application asks. The sentence says what is wrong; nobody is sent anywhere then,
-// since the redirect URI may be what is.
-func (s *Sandbox) requested(d *dialect, q url.Values) (request, string) {
+// requested parses and checks an application's request. The returned sentence describes an error; the browser is not
+// redirected then, since the redirect URI itself may be wrong.
+func (s *Sandbox) requested(t *tx, d *dialect, q url.Values) (request, string) {
+	if d.signs {
+		return t.requestOf(d, q)
+	}
 	r := request{
-		d: d, redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge"), scopes: spoken(q.Get("scope")),
+		d: d, redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge"),
+		scopes:  spoken(q.Get("scope")),
 		offline: q.Get("access_type") == "offline" && strings.Contains(q.Get("prompt"), "consent"), query: q,
 	}
-	if d.family == "facebook" && q.Get("config_id") != "" { // a configuration of Login for Business, which grants whatever there is
-		r.scopes = []string{"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement", "ads_read", "ads_management", "business_management"}
+	// A configuration of Login for Business grants all scopes.
+	if d.family == "facebook" && q.Get("config_id") != "" {
+		r.scopes = []string{
+			"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement",
+			"ads_read", "ads_management", "business_management",
+		}
 	}
 	id, _ := Client(d.family)
 	u, err := url.Parse(r.redirect)
@@ -50,7 +61,7 @@ func (s *Sandbox) requested(d *dialect, q url.Values) (request, string) {
 		return r, "The application is not known here: " + d.client + " must be " + id + "."
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Fragment != "":
 		return r, "redirect_uri must be an absolute http or https address."
-	case len(s.o.Callbacks) > 0 && !slices.ContainsFunc(s.o.Callbacks, func(prefix string) bool { return strings.HasPrefix(r.redirect, prefix) }):
+	case !s.registered(r.redirect):
 		return r, "redirect_uri is not registered for this application."
 	case q.Get("response_type") != "code" && d.family != "tiktok_ads":
 		return r, "response_type must be code."
@@ -68,16 +79,26 @@ func (s *Sandbox) requested(d *dialect, q url.Values) (request, string) {
 	return r, ""
 }
 
-// offered is a person with what they own.
+// registered reports whether redirect is a registered redirect URI.
+func (s *Sandbox) registered(redirect string) bool {
+	begins := func(prefix string) bool { return strings.HasPrefix(redirect, prefix) }
+	return len(s.o.Callbacks) == 0 || slices.ContainsFunc(s.o.Callbacks, begins)
+}
+
+// offered is a person with the accounts that they own.
 type offered struct {
 	Name  string
 	Owned []thing
 }
 
 func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect, form *template.Template) {
-	asked, wrong := s.requested(d, r.URL.Query())
-	var k Knobs
-	if err := s.do(r.Context(), func(tx *tx) { k = tx.knobs(d.family) }); err != nil {
+	var (
+		asked request
+		wrong string
+		k     Knobs
+	)
+	err := s.do(r.Context(), func(tx *tx) { asked, wrong = s.requested(tx, d, r.URL.Query()); k = tx.knobs(d.family) })
+	if err != nil {
 		http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 		return
 	}
@@ -86,8 +107,9 @@ func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect
 		people = append(people, offered{name, owned(d.family, name, asked.scopes, k.accounts())})
 	}
 	var out bytes.Buffer
-	err := form.Execute(&out, map[string]any{
-		"Name": d.name, "Family": d.family, "Wrong": wrong, "Client": asked.query.Get(d.client), "Scopes": asked.scopes, "People": people, "Query": asked.query.Encode(),
+	err = form.Execute(&out, map[string]any{
+		"Name": d.name, "Family": d.family, "Wrong": wrong, "Client": asked.client(), "Scopes": asked.scopes,
+		"People": people, "Query": asked.query.Encode(),
 		"To": Path + "consent", "Redirect": asked.redirect,
 	})
 	if err != nil {
@@ -101,7 +123,7 @@ func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect
 	write(w, &answer{status: status, body: page(out.Bytes())})
 }
 
-// consented takes the form: who consents, to which of their accounts, or that they do not.
+// consented handles the form: who consents, and to which of their accounts, or that the person refuses.
 func (s *Sandbox) consented(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -111,46 +133,77 @@ func (s *Sandbox) consented(w http.ResponseWriter, r *http.Request) {
 	d := dialectOf(r.PostForm.Get("family"))
 	query, err := url.ParseQuery(r.PostForm.Get("query"))
 	if d == nil || err != nil {
-		http.Error(w, "the form is not one of ours", http.StatusBadRequest)
-		return
-	}
-	asked, wrong := s.requested(d, query)
-	if wrong != "" {
-		http.Error(w, wrong, http.StatusBadRequest)
-		return
-	}
-	back := url.Values{"state": {asked.state}}
-	if r.PostForm.Get("deny") != "" {
-		for key, values := range d.denied {
-			back[key] = values
-		}
-		http.Redirect(w, r, asked.back(back), http.StatusFound)
+		http.Error(w, "the form is invalid", http.StatusBadRequest)
 		return
 	}
 	person, all := r.PostForm.Get("person"), false
 	if other := strings.TrimSpace(r.PostForm.Get("other")); other != "" {
 		person, all = other, true
 	}
-	if person == "" {
-		http.Error(w, "somebody has to consent", http.StatusBadRequest)
+	deny := r.PostForm.Get("deny") != ""
+	if person == "" && !deny {
+		http.Error(w, "a person is required", http.StatusBadRequest)
 		return
 	}
+	var asked request
+	wrong, told := "", url.Values{}
 	err = s.do(r.Context(), func(tx *tx) {
-		id, _ := Client(d.family)
-		raw := tx.consent(&code{
-			Family: d.family, Client: id, Redirect: asked.redirect, Challenge: asked.challenge, Scopes: asked.scopes, Offline: asked.offline,
-			Person: person, All: all, Owned: r.PostForm["account"],
-		})
-		back.Set(d.codeAs, raw)
+		asked, wrong = s.requested(tx, d, query)
+		switch {
+		case wrong != "":
+		case deny:
+			told = tx.denied(asked)
+		default:
+			told = tx.consented(asked, person, all, r.PostForm["account"])
+		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		http.Error(w, "the sandbox failed", http.StatusInternalServerError)
-		return
+	case wrong != "":
+		http.Error(w, wrong, http.StatusBadRequest)
+	default:
+		http.Redirect(w, r, asked.back(told), http.StatusFound)
 	}
-	http.Redirect(w, r, asked.back(back), http.StatusFound)
 }
 
-// back is the redirect URI with what it is told.
+// denied returns the callback query of a person who refuses.
+func (t *tx) denied(asked request) url.Values {
+	if asked.d.signs {
+		drop(t, "request", place(asked.token))
+		return url.Values{"denied": {asked.token}}
+	}
+	told := url.Values{"state": {asked.state}}
+	for key, values := range asked.d.denied {
+		told[key] = values
+	}
+	return told
+}
+
+// consented returns the callback query of a person who consents.
+func (t *tx) consented(asked request, person string, all bool, accounts []string) url.Values {
+	if asked.d.signs {
+		return t.authorized(asked, person, all, accounts)
+	}
+	id, _ := Client(asked.d.family)
+	raw := t.consent(&code{
+		Family: asked.d.family, Client: id, Redirect: asked.redirect, Challenge: asked.challenge, Scopes: asked.scopes,
+		Offline: asked.offline,
+		Person:  person, All: all, Owned: accounts,
+	})
+	return url.Values{"state": {asked.state}, asked.d.codeAs: {raw}}
+}
+
+// client returns the client id of the requesting application.
+func (r request) client() string {
+	if r.d.signs {
+		id, _ := Client(r.d.family)
+		return id
+	}
+	return r.query.Get(r.d.client)
+}
+
+// back returns the redirect URI with the callback's query.
 func (r request) back(told url.Values) string {
 	u, err := url.Parse(r.redirect)
 	if err != nil {

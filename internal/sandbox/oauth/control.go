@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Grant is a login as those see it who run the sandbox.
+// Grant describes a login to the users of the sandbox.
 type Grant struct {
 	ID         string     `json:"id"`
 	Family     string     `json:"family"`
@@ -14,25 +14,28 @@ type Grant struct {
 	Subject    string     `json:"subject"`
 	Scopes     []string   `json:"scopes"`
 	Alive      bool       `json:"alive"`
-	Dead       string     `json:"dead,omitempty"` // "revoked", "reuse", or what Kill was told
+	Dead       string     `json:"dead,omitempty"` // "revoked", "reuse", or the reason given to Kill
 	Access     string     `json:"access_token"`   // the newest
+	Secret     string     `json:"token_secret,omitempty"`
 	Refresh    string     `json:"refresh_token,omitempty"`
 	ExpiresAt  *time.Time `json:"access_expires_at,omitempty"`
 	RefreshEnd *time.Time `json:"refresh_expires_at,omitempty"`
-	Refreshes  int        `json:"refreshes"` // renewals that were granted
-	Requests   int        `json:"requests"`  // renewals that were asked for, refused ones too
+	Refreshes  int        `json:"refreshes"` // successful renewals
+	Requests   int        `json:"requests"`  // requested renewals, including refused ones
 	MadeAt     time.Time  `json:"made_at"`
 }
 
 func (l *login) grant() Grant {
 	return Grant{
-		ID: l.ID, Family: l.Family, Person: l.Person, Subject: l.Subject, Scopes: l.Scopes, Alive: l.Dead == "", Dead: l.Dead, Access: l.Access, Refresh: l.Refresh,
-		ExpiresAt: l.AccessEnd, RefreshEnd: l.RefreshEnd, Refreshes: l.Refreshes, Requests: l.Requests, MadeAt: l.MadeAt,
+		ID: l.ID, Family: l.Family, Person: l.Person, Subject: l.Subject, Scopes: l.Scopes,
+		Alive: l.Dead == "", Dead: l.Dead, Access: l.Access, Secret: l.Secret, Refresh: l.Refresh,
+		ExpiresAt: l.AccessEnd, RefreshEnd: l.RefreshEnd, Refreshes: l.Refreshes, Requests: l.Requests,
+		MadeAt: l.MadeAt,
 	}
 }
 
-// Issue makes a login without a consent page: person let the client at everything that the scopes reach. Meta's have a
-// long token at once.
+// Issue makes a login without the consent page: person grants access to everything that the scopes reach. Meta's logins
+// get a long-lived token at once.
 func (s *Sandbox) Issue(ctx context.Context, family, person string, scopes ...string) (g Grant, err error) {
 	err = s.do(ctx, func(tx *tx) {
 		d := dialectOf(family)
@@ -58,7 +61,7 @@ func (s *Sandbox) Issue(ctx context.Context, family, person string, scopes ...st
 	return g, err
 }
 
-// Grants answers the newest logins, all with limit 0.
+// Grants returns the newest logins; limit 0 means all.
 func (s *Sandbox) Grants(ctx context.Context, limit int) (all []Grant, err error) {
 	err = s.do(ctx, func(tx *tx) {
 		all = []Grant{}
@@ -69,7 +72,7 @@ func (s *Sandbox) Grants(ctx context.Context, limit int) (all []Grant, err error
 	return all, err
 }
 
-// Holder answers the login of a token, of whichever kind.
+// Holder returns the login of a token of any kind.
 func (s *Sandbox) Holder(ctx context.Context, token string) (g Grant, err error) {
 	err = s.do(ctx, func(tx *tx) {
 		if l, _ := tx.holder(token); l != nil {
@@ -82,7 +85,7 @@ func (s *Sandbox) Holder(ctx context.Context, token string) (g Grant, err error)
 	return g, err
 }
 
-// Kill ends a login as if its person had taken it back.
+// Kill ends a login as if its person had revoked it.
 func (s *Sandbox) Kill(ctx context.Context, grant, why string) error {
 	found := false
 	err := s.do(ctx, func(tx *tx) {
@@ -98,7 +101,7 @@ func (s *Sandbox) Kill(ctx context.Context, grant, why string) error {
 	return err
 }
 
-// Set chooses how a family behaves from now on.
+// Set sets the behavior of a family.
 func (s *Sandbox) Set(ctx context.Context, family string, k Knobs) error {
 	return s.do(ctx, func(tx *tx) {
 		if tx.settings.Knobs == nil {
@@ -109,22 +112,22 @@ func (s *Sandbox) Set(ctx context.Context, family string, k Knobs) error {
 	})
 }
 
-// Strike adds a fault. The one that was added first and fits strikes.
+// Strike adds a fault. A request meets the first added fault that matches it.
 func (s *Sandbox) Strike(ctx context.Context, f Fault) error {
 	return s.do(ctx, func(tx *tx) { tx.settings.Faults = append(tx.settings.Faults, &f); tx.keep() })
 }
 
-// Clear takes every fault away, and leaves the knobs.
+// Clear removes all faults, but leaves the knobs.
 func (s *Sandbox) Clear(ctx context.Context) error {
 	return s.do(ctx, func(tx *tx) { tx.settings.Faults = nil; tx.keep() })
 }
 
-// Advance moves the sandbox's clock on.
+// Advance moves the sandbox's clock forward.
 func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
 	return s.do(ctx, func(tx *tx) { tx.settings.Ahead += Seconds(by.Seconds()); tx.keep() })
 }
 
-// Counts answers how many requests came, by family and by "token", "api" and "revoke".
+// Counts returns the numbers of requests, by family and by "request", "token", "api" and "revoke".
 func (s *Sandbox) Counts(ctx context.Context) (counts map[string]map[string]int, err error) {
 	err = s.do(ctx, func(tx *tx) { counts = tx.counts() })
 	return counts, err

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// refusal is why a request is not served, before a dialect says it in its words.
+// refusal is the reason to refuse a request, independent of the dialect.
 type refusal string
 
 const (
@@ -24,38 +24,42 @@ const (
 	tooYoung    refusal = "the token is too young to be extended"
 	noScope     refusal = "the person did not grant that"
 	noDeveloper refusal = "the developer token is missing"
+	badSigned   refusal = "the signature is wrong, or its nonce was used"
+	badTime     refusal = "the timestamp is not of the last minutes"
+	badCallback refusal = "the callback is not registered"
 )
 
 // Rotations of refresh tokens.
 const (
-	Strict = "strict" // good for one use; a second one ends the login
-	Single = "single" // good for one use; a second one is refused
-	Grace  = "grace"  // good for one use, and for some time after it: then it answers the same successor again
-	Fixed  = "fixed"  // stays
+	Strict = "strict" // single use; a second use ends the login
+	Single = "single" // single use; a second use is refused
+	Grace  = "grace"  // single use; for some time, a second use returns the same successor
+	Fixed  = "fixed"  // does not rotate
 )
 
-// dialect is a family of platforms as data, and its words.
+// dialect describes a family of platforms: data, and its error format.
 type dialect struct {
 	family string
 	name   string // on the consent page
 	// authorize is the address of the consent page.
 	authorize string
-	client    string // the parameter of the client's id
-	secret    string // and of its secret
-	basic     bool   // they come in the header, and not in the body
+	client    string // the parameter name of the client's id
+	secret    string // the parameter name of the client's secret
+	basic     bool   // both are sent in the header instead of the body
 	pkce      pkce
-	codeAs    string // the parameter of the callback; "code"
+	codeAs    string // the code's parameter name in the callback; default "code"
 	denied    url.Values
 
-	first    string        // the kind of token that a code is redeemed for
-	access   time.Duration // 0: does not end
-	refresh  time.Duration // 0: no known end
-	absolute bool          // refresh counts from the login
+	first    string        // the kind of token issued for a code
+	access   time.Duration // 0: does not expire
+	refresh  time.Duration // 0: no known expiry
+	absolute bool          // the lifetime of refresh counts from the login
 	rotation string
-	repeats  bool // an answer names a refresh token although it is the old one
-	// grantsRefresh tells whether a login has a refresh token at all.
+	repeats  bool // a response includes the refresh token even if unchanged
+	// grantsRefresh reports whether a login has a refresh token at all.
 	grantsRefresh func(*code) bool
-	siblings      bool // revoking one login of a person ends all of the client
+	siblings      bool // revoking a login ends all of the person's for the client
+	signs         bool // RFC 5849 signatures; one living token per person
 	refuse        func(refusal) *answer
 	routes        map[string]route // "METHOD host/path"
 }
@@ -66,11 +70,11 @@ const (
 	noPKCE pkce = iota
 	mayPKCE
 	mustPKCE
-	hexPKCE // may, and the challenge is the hash in hexadecimal
+	hexPKCE // optional; the challenge is the hash in hexadecimal
 )
 
 func dialects() []*dialect {
-	return []*dialect{facebook(), instagram(), linkedin(), x(), tiktok(), tiktokAds(), google(), pinterest()}
+	return []*dialect{facebook(), instagram(), linkedin(), x(), tiktok(), tiktokAds(), google(), pinterest(), xAds()}
 }
 
 func dialectOf(family string) *dialect {
@@ -82,7 +86,7 @@ func dialectOf(family string) *dialect {
 	return nil
 }
 
-// Families are the names of the dialects.
+// Families returns the names of the dialects.
 func Families() []string {
 	var all []string
 	for _, d := range dialects() {
@@ -91,7 +95,7 @@ func Families() []string {
 	return all
 }
 
-// standard is RFC 6749's way to refuse.
+// standard formats a refusal as RFC 6749 does.
 func standard(r refusal) *answer {
 	status, name := http.StatusBadRequest, "invalid_grant"
 	switch r {
@@ -104,7 +108,7 @@ func standard(r refusal) *answer {
 	return &answer{status: status, body: map[string]any{"error": name, "error_description": string(r)}}
 }
 
-// token is the endpoint of RFC 6749.
+// token serves the token endpoint of RFC 6749.
 func token() route {
 	return route{op: opToken, do: func(c *call) *answer {
 		if why := c.authenticate(); why != "" {
@@ -127,7 +131,7 @@ func token() route {
 	}}
 }
 
-// revoke is RFC 7009's endpoint, of whichever token.
+// revoke serves the endpoint of RFC 7009, for tokens of any kind.
 func revoke(param string) route {
 	return route{op: opRevoke, do: func(c *call) *answer {
 		if why := c.authenticate(); why != "" {
@@ -140,7 +144,7 @@ func revoke(param string) route {
 	}}
 }
 
-// authenticate checks the client where this provider wants it.
+// authenticate checks the client's credentials in the place where the provider expects them.
 func (c *call) authenticate() refusal {
 	wantID, wantSecret := Client(c.d.family)
 	user, password, basic := c.r.BasicAuth()
@@ -158,11 +162,13 @@ func (c *call) authenticate() refusal {
 	return ""
 }
 
-// asked is a route of an API: do gets the login that the token belongs to.
+// asked returns a route of an API; do gets the login of the token.
 func asked(scope []string, do func(*call, *login) *answer) route {
 	return route{op: opAPI, do: func(c *call) *answer {
 		l, why := c.bearer()
-		if why == "" && len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool { return slices.Contains(l.Scopes, s) }) {
+		if why == "" && len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool {
+			return slices.Contains(l.Scopes, s)
+		}) {
 			why = noScope
 		}
 		if why != "" {
@@ -172,7 +178,7 @@ func asked(scope []string, do func(*call, *login) *answer) route {
 	}}
 }
 
-// bearer finds the login that a request acts for.
+// bearer returns the login of the request's bearer token.
 func (c *call) bearer() (*login, refusal) {
 	raw, is := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer ")
 	if !is {
@@ -184,7 +190,7 @@ func (c *call) bearer() (*login, refusal) {
 	return c.living(raw)
 }
 
-// living finds the login of an access token that is good.
+// living returns the login of a valid access token.
 func (c *call) living(raw string) (*login, refusal) {
 	l, t := c.tx.holder(raw)
 	switch {

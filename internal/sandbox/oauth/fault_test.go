@@ -33,7 +33,8 @@ func TestAFaultStrikesAsOftenAsItWasTold(t *testing.T) {
 		token  bool
 	}{{429, "17", false}, {429, "17", false}, {200, "", false}, {200, "", true}} {
 		a := w.must(w.refresh(w.holder(g.Access).Refresh))
-		if a.status != want.status || a.header.Get("Retry-After") != want.retry || (a.text("access_token") != "") != want.token {
+		if a.status != want.status || a.header.Get("Retry-After") != want.retry ||
+			(a.text("access_token") != "") != want.token {
 			t.Errorf("request %d: %d %v %s", i, a.status, a.header, a.raw)
 		}
 	}
@@ -51,7 +52,7 @@ func TestAFaultStrikesAsOftenAsItWasTold(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsDroppedWasGiven: over the line and within the process, before the work and after it.
+// TestAnAnswerThatIsDroppedWasGiven drops responses over the network and within the process, before and after the work.
 func TestAnAnswerThatIsDroppedWasGiven(t *testing.T) {
 	t.Parallel()
 	for _, done := range []bool{false, true} {
@@ -97,10 +98,11 @@ func TestAProviderThatHangsDoesSoUntilOneGoesAway(t *testing.T) {
 	gone := make(chan error, 1)
 	id, password := oauth.Client("x")
 	go func() {
-		_, err := w.requestIn(ctx, "POST", "api.x.com/2/oauth2/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}}, id, password)
+		_, err := w.requestIn(ctx, "POST", "api.x.com/2/oauth2/token",
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}}, id, password)
 		gone <- err
 	}()
-	for w.holder(g.Access).Refreshes == 0 { // the work is done while the caller waits
+	for w.holder(g.Access).Refreshes == 0 { // the request is processed while the caller waits
 		if t.Context().Err() != nil {
 			t.Fatal("it was never done")
 		}

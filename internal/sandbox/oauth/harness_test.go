@@ -17,7 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// world is a sandbox behind a listener, with a clock of its own.
+// world is a sandbox behind a listener, with its own clock.
 type world struct {
 	*oauth.Sandbox
 	t     testing.TB
@@ -36,14 +36,14 @@ func newWorld(t testing.TB, o oauth.Options) *world {
 	return w
 }
 
-// sealed is a store in Postgres.
+// sealed returns a store in Postgres.
 func sealed(t testing.TB) oauth.Postgres {
 	t.Helper()
 	box := testkit.Box(t)
 	return oauth.Postgres{System: testkit.Open(t, testkit.DB(t).URL, postgres.System), Box: box}
 }
 
-// answer is what a provider said.
+// answer is a provider's response.
 type answer struct {
 	status int
 	header http.Header
@@ -53,12 +53,14 @@ type answer struct {
 
 func (a answer) text(key string) string { s, _ := a.body[key].(string); return s }
 
-// request asks the stand-in; form is sent where it is not nil, user and password where there are any.
+// request sends a request to the sandbox; form, user and password are sent if set.
 func (w *world) request(method, address string, form url.Values, user, password string) (answer, error) {
 	return w.requestIn(w.t.Context(), method, address, form, user, password)
 }
 
-func (w *world) requestIn(ctx context.Context, method, address string, form url.Values, user, password string) (answer, error) {
+func (w *world) requestIn(ctx context.Context, method, address string, form url.Values,
+	user, password string,
+) (answer, error) {
 	var body io.Reader
 	if form != nil {
 		body = strings.NewReader(form.Encode())
@@ -85,10 +87,11 @@ func (w *world) requestIn(ctx context.Context, method, address string, form url.
 	return a, err
 }
 
-// refresh shows X a refresh token.
+// refresh sends a refresh token to X.
 func (w *world) refresh(token string) (answer, error) {
 	id, password := oauth.Client("x")
-	return w.request("POST", "api.x.com/2/oauth2/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}, id, password)
+	return w.request("POST", "api.x.com/2/oauth2/token",
+		url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}, id, password)
 }
 
 func (w *world) must(a answer, err error) answer {
@@ -99,7 +102,7 @@ func (w *world) must(a answer, err error) answer {
 	return a
 }
 
-// issue makes a login of X.
+// issue makes a login at X.
 func (w *world) issue() oauth.Grant {
 	w.t.Helper()
 	g, err := w.Issue(w.t.Context(), "x", "Ada Lovelace", "users.read", "offline.access")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Seconds is a duration as the page and scripts write it.
+// Seconds is a duration as the page and scripts encode it.
 type Seconds float64
 
 func (s Seconds) d() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
@@ -21,23 +21,23 @@ func (s Seconds) or(own time.Duration) time.Duration {
 	return own
 }
 
-// What an answer says of the refresh token, where it is not what the provider would say.
+// Deviations of a response's refresh token from the provider's behavior.
 const (
 	Absent = "absent"
 	Empty  = "empty"
 	Same   = "same"
 )
 
-// Knobs are how a family behaves. The zero value is the provider's own way.
+// Knobs configures the behavior of a family. The zero value is the provider's own behavior.
 type Knobs struct {
-	Lifetime        Seconds `json:"lifetime"`         // of access tokens; below 0 they do not end
-	RefreshLifetime Seconds `json:"refresh_lifetime"` // below 0 there is no end
-	MinAge          Seconds `json:"min_age"`          // of Instagram's tokens before they are extended; below 0 none
+	Lifetime        Seconds `json:"lifetime"`         // of access tokens; below 0: no expiry
+	RefreshLifetime Seconds `json:"refresh_lifetime"` // below 0: no expiry
+	MinAge          Seconds `json:"min_age"`          // of Instagram's tokens before an extension; below 0: none
 	Rotation        string  `json:"rotation"`         // Strict, Single, Grace or Fixed
 	Grace           Seconds `json:"grace"`            // a minute if 0
 	NoExpiresIn     bool    `json:"no_expires_in"`
 	RefreshToken    string  `json:"refresh_token"` // Absent, Empty or Same
-	// Latency and LatencyMax bound how long an answer takes.
+	// Latency and LatencyMax bound the delay of a response.
 	Latency    Seconds `json:"latency"`
 	LatencyMax Seconds `json:"latency_max"`
 	// Accounts is how many pages, channels or ad accounts each person owns; 3 if 0, none below 0.
@@ -58,23 +58,23 @@ func (k Knobs) accounts() int {
 	return max(k.Accounts, 0)
 }
 
-// Fault strikes requests in place of their answers.
+// Fault replaces the responses to matching requests.
 type Fault struct {
-	Family string `json:"family"` // "" is every family
-	Op     string `json:"op"`     // "token", "api", "revoke"; "" is every one
-	// Done: the work is done, and only the answer is spoilt.
+	Family string `json:"family"` // "" matches every family
+	Op     string `json:"op"`     // "request", "token", "api", "revoke"; "" matches all
+	// Done: the request is processed, and only its response is replaced.
 	Done bool `json:"done"`
-	// Status, Body and RetryAfter (seconds) are answered. Without a Status the line is cut.
+	// Status, Body and RetryAfter (seconds) are the response. Without a Status the connection is cut.
 	Status     int    `json:"status"`
 	Body       string `json:"body"`
 	RetryAfter int    `json:"retry_after"`
-	// Hang: nothing is answered until the caller goes away.
+	// Hang: there is no response until the caller gives up.
 	Hang bool `json:"hang"`
-	// Times is how many requests it strikes; 0 is all, until it is cleared.
+	// Times is how many requests the fault matches; 0 means all, until it is cleared.
 	Times int `json:"times"`
 }
 
-// answer is nil where the line is to be cut.
+// answer returns the fault's response, or nil if the connection is to be cut.
 func (f *Fault) answer() *answer {
 	if f.Status == 0 {
 		return nil
@@ -86,10 +86,10 @@ func (f *Fault) answer() *answer {
 	return a
 }
 
-// longestHang bounds how long a fault holds a connection whose caller does not go away.
+// longestHang bounds how long a fault holds the connection of a caller that does not give up.
 const longestHang = 2 * time.Minute
 
-// hold waits where the fault says so, and cuts the line where there is nothing to answer.
+// hold waits if the fault says so, and cuts the connection if there is no response to send.
 func (f *Fault) hold(ctx context.Context) {
 	if f.Hang {
 		wait(ctx, longestHang)
@@ -99,9 +99,9 @@ func (f *Fault) hold(ctx context.Context) {
 	}
 }
 
-// settings are the sandbox's own: one row.
+// settings holds the sandbox's settings, in one row.
 type settings struct {
-	Ahead  Seconds               `json:"ahead"` // that the sandbox's clock is before the real one
+	Ahead  Seconds               `json:"ahead"` // how far the sandbox's clock is ahead of the real one
 	Knobs  map[string]Knobs      `json:"knobs"`
 	Faults []*Fault              `json:"faults"`
 	Counts map[string]map[op]int `json:"counts"` // of requests, by family
@@ -111,7 +111,7 @@ func (t *tx) keep() { put(t, "settings", "settings", t.settings) }
 
 func (t *tx) knobs(family string) Knobs { return t.settings.Knobs[family] }
 
-// strike finds the fault for a request and counts it.
+// strike returns the fault for a request and counts its use.
 func (t *tx) strike(family string, what op) *Fault {
 	for i, f := range t.settings.Faults {
 		if f.Family != "" && f.Family != family || f.Op != "" && f.Op != string(what) {
@@ -129,7 +129,7 @@ func (t *tx) strike(family string, what op) *Fault {
 	return nil
 }
 
-// count counts a request, whatever becomes of it.
+// count counts a request, whatever its result.
 func (t *tx) count(family string, what op) {
 	if t.settings.Counts == nil {
 		t.settings.Counts = map[string]map[op]int{}
@@ -141,7 +141,7 @@ func (t *tx) count(family string, what op) {
 	t.keep()
 }
 
-// spoken is the words of a list that a request names, whatever separates them.
+// spoken splits a request's list at any separator.
 func spoken(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
 }

@@ -8,28 +8,39 @@ import (
 	"time"
 )
 
-// linkedin is LinkedIn's members, organisations and ad accounts.
+// linkedin returns the dialect of LinkedIn's members, organizations and ad accounts.
 func linkedin() *dialect {
 	member := []string{"openid"}
 	return &dialect{
-		family: "linkedin", name: "LinkedIn", authorize: "www.linkedin.com/oauth/v2/authorization", client: "client_id", secret: "client_secret", codeAs: "code",
-		denied: map[string][]string{"error": {"user_cancelled_authorize"}, "error_description": {"The user cancelled the authorization"}},
+		family: "linkedin", name: "LinkedIn", authorize: "www.linkedin.com/oauth/v2/authorization",
+		client: "client_id", secret: "client_secret", codeAs: "code",
+		denied: map[string][]string{
+			"error":             {"user_cancelled_authorize"},
+			"error_description": {"The user cancelled the authorization"},
+		},
 		access: 5184000 * time.Second, refresh: 31536000 * time.Second, absolute: true, rotation: Fixed, repeats: true,
 		grantsRefresh: func(*code) bool { return true }, refuse: linkedinRefuse,
 		routes: map[string]route{
 			"POST www.linkedin.com/oauth/v2/accessToken": token(),
 			"POST www.linkedin.com/oauth/v2/revoke":      revoke("token"),
 			"GET api.linkedin.com/v2/userinfo":           asked(member, openidMe),
-			"GET api.linkedin.com/rest/organizationAcls": asked([]string{"rw_organization_admin", "r_organization_social"}, versioned(linkedinPages)),
-			"GET api.linkedin.com/rest/organizations":    asked([]string{"rw_organization_admin"}, versioned(linkedinOrganizations)),
-			"GET api.linkedin.com/rest/adAccounts":       asked([]string{"r_ads", "rw_ads"}, versioned(linkedinAds)),
+			"GET api.linkedin.com/rest/organizationAcls": asked([]string{
+				"rw_organization_admin",
+				"r_organization_social",
+			}, versioned(linkedinPages)),
+			"GET api.linkedin.com/rest/organizations": asked([]string{"rw_organization_admin"},
+				versioned(linkedinOrganizations)),
+			"GET api.linkedin.com/rest/adAccounts": asked([]string{"r_ads", "rw_ads"}, versioned(linkedinAds)),
 		},
 	}
 }
 
 func linkedinRefuse(r refusal) *answer {
 	service := func(status, code int, name string) *answer {
-		return &answer{status: status, body: map[string]any{"status": status, "serviceErrorCode": code, "code": name, "message": string(r)}}
+		return &answer{
+			status: status,
+			body:   map[string]any{"status": status, "serviceErrorCode": code, "code": name, "message": string(r)},
+		}
 	}
 	switch r {
 	case badAccess:
@@ -45,12 +56,16 @@ func linkedinRefuse(r refusal) *answer {
 	}
 }
 
-// openidMe is a userinfo endpoint.
+// openidMe serves a userinfo endpoint.
 func openidMe(_ *call, l *login) *answer {
-	return ok(map[string]any{"sub": l.Subject, "name": l.Person, "picture": avatar(l.Person), "given_name": first(l.Person)})
+	return ok(map[string]any{
+		"sub": l.Subject, "name": l.Person, "picture": avatar(l.Person),
+		"given_name": first(l.Person),
+	})
 }
 
-// linkedinPages has a row for each role in each organisation: an analyst's is among them, which may not speak for it.
+// linkedinPages returns a row for each role in each organization, including an analyst's role, which may not post for
+// it.
 func linkedinPages(c *call, l *login) *answer {
 	type role struct {
 		thing
@@ -68,27 +83,42 @@ func linkedinPages(c *call, l *login) *answer {
 	rows := []map[string]any{}
 	for _, r := range part {
 		rows = append(rows, map[string]any{
-			"role": r.role, "state": "APPROVED", "roleAssignee": "urn:li:person:" + l.Subject, "organization": "urn:li:organization:" + r.ID,
+			"role": r.role, "state": "APPROVED", "roleAssignee": "urn:li:person:" + l.Subject,
+			"organization": "urn:li:organization:" + r.ID,
 		})
 	}
-	return ok(map[string]any{"elements": rows, "paging": map[string]any{"start": c.number("start", 0), "count": len(rows)}})
+	return ok(map[string]any{
+		"elements": rows,
+		"paging":   map[string]any{"start": c.number("start", 0), "count": len(rows)},
+	})
 }
 
-// versioned is a route below /rest, which wants the month of the API.
+// versioned returns a route below /rest, which requires the API version header.
 func versioned(do func(*call, *login) *answer) func(*call, *login) *answer {
 	return func(c *call, l *login) *answer {
 		if c.r.Header.Get("Linkedin-Version") == "" {
-			return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "VERSION_MISSING", "message": "A version must be present. Please specify a version by adding the LinkedIn-Version header."}}
+			return &answer{
+				status: http.StatusBadRequest,
+				body: map[string]any{
+					"status": 400, "code": "VERSION_MISSING",
+					"message": "A version must be present. Please specify a version by adding the LinkedIn-Version " +
+						"header.",
+				},
+			}
 		}
 		return do(c, l)
 	}
 }
 
-// linkedinOrganizations names the organisations of a list as Rest.li writes it, its brackets and commas as they are.
+// linkedinOrganizations returns the names of a list of organizations in Rest.li's format, with unescaped brackets and
+// commas.
 func linkedinOrganizations(c *call, l *login) *answer {
 	list, is := strings.CutPrefix(c.r.URL.RawQuery, "ids=List(")
 	if !is || !strings.HasSuffix(list, ")") {
-		return &answer{status: http.StatusBadRequest, body: map[string]any{"status": 400, "code": "ILLEGAL_ARGUMENT", "message": "ids must be a list"}}
+		return &answer{
+			status: http.StatusBadRequest,
+			body:   map[string]any{"status": 400, "code": "ILLEGAL_ARGUMENT", "message": "ids must be a list"},
+		}
 	}
 	results := map[string]any{}
 	for _, t := range c.reach(l, "page") {

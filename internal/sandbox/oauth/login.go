@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// code is what a person's consent made, until it is redeemed.
+// code is the result of a consent until it is redeemed.
 type code struct {
 	Family    string    `json:"family"`
 	Client    string    `json:"client"`
@@ -20,12 +20,12 @@ type code struct {
 	Scopes    []string  `json:"scopes"`
 	Offline   bool      `json:"offline"`
 	Person    string    `json:"person"`
-	All       bool      `json:"all"` // of what they own
+	All       bool      `json:"all"` // everything the person owns
 	Owned     []string  `json:"owned"`
 	Until     time.Time `json:"until"`
 }
 
-// login is what a code was redeemed for: one grant, and its tokens.
+// login is the result of redeeming a code: one grant with its tokens.
 type login struct {
 	ID        string     `json:"id"`
 	Family    string     `json:"family"`
@@ -35,21 +35,22 @@ type login struct {
 	All       bool       `json:"all"`
 	Owned     []string   `json:"owned"`
 	MadeAt    time.Time  `json:"made_at"`
-	Dead      string     `json:"dead,omitempty"` // why, or ""
-	Access    string     `json:"access_token"`   // the newest
+	Dead      string     `json:"dead,omitempty"`         // the reason, or ""
+	Access    string     `json:"access_token"`           // the newest
+	Secret    string     `json:"token_secret,omitempty"` // signs requests with Access
 	Refresh   string     `json:"refresh_token,omitempty"`
 	AccessEnd *time.Time `json:"access_expires_at,omitempty"`
 	// RefreshEnd counts from the login or from the last refresh.
 	RefreshEnd *time.Time `json:"refresh_expires_at,omitempty"`
-	Refreshes  int        `json:"refreshes"` // that succeeded
-	Requests   int        `json:"requests"`  // for renewal, of this login, refused ones too
-	Tokens     []string   `json:"tokens"`    // rows, newest last
+	Refreshes  int        `json:"refreshes"` // successful ones
+	Requests   int        `json:"requests"`  // for renewal, including refused ones
+	Tokens     []string   `json:"tokens"`    // row ids, newest last
 }
 
 // Kinds of tokens.
 const (
 	kindAccess  = "access"
-	kindShort   = "short" // of Meta: good for an hour, and for one exchange
+	kindShort   = "short" // Meta's: valid for an hour and for one exchange
 	kindRefresh = "refresh"
 	kindPage    = "page"
 )
@@ -65,20 +66,20 @@ type issued struct {
 
 const (
 	codeTime = 10 * time.Minute
-	// keptTokens is how many tokens of a login are remembered; older ones are unknown.
+	// keptTokens is how many tokens of a login are stored; older ones count as unknown.
 	keptTokens = 40
 )
 
-// random answers 160 bits as text.
+// random returns 160 random bits as text.
 func random(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
 
-// place is where a secret's row is: rows are not found by reading keys.
+// place returns the row id of a secret: a hash, so that ids reveal no secret.
 func place(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// consent keeps what a person agreed to and answers the code.
+// consent stores a consent and returns its code.
 func (t *tx) consent(c *code) string {
 	raw := random(CodeMark + "-")
 	c.Until = t.now.Add(codeTime)
@@ -86,7 +87,7 @@ func (t *tx) consent(c *code) string {
 	return raw
 }
 
-// redeem turns a code into a login. Whoever shows a code and is the client has spent it.
+// redeem exchanges a code for a login. A request of the right client spends the code, even if it fails.
 func (c *call) redeem() (*login, refusal) {
 	at := place(c.get(c.d.codeAs))
 	found := get[code](c.tx, "code", at)
@@ -98,13 +99,14 @@ func (c *call) redeem() (*login, refusal) {
 	if redirect := c.get("redirect_uri"); redirect != found.Redirect && (redirect != "" || c.d.family != "tiktok_ads") {
 		return nil, badRedirect
 	}
-	if found.Challenge != "" && subtle.ConstantTimeCompare([]byte(c.d.challenge(c.get("code_verifier"))), []byte(found.Challenge)) != 1 {
+	if found.Challenge != "" &&
+		subtle.ConstantTimeCompare([]byte(c.d.challenge(c.get("code_verifier"))), []byte(found.Challenge)) != 1 {
 		return nil, badVerifier
 	}
 	return c.tx.begin(c.d, found), ""
 }
 
-// challenge is what a verifier has to fit.
+// challenge returns the PKCE challenge of a verifier.
 func (d *dialect) challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	if d.pkce == hexPKCE {
@@ -115,8 +117,12 @@ func (d *dialect) challenge(verifier string) string {
 
 // begin makes the login of a consent, with its first tokens.
 func (t *tx) begin(d *dialect, from *code) *login {
+	if d.signs {
+		return t.beginSigned(d, from)
+	}
 	l := &login{
-		ID: random("login-"), Family: d.family, Person: from.Person, Subject: subject(d.family, from.Person), Scopes: from.Scopes, All: from.All, Owned: from.Owned,
+		ID: random("login-"), Family: d.family, Person: from.Person, Subject: subject(d.family, from.Person),
+		Scopes: from.Scopes, All: from.All, Owned: from.Owned,
 		MadeAt: t.now,
 	}
 	t.access(d, l, d.first)
@@ -128,7 +134,7 @@ func (t *tx) begin(d *dialect, from *code) *login {
 	return l
 }
 
-// until is the moment that is d from now; nil for none.
+// until returns the time d from now; nil if there is no expiry.
 func (t *tx) until(d time.Duration) *time.Time {
 	if d <= 0 {
 		return nil
@@ -137,7 +143,7 @@ func (t *tx) until(d time.Duration) *time.Time {
 	return &at
 }
 
-// access makes an access token, which is then the login's newest.
+// access issues an access token, which becomes the login's newest.
 func (t *tx) access(d *dialect, l *login, kind string) {
 	if kind == "" {
 		kind = kindAccess
@@ -148,9 +154,12 @@ func (t *tx) access(d *dialect, l *login, kind string) {
 
 func (t *tx) refreshToken(l *login) { l.Refresh = t.issue(l, kindRefresh, l.RefreshEnd) }
 
-// issue makes a token of a login and forgets its oldest ones.
+// issue issues a token of a login and deletes its oldest ones.
 func (t *tx) issue(l *login, kind string, until *time.Time) string {
 	raw := random(TokenMark + "-" + kind + "-")
+	if l.Secret != "" {
+		raw = l.Subject + "-" + raw
+	}
 	put(t, "token", place(raw), &issued{Login: l.ID, Kind: kind, MadeAt: t.now, Until: until})
 	for l.Tokens = append(l.Tokens, place(raw)); len(l.Tokens) > keptTokens; l.Tokens = l.Tokens[1:] {
 		drop(t, "token", l.Tokens[0])
@@ -160,7 +169,7 @@ func (t *tx) issue(l *login, kind string, until *time.Time) string {
 
 func (t *tx) save(l *login) { put(t, "login", l.ID, l) }
 
-// holder finds a token and its login; nil, nil where there is none.
+// holder returns a token and its login; nil, nil if there is none.
 func (t *tx) holder(raw string) (*login, *issued) {
 	if raw == "" {
 		return nil, nil
@@ -172,7 +181,7 @@ func (t *tx) holder(raw string) (*login, *issued) {
 	return get[login](t, "login", found.Login), found
 }
 
-// end ends a login, and where the provider does so all that the person granted to this client.
+// end ends a login and, if the provider does so, everything that the person granted to this client.
 func (t *tx) end(d *dialect, l *login) {
 	ended := []*login{l}
 	if d.siblings {
@@ -190,5 +199,5 @@ func (t *tx) end(d *dialect, l *login) {
 	}
 }
 
-// owns tells whether the person let the client at one of their accounts.
+// owns reports whether the person granted access to the account.
 func (l *login) owns(id string) bool { return l.All || slices.Contains(l.Owned, id) }

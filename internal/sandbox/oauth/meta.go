@@ -19,7 +19,7 @@ const (
 	metaLong  = 5183944 * time.Second
 )
 
-// graphRefuse is how the Graph API says it.
+// graphRefuse formats a refusal as the Graph API does.
 func graphRefuse(r refusal) *answer {
 	status, code, sub, kind := http.StatusBadRequest, 190, 0, "OAuthException"
 	switch r {
@@ -46,25 +46,30 @@ func graphRefuse(r refusal) *answer {
 	return &answer{status: status, body: map[string]any{"error": said}}
 }
 
-// facebook is Facebook's pages and Meta's ads.
+// facebook returns the dialect of Facebook's pages and Meta's ads.
 func facebook() *dialect {
 	exchange := route{op: opToken, do: facebookToken}
 	return &dialect{
-		family: "facebook", name: "Facebook", authorize: "www.facebook.com/{version}/dialog/oauth", client: "client_id", secret: "client_secret", codeAs: "code", pkce: mayPKCE,
-		denied: map[string][]string{"error": {"access_denied"}, "error_reason": {"user_denied"}, "error_description": {"Permissions error"}},
+		family: "facebook", name: "Facebook", authorize: "www.facebook.com/{version}/dialog/oauth",
+		client: "client_id", secret: "client_secret", codeAs: "code", pkce: mayPKCE,
+		denied: map[string][]string{
+			"error": {"access_denied"}, "error_reason": {"user_denied"},
+			"error_description": {"Permissions error"},
+		},
 		access: metaShort, first: kindShort, siblings: true, refuse: graphRefuse,
 		routes: map[string]route{
 			"GET graph.facebook.com/{version}/oauth/access_token":  exchange,
 			"POST graph.facebook.com/{version}/oauth/access_token": exchange,
 			"GET graph.facebook.com/{version}/me":                  proven(nil, facebookMe),
 			"GET graph.facebook.com/{version}/me/accounts":         proven([]string{"pages_show_list"}, facebookPages),
-			"GET graph.facebook.com/{version}/me/adaccounts":       proven([]string{"ads_read", "ads_management"}, facebookAds),
-			"DELETE graph.facebook.com/{version}/me/permissions":   {op: opRevoke, do: proven(nil, facebookRevoke).do},
+			"GET graph.facebook.com/{version}/me/adaccounts": proven([]string{"ads_read", "ads_management"},
+				facebookAds),
+			"DELETE graph.facebook.com/{version}/me/permissions": {op: opRevoke, do: proven(nil, facebookRevoke).do},
 		},
 	}
 }
 
-// proven is asked, with the proof that the token is used by the application that has the secret.
+// proven is like asked, and requires the proof that the application with the secret uses the token.
 func proven(scope []string, do func(*call, *login) *answer) route {
 	return asked(scope, func(c *call, l *login) *answer {
 		_, secret := Client(c.d.family)
@@ -72,14 +77,15 @@ func proven(scope []string, do func(*call, *login) *answer) route {
 		mac.Write([]byte(strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer ")))
 		if c.get("appsecret_proof") != hex.EncodeToString(mac.Sum(nil)) {
 			return &answer{status: http.StatusBadRequest, body: map[string]any{"error": map[string]any{
-				"message": "Invalid appsecret_proof provided in the API argument", "type": "GraphMethodException", "code": 100, "fbtrace_id": "sandbox",
+				"message": "Invalid appsecret_proof provided in the API argument", "type": "GraphMethodException",
+				"code": 100, "fbtrace_id": "sandbox",
 			}}}
 		}
 		return do(c, l)
 	})
 }
 
-// facebookToken redeems codes for short tokens, and exchanges living tokens for long ones.
+// facebookToken redeems codes for short-lived tokens, and exchanges valid tokens for long-lived ones.
 func facebookToken(c *call) *answer {
 	if why := c.authenticate(); why != "" {
 		return c.d.refuse(why)
@@ -94,7 +100,8 @@ func facebookToken(c *call) *answer {
 	return ok(map[string]any{"access_token": l.Access, "token_type": "bearer", "expires_in": c.tx.left(l.AccessEnd)})
 }
 
-// lengthen answers a long token for a living one of a kind, which stays good. One that is no longer short is renewed.
+// lengthen returns a long-lived token for a valid one of the given kinds, which stays valid. A long-lived token is
+// renewed.
 func (c *call) lengthen(raw string, kinds ...string) *answer {
 	l, t := c.tx.holder(raw)
 	if l == nil || l.Family != c.d.family || !slices.Contains(kinds, t.Kind) {
@@ -129,22 +136,30 @@ func facebookMe(_ *call, l *login) *answer {
 }
 
 func graphPicture(name string) map[string]any {
-	return map[string]any{"data": map[string]any{"url": avatar(name), "width": 50, "height": 50, "is_silhouette": false}}
+	return map[string]any{"data": map[string]any{
+		"url": avatar(name), "width": 50, "height": 50,
+		"is_silhouette": false,
+	}}
 }
 
 func facebookPages(c *call, l *login) *answer {
 	return graphPage(c, c.reach(l, "page"), func(t thing) map[string]any {
 		page := TokenMark + "-page-" + place(l.ID + l.Access + t.ID)[:32]
 		put(c.tx, "token", place(page), &issued{Login: l.ID, Kind: kindPage, MadeAt: l.MadeAt})
-		return map[string]any{"id": t.ID, "name": t.Name, "access_token": page, "picture": graphPicture(t.Name), "tasks": []string{"MANAGE", "CREATE_CONTENT"}}
+		return map[string]any{
+			"id": t.ID, "name": t.Name, "access_token": page, "picture": graphPicture(t.Name),
+			"tasks": []string{"MANAGE", "CREATE_CONTENT"},
+		}
 	})
 }
 
 func facebookAds(c *call, l *login) *answer {
-	return graphPage(c, c.reach(l, "ads"), func(t thing) map[string]any { return map[string]any{"id": t.ID, "name": t.Name} })
+	return graphPage(c, c.reach(l, "ads"), func(t thing) map[string]any {
+		return map[string]any{"id": t.ID, "name": t.Name}
+	})
 }
 
-// graphPage answers one page of a list, with a cursor and an address where there is another.
+// graphPage returns one page of a list, with a cursor and an address if there is a next page.
 func graphPage(c *call, all []thing, show func(thing) map[string]any) *answer {
 	size := min(max(c.number("limit", 25), 1), 100)
 	part, next := paged(all, c.number("after", 0), size)
@@ -154,7 +169,10 @@ func graphPage(c *call, all []thing, show func(thing) map[string]any) *answer {
 	}
 	body := map[string]any{"data": data}
 	if len(part) > 0 {
-		paging := map[string]any{"cursors": map[string]any{"before": c.get("after"), "after": strconv.Itoa(c.number("after", 0) + len(part))}}
+		paging := map[string]any{"cursors": map[string]any{
+			"before": c.get("after"),
+			"after":  strconv.Itoa(c.number("after", 0) + len(part)),
+		}}
 		if next >= 0 {
 			paging["next"] = "https://" + strings.TrimPrefix(c.r.URL.Path, Path) + "?after=" + strconv.Itoa(next)
 		}
@@ -168,11 +186,15 @@ func facebookRevoke(c *call, l *login) *answer {
 	return ok(map[string]any{"success": true})
 }
 
-// instagram is Instagram's business login.
+// instagram returns the dialect of Instagram's business login.
 func instagram() *dialect {
 	return &dialect{
-		family: "instagram", name: "Instagram", authorize: "www.instagram.com/oauth/authorize", client: "client_id", secret: "client_secret", codeAs: "code",
-		denied: map[string][]string{"error": {"access_denied"}, "error_reason": {"user_denied"}, "error_description": {"The user denied your request"}},
+		family: "instagram", name: "Instagram", authorize: "www.instagram.com/oauth/authorize", client: "client_id",
+		secret: "client_secret", codeAs: "code",
+		denied: map[string][]string{
+			"error": {"access_denied"}, "error_reason": {"user_denied"},
+			"error_description": {"The user denied your request"},
+		},
 		access: metaShort, first: kindShort, refuse: graphRefuse,
 		routes: map[string]route{
 			"POST api.instagram.com/oauth/access_token":    {op: opToken, do: instagramToken},
@@ -183,7 +205,7 @@ func instagram() *dialect {
 	}
 }
 
-// instagramToken refuses in a form of its own.
+// instagramToken serves the token endpoint, which has its own error format.
 func instagramToken(c *call) *answer {
 	why := c.authenticate()
 	var l *login
@@ -191,11 +213,17 @@ func instagramToken(c *call) *answer {
 		l, why = c.redeem()
 	}
 	if why != "" {
-		said := map[refusal]string{badClient: "Invalid platform app", badRedirect: "Error validating verification code. Please make sure your redirect_uri is identical"}[why]
+		said := map[refusal]string{
+			badClient:   "Invalid platform app",
+			badRedirect: "Error validating verification code. Please make sure your redirect_uri is identical",
+		}[why]
 		if said == "" {
 			said = "Invalid authorization code"
 		}
-		return &answer{status: http.StatusBadRequest, body: map[string]any{"error_type": "OAuthException", "code": 400, "error_message": said}}
+		return &answer{
+			status: http.StatusBadRequest,
+			body:   map[string]any{"error_type": "OAuthException", "code": 400, "error_message": said},
+		}
 	}
 	id, _ := strconv.ParseInt(l.Subject, 10, 64)
 	return ok(map[string]any{"access_token": l.Access, "user_id": id, "permissions": l.Scopes})
@@ -219,13 +247,17 @@ func instagramExtend(c *call) *answer {
 }
 
 func instagramMe(_ *call, l *login) *answer {
-	return ok(map[string]any{"user_id": l.Subject, "username": handle(l.Person), "name": l.Person, "profile_picture_url": avatar(l.Person), "id": l.Subject})
+	return ok(map[string]any{
+		"user_id": l.Subject, "username": handle(l.Person), "name": l.Person,
+		"profile_picture_url": avatar(l.Person), "id": l.Subject,
+	})
 }
 
-// SignedRequest is what Meta posts to a family's deauthorize and data deletion callbacks, in the parameter
-// signed_request, of a person with that id. secret is the application's.
+// SignedRequest returns the parameter signed_request that Meta posts to a family's deauthorize and data deletion
+// callbacks for the person subject. secret is the application's.
 func SignedRequest(secret, subject string, issued time.Time) string {
-	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"algorithm":"HMAC-SHA256","user_id":%q,"issued_at":%d}`, subject, issued.Unix()))
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil,
+		`{"algorithm":"HMAC-SHA256","user_id":%q,"issued_at":%d}`, subject, issued.Unix()))
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(payload))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "." + payload

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// listedOnPage is how many logins the page shows, newest first. Scripts get them all.
+// listedOnPage is how many logins the page shows, newest first. Scripts get all of them.
 const listedOnPage = 50
 
 //go:embed page.html
 var pageSource string
 
-// view is what the page shows. Its JSON form is for scripts.
+// view is the content of the page. Its JSON form is for scripts.
 type view struct {
 	Sandbox  bool                      `json:"sandbox"`
 	Clock    time.Time                 `json:"clock"`
@@ -48,7 +48,10 @@ func (s *Sandbox) mountPage() {
 		if forScript(r) {
 			limit = 0
 		}
-		v := view{Sandbox: true, Families: Families(), Note: r.URL.Query().Get("note"), Shown: listedOnPage, Grants: []Grant{}, Faults: []*Fault{}}
+		v := view{
+			Sandbox: true, Families: Families(), Note: r.URL.Query().Get("note"), Shown: listedOnPage,
+			Grants: []Grant{}, Faults: []*Fault{},
+		}
 		err := s.do(r.Context(), func(tx *tx) {
 			v.Clock, v.Ahead, v.Counts, v.Knobs = tx.now, tx.settings.Ahead, tx.counts(), tx.settings.Knobs
 			v.Faults = append(v.Faults, tx.settings.Faults...)
@@ -78,8 +81,8 @@ func forScript(r *http.Request) bool {
 	return r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
-// operate does what the form asks: do is "set" (family, and knobs as JSON), "strike" (fault as JSON), "clear", "advance"
-// (by, a Go duration), "issue" (family, person, scope), "kill" (id, why) or "holder" (token). Scripts get JSON back.
+// operate handles the form: do is "set" (family, and knobs as JSON), "strike" (fault as JSON), "clear", "advance" (by,
+// a Go duration), "issue" (family, person, scope), "kill" (id, why) or "holder" (token). Scripts get JSON back.
 func (s *Sandbox) operate(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {

@@ -51,7 +51,14 @@ func TestScriptsOperateTheSandboxByItsPage(t *testing.T) {
 	if a = do("do", "clear"); a.status != 200 {
 		t.Error(a.raw)
 	}
-	for _, wrong := range [][]string{{"do", "fly"}, {"do", "kill", "id", "none"}, {"do", "holder", "token", "none"}, {"do", "set", "knobs", "{"}, {"do", "advance", "by", "soon"}, {"do", "issue", "family", "myspace"}} {
+	for _, wrong := range [][]string{
+		{"do", "fly"},
+		{"do", "kill", "id", "none"},
+		{"do", "holder", "token", "none"},
+		{"do", "set", "knobs", "{"},
+		{"do", "advance", "by", "soon"},
+		{"do", "issue", "family", "myspace"},
+	} {
 		if a = do(wrong...); a.status != 400 || a.text("error") == "" {
 			t.Errorf("%v: %d %s", wrong, a.status, a.raw)
 		}
@@ -62,7 +69,8 @@ func TestScriptsOperateTheSandboxByItsPage(t *testing.T) {
 		t.Fatal(a.raw)
 	}
 	g, _ := grants[0].(map[string]any)
-	if g["dead"] != "password changed" || g["refreshes"] != float64(1) || g["requests"] != float64(1) || !strings.Contains(a.raw, `"token":2`) {
+	if g["dead"] != "password changed" || g["refreshes"] != float64(1) || g["requests"] != float64(1) ||
+		!strings.Contains(a.raw, `"token":2`) {
 		t.Error(a.raw)
 	}
 	res, err := http.Get(w.url)
@@ -79,8 +87,10 @@ func TestTheConsentPageSaysWhatIsWrongAndSendsNobodyAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, oauth.Options{Callbacks: []string{"https://crm.example.com/oauth/"}})
 	good := url.Values{
-		"client_id": {"sandbox-x"}, "redirect_uri": {"https://crm.example.com/oauth/x/callback"}, "response_type": {"code"}, "state": {"0123456789abcdef"},
-		"scope": {"users.read"}, "code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "code_challenge_method": {"S256"},
+		"client_id": {"sandbox-x"}, "redirect_uri": {"https://crm.example.com/oauth/x/callback"},
+		"response_type": {"code"}, "state": {"0123456789abcdef"},
+		"scope": {"users.read"}, "code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"},
+		"code_challenge_method": {"S256"},
 	}
 	at := func(change func(url.Values)) error {
 		q := url.Values{}
@@ -88,7 +98,8 @@ func TestTheConsentPageSaysWhatIsWrongAndSendsNobodyAway(t *testing.T) {
 			q[key] = values
 		}
 		change(q)
-		_, err := oauth.Consent(t.Context(), http.DefaultClient, w.url+"x.com/i/oauth2/authorize?"+q.Encode(), oauth.Choice{})
+		_, err := oauth.Consent(t.Context(), http.DefaultClient, w.url+"x.com/i/oauth2/authorize?"+q.Encode(),
+			oauth.Choice{})
 		return err
 	}
 	if err := at(func(url.Values) {}); err != nil {
@@ -110,13 +121,14 @@ func TestTheConsentPageSaysWhatIsWrongAndSendsNobodyAway(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// What the form carries is checked again: it comes from a browser.
+	// The form is validated again, since it comes from a browser.
 	bad := url.Values{}
 	for key, values := range good {
 		bad[key] = values
 	}
 	bad.Set("redirect_uri", "https://elsewhere.example.com/")
-	if a := w.must(w.request("POST", "consent", url.Values{"family": {"x"}, "query": {bad.Encode()}, "person": {"Ada Lovelace"}}, "", "")); a.status != 400 {
+	if a := w.must(w.request("POST", "consent",
+		url.Values{"family": {"x"}, "query": {bad.Encode()}, "person": {"Ada Lovelace"}}, "", "")); a.status != 400 {
 		t.Errorf("the form: %d", a.status)
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// pinterest is Pinterest, with its continuous refresh tokens.
+// pinterest returns the dialect of Pinterest, with continuous refresh tokens.
 func pinterest() *dialect {
 	return &dialect{
-		family: "pinterest", name: "Pinterest", authorize: "www.pinterest.com/oauth/{$}", client: "client_id", secret: "client_secret", basic: true, codeAs: "code",
+		family: "pinterest", name: "Pinterest", authorize: "www.pinterest.com/oauth/{$}", client: "client_id",
+		secret: "client_secret", basic: true, codeAs: "code",
 		denied: map[string][]string{"error": {"access_denied"}},
 		access: 2592000 * time.Second, refresh: 5184000 * time.Second, rotation: Single,
 		grantsRefresh: func(*code) bool { return true }, refuse: pinterestRefuse,
@@ -43,7 +44,10 @@ func pinterestRefuse(r refusal) *answer {
 }
 
 func pinterestMe(_ *call, l *login) *answer {
-	return ok(map[string]any{"id": l.Subject, "account_type": "BUSINESS", "username": handle(l.Person), "business_name": l.Person, "profile_image": avatar(l.Person)})
+	return ok(map[string]any{
+		"id": l.Subject, "account_type": "BUSINESS", "username": handle(l.Person),
+		"business_name": l.Person, "profile_image": avatar(l.Person),
+	})
 }
 
 func pinterestAds(c *call, l *login) *answer {
@@ -59,5 +63,5 @@ func pinterestAds(c *call, l *login) *answer {
 	return ok(body)
 }
 
-// joined is a list as TikTok and Pinterest write it.
+// joined formats a list as TikTok and Pinterest do.
 func joined(list []string) string { return strings.Join(list, ",") }

@@ -12,18 +12,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Postgres is a Store in the table sandbox_oauth. System is a pool of the System role; Box seals the bodies, so that
-// a dump of the database shows no token, not even a provider's copy of it.
+// Postgres is a Store in table sandbox_oauth. System is a pool of the System role; Box seals the bodies, so that a dump
+// of the database shows no token, not even the sandbox provider's copy.
 type Postgres struct {
 	System *postgres.DB
-	Box    *secret.Box
+	Box    *secret.Sealer
 }
 
-// Update is Store's. One advisory lock keeps all writers apart, of every process.
+// Update implements Store. One advisory lock serializes the writers of all processes.
 func (p Postgres) Update(ctx context.Context, fn func(Tx) error) error {
 	err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("SELECT pg_advisory_xact_lock(hashtext('funnelwork.sandbox.oauth'))")
-		if err := tx.Flush(ctx); err != nil { // each statement after it has a snapshot that is no older
+		if err := tx.Flush(ctx); err != nil { // take the lock before the first snapshot
 			return err
 		}
 		return fn(postgresTx{tx, p.Box})
@@ -36,7 +36,7 @@ func (p Postgres) Update(ctx context.Context, fn func(Tx) error) error {
 
 type postgresTx struct {
 	tx  *postgres.Tx
-	box *secret.Box
+	box *secret.Sealer
 }
 
 func about(kind, id string) string { return "sandbox_oauth/" + kind + "/" + id }
@@ -58,7 +58,9 @@ func (p postgresTx) Put(ctx context.Context, kind, id string, body []byte) error
 	if err != nil {
 		return err
 	}
-	_, err = p.tx.Exec(ctx, "INSERT INTO sandbox_oauth (kind, id, body) VALUES ($1, $2, $3) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body", kind, id, sealed)
+	_, err = p.tx.Exec(ctx,
+		"INSERT INTO sandbox_oauth (kind, id, body) VALUES ($1, $2, $3) ON CONFLICT (kind, id) DO UPDATE SET body "+
+			"= excluded.body", kind, id, sealed)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +16,8 @@ import (
 // Path is where Handler is mounted.
 const Path = "/sandbox/oauth/"
 
-// TokenMark is a part of every token that the sandbox makes, for those who look for tokens where none should be.
-// CodeMark is the same of codes.
+// TokenMark is part of every token that the sandbox issues, so that leaked tokens can be searched for. CodeMark is the
+// same for codes.
 const (
 	TokenMark = "sbxtok"
 	CodeMark  = "sbxcode"
@@ -24,26 +25,26 @@ const (
 
 const maxBody = 1 << 20
 
-// Options of a Sandbox.
+// Options configures a Sandbox.
 type Options struct {
-	Store Store // nil: a Memory of its own
+	Store Store // nil: a new Memory
 	Log   *slog.Logger
-	// Now is the real time; nil is time.Now. The sandbox's clock is that plus what it was advanced by.
+	// Now is the real clock; nil means time.Now. The sandbox's clock is Now plus all advances.
 	Now func() time.Time
-	// Callbacks are what redirect URIs may begin with, such as "https://crm.example.com/oauth/"; none: any http or
-	// https address, for tests.
+	// Callbacks lists the prefixes of allowed redirect URIs, such as "https://crm.example.com/oauth/"; empty means any
+	// http or https address, for tests.
 	Callbacks []string
 }
 
-// Sandbox stands in for the providers. It is safe for concurrent use, and several, also of several processes, may
+// Sandbox replaces the providers. It is safe for concurrent use; several sandboxes, also in different processes, may
 // share a store.
 type Sandbox struct {
 	o      Options
 	routes *http.ServeMux
-	calls  sync.WaitGroup // those of a Transport that nobody waits for any more
+	calls  sync.WaitGroup // running handlers of Transports, also abandoned ones
 }
 
-// New makes a sandbox and touches nothing.
+// New returns a Sandbox; it does not access the store.
 func New(o Options) *Sandbox {
 	if o.Store == nil {
 		o.Store = NewMemory()
@@ -66,21 +67,22 @@ func New(o Options) *Sandbox {
 	return s
 }
 
-// Handler answers everything below Path. Whoever reaches it can do whatever people and providers can, so it belongs on
-// the operators' listener alone.
+// Handler returns the handler of everything below Path. A client of it can act as any person and provider, so it must
+// be mounted on the operators' listener only.
 func (s *Sandbox) Handler() http.Handler { return s.routes }
 
-// Close waits for calls whose callers went away.
+// Close waits for requests that their callers abandoned.
 func (s *Sandbox) Close() { s.calls.Wait() }
 
-// Client answers the client id and secret that a family takes here: "facebook", "instagram", "linkedin", "x", "tiktok",
-// "tiktok_ads", "google", "pinterest".
+// Client returns the client id and secret that a family accepts: "facebook", "instagram", "linkedin", "x", "tiktok",
+// "tiktok_ads", "google", "pinterest", "x_ads".
 func Client(family string) (id, secret string) {
 	return "sandbox-" + family, "sandbox-" + family + "-secret"
 }
 
 // call is one request to a provider.
 type call struct {
+	s      *Sandbox
 	tx     *tx
 	d      *dialect
 	r      *http.Request
@@ -89,14 +91,14 @@ type call struct {
 
 func (c *call) get(name string) string { return c.params[name] }
 
-// answer is what goes out.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
-	body   any // JSON; a page; or a string, as it is
+	body   any // encoded as JSON, or a page, a form or a raw string
 }
 
-// page is HTML that a template made.
+// page is HTML rendered from a template.
 type page []byte
 
 func ok(body any) *answer { return &answer{status: http.StatusOK, body: body} }
@@ -107,16 +109,17 @@ type route struct {
 	do func(*call) *answer
 }
 
-// op is what faults are chosen by.
+// op classifies requests, for faults and counts.
 type op string
 
 const (
-	opToken  op = "token"
-	opAPI    op = "api"
-	opRevoke op = "revoke"
+	opRequest op = "request" // an OAuth 1.0a request token
+	opToken   op = "token"
+	opAPI     op = "api"
+	opRevoke  op = "revoke"
 )
 
-// handle is the way of every request to a provider: which fault strikes, then one piece of work.
+// handle returns the handler of a route: it finds the request's fault and runs the route in one unit of work.
 func (s *Sandbox) handle(d *dialect, rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		params, err := paramsOf(w, r)
@@ -127,11 +130,11 @@ func (s *Sandbox) handle(d *dialect, rt route) http.Handler {
 		var a *answer
 		var k Knobs
 		var struck *Fault
-		// What was begun is done, whether or not the caller waits for the answer.
+		// A request that was begun is completed even if the caller gives up.
 		err = s.do(context.WithoutCancel(r.Context()), func(tx *tx) {
 			k = tx.knobs(d.family)
 			struck = tx.strike(d.family, rt.op)
-			c := &call{tx: tx, d: d, r: r, params: params}
+			c := &call{s: s, tx: tx, d: d, r: r, params: params}
 			tx.count(d.family, rt.op)
 			if struck == nil || struck.Done {
 				a = rt.do(c)
@@ -155,7 +158,7 @@ func (s *Sandbox) handle(d *dialect, rt route) http.Handler {
 	})
 }
 
-// wait lets d pass, and tells whether the caller was still there at the end.
+// wait waits for d, and reports whether the caller was still connected at the end.
 func wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -175,12 +178,17 @@ func write(w http.ResponseWriter, a *answer) {
 		w.Header()[key] = values
 	}
 	switch body := a.body.(type) {
+	case url.Values:
+		w.Header().Set("Content-Type", "text/html;charset=utf-8") // X's content type for forms
+		w.WriteHeader(a.status)
+		_, _ = io.WriteString(w, body.Encode()) //nolint:gosec // percent-encoded
+		return
 	case page:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(a.status)
 		_, _ = w.Write(body) //nolint:gosec // html/template has escaped it
 		return
-	case string: // of a fault, which the page of an operator has no say in
+	case string: // of a fault; must not run as part of the operator's page
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(a.status)
 		_, _ = io.WriteString(w, body) //nolint:gosec // plain text
@@ -191,7 +199,7 @@ func write(w http.ResponseWriter, a *answer) {
 	_ = json.NewEncoder(w).Encode(a.body)
 }
 
-// paramsOf reads the query and the body, a form or a flat JSON object.
+// paramsOf returns the parameters of the query and of the body, which is a form or a flat JSON object.
 func paramsOf(w http.ResponseWriter, r *http.Request) (map[string]string, error) {
 	params := map[string]string{}
 	for key, values := range r.URL.Query() {
@@ -219,7 +227,7 @@ func paramsOf(w http.ResponseWriter, r *http.Request) (map[string]string, error)
 	return params, nil
 }
 
-// do runs fn alone on the state.
+// do runs fn with exclusive access to the state.
 func (s *Sandbox) do(ctx context.Context, fn func(*tx)) error {
 	return s.o.Store.Update(ctx, func(rows Tx) (err error) {
 		defer func() {
@@ -236,24 +244,26 @@ func (s *Sandbox) do(ctx context.Context, fn func(*tx)) error {
 		if t.settings == nil {
 			t.settings = &settings{}
 		}
-		t.now = s.o.Now().Add(t.settings.Ahead.d()).UTC()
+		t.real = s.o.Now()
+		t.now = t.real.Add(t.settings.Ahead.d()).UTC()
 		fn(t)
 		return nil
 	})
 }
 
-// tx is one piece of work on the state.
+// tx is one unit of work on the state.
 type tx struct {
 	ctx      context.Context
 	rows     Tx
 	now      time.Time
+	real     time.Time // now without the advances of the clock
 	settings *settings
 }
 
-// failure is the panic that a store's error travels by.
+// failure is the panic value that carries a store's error.
 type failure struct{ error }
 
-// get answers nil where there is no such row.
+// get returns a row, or nil if it does not exist.
 func get[T any](t *tx, kind, id string) *T {
 	raw, err := t.rows.Get(t.ctx, kind, id)
 	if err != nil {
@@ -302,6 +312,6 @@ func list[T any](t *tx, kind string, limit int) []*T {
 }
 
 var (
-	errGone       = errors.New("there is no such login")
+	errGone       = errors.New("no such login")
 	errUnknownAct = errors.New("do must be set, strike, outage, clear, advance, issue, holder or kill")
 )

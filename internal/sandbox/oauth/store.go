@@ -6,39 +6,39 @@ import (
 	"sync"
 )
 
-// Store keeps the sandbox's state. There are two: Memory, for tests that make many worlds, and Postgres.
+// Store keeps the sandbox's state. There are two implementations: Memory, for tests with many sandboxes, and Postgres.
 type Store interface {
-	// Update runs fn alone: no other Update of the same state, in whichever process, runs meanwhile. If fn fails
-	// nothing has changed.
+	// Update runs fn exclusively: no other Update of the same state, in any process, runs at the same time. If fn
+	// fails, nothing changes.
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
 // Tx reads and writes rows within Update. A body is JSON.
 type Tx interface {
-	// Get answers nil where there is no such row.
+	// Get returns nil if there is no such row.
 	Get(ctx context.Context, kind, id string) ([]byte, error)
 	Put(ctx context.Context, kind, id string, body []byte) error
 	Delete(ctx context.Context, kind, id string) error
-	// List answers the newest rows of a kind; 0 is all.
+	// List returns the newest rows of a kind; limit 0 means all.
 	List(ctx context.Context, kind string, limit int) ([][]byte, error)
 }
 
-// Memory is a Store that is gone with its process.
+// Memory is a Store in the process's memory.
 type Memory struct {
 	mu    sync.Mutex
 	kinds map[string]*shelf
 }
 
-// shelf is the rows of one kind.
+// shelf holds the rows of one kind.
 type shelf struct {
 	rows  map[string][]byte
-	order []string // of making
+	order []string // of creation
 }
 
-// NewMemory makes an empty one.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{kinds: map[string]*shelf{}} }
 
-// Update is Store's.
+// Update implements Store.
 func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -32,7 +32,8 @@ func TestBothStoresKeepTheSame(t *testing.T) {
 					return err
 				}
 			}
-			return errors.Join(tx.Put(ctx, "other", "a", []byte(`1`)), tx.Put(ctx, "thing", "b", []byte(`"B"`)), tx.Delete(ctx, "thing", "none"))
+			return errors.Join(tx.Put(ctx, "other", "a", []byte(`1`)), tx.Put(ctx, "thing", "b", []byte(`"B"`)),
+				tx.Delete(ctx, "thing", "none"))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +43,8 @@ func TestBothStoresKeepTheSame(t *testing.T) {
 		}
 		undone := errors.New("undone")
 		err = s.Update(ctx, func(tx oauth.Tx) error {
-			if err := errors.Join(tx.Put(ctx, "thing", "e", []byte(`"e"`)), tx.Put(ctx, "thing", "d", []byte(`"D"`)), tx.Delete(ctx, "thing", "c")); err != nil {
+			if err := errors.Join(tx.Put(ctx, "thing", "e", []byte(`"e"`)), tx.Put(ctx, "thing", "d", []byte(`"D"`)),
+				tx.Delete(ctx, "thing", "c")); err != nil {
 				return err
 			}
 			if got, err := tx.Get(ctx, "thing", "c"); got != nil || err != nil {
@@ -63,13 +65,14 @@ func TestBothStoresKeepTheSame(t *testing.T) {
 	}
 }
 
-// TestARestartFindsItsLoginsAgain, and no table shows a token.
+// TestARestartFindsItsLoginsAgain also checks that no table shows a token.
 func TestARestartFindsItsLoginsAgain(t *testing.T) {
 	t.Parallel()
 	box := testkit.Box(t)
 	db := testkit.DB(t)
 	process := func() *world {
-		return newWorld(t, oauth.Options{Store: oauth.Postgres{System: testkit.Open(t, db.URL, postgres.System), Box: box}})
+		return newWorld(t,
+			oauth.Options{Store: oauth.Postgres{System: testkit.Open(t, db.URL, postgres.System), Box: box}})
 	}
 	g := process().issue()
 	after := process()
@@ -79,11 +82,12 @@ func TestARestartFindsItsLoginsAgain(t *testing.T) {
 	}
 	var rows int
 	var dump string
-	err := testkit.Pgx(t, db.URL).QueryRow(t.Context(), `SELECT count(*), string_agg(kind || id || encode(body, 'escape'), ' ') FROM sandbox_oauth`).Scan(&rows, &dump)
+	err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
+		`SELECT count(*), string_agg(kind || id || encode(body, 'escape'), ' ') FROM sandbox_oauth`).Scan(&rows, &dump)
 	if err != nil || rows < 4 {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
-	for _, token := range []string{oauth.TokenMark, g.Refresh, g.Access, "Ada"} {
+	for _, token := range []string{oauth.TokenMark, g.Refresh, g.Access, "Ada Lovelace"} {
 		if strings.Contains(dump, token) {
 			t.Errorf("the table shows %s", token)
 		}

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// tiktok is TikTok's Login Kit.
+// tiktok returns the dialect of TikTok's Login Kit.
 func tiktok() *dialect {
 	return &dialect{
-		family: "tiktok", name: "TikTok", authorize: "www.tiktok.com/v2/auth/authorize/{$}", client: "client_key", secret: "client_secret", codeAs: "code", pkce: hexPKCE,
+		family: "tiktok", name: "TikTok", authorize: "www.tiktok.com/v2/auth/authorize/{$}", client: "client_key",
+		secret: "client_secret", codeAs: "code", pkce: hexPKCE,
 		denied: map[string][]string{"error": {"access_denied"}, "errCode": {"-2"}, "error_type": {"access_denied"}},
 		access: 7200 * time.Second, refresh: 15552000 * time.Second, rotation: Strict,
 		grantsRefresh: func(*code) bool { return true }, refuse: tiktokRefuse,
@@ -24,7 +25,13 @@ func tiktok() *dialect {
 
 func tiktokRefuse(r refusal) *answer {
 	api := func(status int, code string) *answer {
-		return &answer{status: status, body: map[string]any{"data": map[string]any{}, "error": map[string]any{"code": code, "message": string(r), "log_id": "sandbox"}}}
+		return &answer{
+			status: status,
+			body: map[string]any{
+				"data":  map[string]any{},
+				"error": map[string]any{"code": code, "message": string(r), "log_id": "sandbox"},
+			},
+		}
 	}
 	switch r {
 	case badAccess, oldAccess, lostAccess:
@@ -32,17 +39,23 @@ func tiktokRefuse(r refusal) *answer {
 	case noScope:
 		return api(http.StatusUnauthorized, "scope_not_authorized")
 	case badVerifier:
-		return &answer{status: http.StatusBadRequest, body: map[string]any{"error": "invalid_request", "error_description": "Code verifier or code challenge is invalid.", "log_id": "sandbox"}}
+		return &answer{
+			status: http.StatusBadRequest,
+			body: map[string]any{
+				"error":             "invalid_request",
+				"error_description": "Code verifier or code challenge is invalid.", "log_id": "sandbox",
+			},
+		}
 	default:
 		a := standard(r)
 		if r == badClient {
-			a.status = http.StatusOK // as it is seen to do
+			a.status = http.StatusOK // as observed
 		}
 		return a
 	}
 }
 
-// tiktokToken is the standard's, in members of its own.
+// tiktokToken serves the standard token endpoint, with TikTok's member names.
 func tiktokToken(c *call) *answer {
 	a := token().do(c)
 	body, is := a.body.(map[string]any)
@@ -61,16 +74,21 @@ func tiktokToken(c *call) *answer {
 
 func tiktokMe(_ *call, l *login) *answer {
 	return ok(map[string]any{
-		"data":  map[string]any{"user": map[string]any{"open_id": l.Subject, "union_id": digits(19, "union", l.Person), "display_name": l.Person, "username": handle(l.Person), "avatar_url": avatar(l.Person)}},
+		"data": map[string]any{"user": map[string]any{
+			"open_id":  l.Subject,
+			"union_id": digits(19, "union", l.Person), "display_name": l.Person, "username": handle(l.Person),
+			"avatar_url": avatar(l.Person),
+		}},
 		"error": map[string]any{"code": "ok", "message": "", "log_id": "sandbox"},
 	})
 }
 
-// tiktokAds is TikTok for Business. It always answers with status 200.
+// tiktokAds returns the dialect of TikTok for Business. Every response has status 200.
 func tiktokAds() *dialect {
 	const api = "business-api.tiktok.com/open_api/v1.3"
 	return &dialect{
-		family: "tiktok_ads", name: "TikTok for Business", authorize: "business-api.tiktok.com/portal/auth", client: "app_id", secret: "secret", codeAs: "auth_code",
+		family: "tiktok_ads", name: "TikTok for Business", authorize: "business-api.tiktok.com/portal/auth",
+		client: "app_id", secret: "secret", codeAs: "auth_code",
 		denied: map[string][]string{"error": {"access_denied"}}, refuse: tiktokAdsRefuse,
 		routes: map[string]route{
 			"POST " + api + "/oauth2/access_token/{$}":  {op: opToken, do: tiktokAdsToken},
@@ -86,7 +104,10 @@ func tiktokAdsSay(code int, message string, data any) *answer {
 }
 
 func tiktokAdsRefuse(r refusal) *answer {
-	code := map[refusal]int{badClient: 40101, badGrant: 40002, badCode: 40110, badRedirect: 40002, badAccess: 40105, oldAccess: 40102, lostAccess: 40105, noScope: 40001}[r]
+	code := map[refusal]int{
+		badClient: 40101, badGrant: 40002, badCode: 40110, badRedirect: 40002, badAccess: 40105,
+		oldAccess: 40102, lostAccess: 40105, noScope: 40001,
+	}[r]
 	if code == 0 {
 		code = 40002
 	}
@@ -121,7 +142,11 @@ func tiktokAdsRevoke(c *call) *answer {
 }
 
 func tiktokAdsMe(_ *call, l *login) *answer {
-	return tiktokAdsSay(0, "OK", map[string]any{"core_user_id": json.Number(l.Subject), "display_name": l.Person, "avatar_url": avatar(l.Person)})
+	return tiktokAdsSay(0, "OK",
+		map[string]any{
+			"core_user_id": json.Number(l.Subject), "display_name": l.Person,
+			"avatar_url": avatar(l.Person),
+		})
 }
 
 func tiktokAdsList(c *call, l *login) *answer {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// renew serves a refresh token.
+// renew exchanges a refresh token.
 func (c *call) renew() (*login, refusal) {
 	k := c.tx.knobs(c.d.family)
 	l, t := c.tx.holder(c.get("refresh_token"))
@@ -46,7 +46,7 @@ func (c *call) renew() (*login, refusal) {
 	return l, ""
 }
 
-// granted is the token endpoint's answer about the newest tokens of a login, as the knobs will have it.
+// granted returns the token endpoint's response for the newest tokens of a login, modified by the knobs.
 func (c *call) granted(l *login) map[string]any {
 	k := c.tx.knobs(c.d.family)
 	body := map[string]any{"access_token": l.Access, "token_type": "Bearer", "scope": strings.Join(l.Scopes, " ")}
@@ -75,5 +75,5 @@ func (c *call) granted(l *login) map[string]any {
 	return body
 }
 
-// left is how many seconds there are until a moment.
+// left returns the number of seconds until end.
 func (t *tx) left(end *time.Time) int64 { return int64(end.Sub(t.now) / time.Second) }

@@ -108,7 +108,8 @@ func TestTokensEndWhenTheyWereSaidTo(t *testing.T) {
 		t.Errorf("after its end: %d", got)
 	}
 	a := w.must(w.refresh(g.Refresh))
-	if a.status != 200 || a.body["expires_in"] != float64(60) || a.body["refresh_token_expires_in"] != float64(300) || me(a.text("access_token")) != 200 {
+	if a.status != 200 || a.body["expires_in"] != float64(60) || a.body["refresh_token_expires_in"] != float64(300) ||
+		me(a.text("access_token")) != 200 {
 		t.Errorf("refreshed: %s", a.raw)
 	}
 	if err := w.Advance(t.Context(), 301*time.Second); err != nil {
@@ -122,8 +123,8 @@ func TestTokensEndWhenTheyWereSaidTo(t *testing.T) {
 	}
 }
 
-// TestClientsAuthenticateWhereTheProviderWantsIt goes to each token endpoint with the right secret in the right place
-// and in the other one.
+// TestClientsAuthenticateWhereTheProviderWantsIt calls each token endpoint with the correct secret, once in the place
+// that the provider expects and once in the other.
 func TestClientsAuthenticateWhereTheProviderWantsIt(t *testing.T) {
 	t.Parallel()
 	for family, at := range map[string]struct {

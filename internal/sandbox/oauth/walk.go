@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// Choice is what a person does on the consent page.
+// Choice is a person's input on the consent page.
 type Choice struct {
 	Person   string   // one of People, or any other name; the first of People if empty
-	Accounts []string // ids of those that stay ticked; nil: all of them
+	Accounts []string // ids of the accounts that stay selected; nil: all
 	Deny     bool
 }
 
@@ -28,8 +28,8 @@ var (
 	wrongText   = regexp.MustCompile(`<p class="wrong" role="alert">([^<]*)</p>`)
 )
 
-// Consent walks the consent page at an authorize URL as a person with a browser does, for tests and scripts: it reads
-// the page, fills in its form, sends it, and answers the address that it is sent back to, which it does not open.
+// Consent goes through the consent page at an authorize URL like a person with a browser, for tests and scripts: it
+// reads the page, fills in and submits the form, and returns the address to which it is redirected, without opening it.
 // client may have a cookie jar; its own redirects are not followed.
 func Consent(ctx context.Context, client *http.Client, authorizeURL string, c Choice) (*url.URL, error) {
 	browser := *client
@@ -39,11 +39,11 @@ func Consent(ctx context.Context, client *http.Client, authorizeURL string, c Ch
 		return nil, err
 	}
 	if wrong := wrongText.FindStringSubmatch(page); wrong != nil || status != http.StatusOK {
-		return nil, fmt.Errorf("the consent page says: %d %s", status, strings.Join(wrong, " "))
+		return nil, fmt.Errorf("consent page returned %d: %s", status, strings.Join(wrong, " "))
 	}
 	target := formTarget.FindStringSubmatch(page)
 	if target == nil {
-		return nil, errors.New("the page has no form")
+		return nil, errors.New("consent page has no form")
 	}
 	form := url.Values{}
 	for _, f := range hiddenField.FindAllStringSubmatch(page, -1) {
@@ -63,12 +63,12 @@ func Consent(ctx context.Context, client *http.Client, authorizeURL string, c Ch
 		return nil, err
 	}
 	if status != http.StatusFound {
-		return nil, fmt.Errorf("the form was answered with %d %s", status, strings.TrimSpace(said))
+		return nil, fmt.Errorf("consent form returned %d: %s", status, strings.TrimSpace(said))
 	}
 	return to.Parse(back)
 }
 
-// fill does on the form what the person chose.
+// fill enters the person's choice in the form.
 func (c Choice) fill(page string, form url.Values) {
 	if c.Deny {
 		form.Set("deny", "1")
@@ -94,7 +94,9 @@ func (c Choice) fill(page string, form url.Values) {
 	}
 }
 
-func browse(ctx context.Context, client *http.Client, method, address string, form url.Values) (body string, status int, location string, err error) {
+func browse(ctx context.Context, client *http.Client, method, address string, form url.Values) (body string,
+	status int, location string, err error,
+) {
 	var sent io.Reader
 	if form != nil {
 		sent = strings.NewReader(form.Encode())

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// x is X.
+// x returns the dialect of X.
 func x() *dialect {
 	return &dialect{
-		family: "x", name: "X", authorize: "x.com/i/oauth2/authorize", client: "client_id", secret: "client_secret", basic: true, codeAs: "code", pkce: mustPKCE,
+		family: "x", name: "X", authorize: "x.com/i/oauth2/authorize", client: "client_id", secret: "client_secret",
+		basic: true, codeAs: "code", pkce: mustPKCE,
 		denied: map[string][]string{"error": {"access_denied"}},
 		access: 7200 * time.Second, refresh: 182 * 24 * time.Hour, rotation: Strict,
 		grantsRefresh: func(c *code) bool { return slices.Contains(c.Scopes, "offline.access") }, refuse: xRefuse,
@@ -33,18 +34,32 @@ func xRefuse(r refusal) *answer {
 	case badCode:
 		return said(http.StatusBadRequest, "invalid_request", "Value passed for the authorization code was invalid.")
 	case badVerifier:
-		return said(http.StatusBadRequest, "invalid_request", "Value passed for the code verifier did not match the code challenge.")
+		return said(http.StatusBadRequest, "invalid_request",
+			"Value passed for the code verifier did not match the code challenge.")
 	case badRedirect:
-		return said(http.StatusBadRequest, "invalid_request", "Value passed for the redirect uri did not match the uri of the authorization code.")
+		return said(http.StatusBadRequest, "invalid_request",
+			"Value passed for the redirect uri did not match the uri of the authorization code.")
 	case badAccess, oldAccess, lostAccess:
-		return &answer{status: http.StatusUnauthorized, body: map[string]any{"title": "Unauthorized", "type": "about:blank", "status": 401, "detail": "Unauthorized"}}
+		return &answer{
+			status: http.StatusUnauthorized,
+			body: map[string]any{
+				"title": "Unauthorized", "type": "about:blank", "status": 401,
+				"detail": "Unauthorized",
+			},
+		}
 	case noScope:
-		return &answer{status: http.StatusForbidden, body: map[string]any{"title": "Forbidden", "type": "about:blank", "status": 403, "detail": "Forbidden"}}
+		return &answer{
+			status: http.StatusForbidden,
+			body:   map[string]any{"title": "Forbidden", "type": "about:blank", "status": 403, "detail": "Forbidden"},
+		}
 	default:
 		return standard(r)
 	}
 }
 
 func xMe(_ *call, l *login) *answer {
-	return ok(map[string]any{"data": map[string]any{"id": l.Subject, "name": l.Person, "username": handle(l.Person), "profile_image_url": avatar(l.Person)}})
+	return ok(map[string]any{"data": map[string]any{
+		"id": l.Subject, "name": l.Person, "username": handle(l.Person),
+		"profile_image_url": avatar(l.Person),
+	}})
 }

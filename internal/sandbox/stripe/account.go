@@ -9,7 +9,7 @@ import (
 
 const kindAccount kind = "account"
 
-// account is a connected account. It begins with everything to do; the onboarding page does it.
+// account is a connected account. It starts with all requirements due; the onboarding page fulfils them.
 type account struct {
 	head
 	Business text   `json:"business_type"`
@@ -21,9 +21,9 @@ type account struct {
 	Payouts  bool   `json:"payouts_enabled"`
 	Type     string `json:"type"`
 	Own      struct {
-		State    string   `json:"state"`              // as the page sets it
-		Deadline moment   `json:"deadline,omitempty"` // for what Warned and Restricted ask for
-		Asked    []string `json:"asked"`              // capabilities
+		State    string   `json:"state"`              // as set on the page
+		Deadline moment   `json:"deadline,omitempty"` // for the requirements of Warned and Restricted
+		Asked    []string `json:"asked"`              // requested capabilities
 		Profile  struct {
 			Name text `json:"name"`
 			URL  text `json:"url"`
@@ -37,18 +37,21 @@ const (
 	Review     = "review"
 	Restricted = "restricted"
 	Enabled    = "enabled"
-	Warned     = "warned" // enabled, and something is asked for by a deadline
+	Warned     = "warned" // enabled, with requirements due by a deadline
 )
 
-// grace is how long a Warned account has, in seconds. Nothing happens by itself when it is over.
+// grace is the deadline of a Warned account, in seconds. Nothing happens automatically when it has passed.
 const grace = 14 * 86400
 
-// enabled tells whether the account may take money.
+// enabled reports whether the account may take payments.
 func (a *account) enabled() bool { return a.Own.State == Enabled || a.Own.State == Warned }
 
-// capability is the status of each of them.
+// capability returns the status of every capability.
 func (a *account) capability() string {
-	return map[string]string{Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active", Warned: "active"}[a.Own.State]
+	return map[string]string{
+		Onboarding: "inactive", Review: "pending", Restricted: "inactive", Enabled: "active",
+		Warned: "active",
+	}[a.Own.State]
 }
 
 func (*account) kind() kind { return kindAccount }
@@ -65,10 +68,12 @@ func (a *account) wire(_ *tx, w shown, _ expansion) {
 		due := []string{"business_profile.url", "external_account", "tos_acceptance.date", "tos_acceptance.ip"}
 		needs["currently_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, "requirements.past_due"
 	case Review:
-		needs["pending_verification"], needs["disabled_reason"] = []string{"company.tax_id"}, "requirements.pending_verification"
+		needs["pending_verification"], needs["disabled_reason"] = []string{"company.tax_id"},
+			"requirements.pending_verification"
 	case Restricted:
 		due := []string{"company.tax_id"}
-		needs["currently_due"], needs["past_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, due, "requirements.past_due"
+		needs["currently_due"], needs["past_due"], needs["eventually_due"], needs["disabled_reason"] = due, due, due,
+			"requirements.past_due"
 		needs["current_deadline"] = a.Own.Deadline
 	case Warned:
 		due := []string{"company.tax_id"}
@@ -88,7 +93,10 @@ func createAccount(tx *tx, c *call) (any, *problem) {
 	if tx.account != "" {
 		refuse(invalid("", "", "Connected accounts cannot make accounts."))
 	}
-	a := &account{head: head{ID: "acct_" + random(16)}, Type: c.word("type", "standard", "express", "custom"), Country: "US", Currency: "usd"}
+	a := &account{
+		head: head{ID: "acct_" + random(16)}, Type: c.word("type", "standard", "express", "custom"),
+		Country: "US", Currency: "usd",
+	}
 	if a.Type == "" {
 		a.Type = "standard"
 	}
@@ -129,13 +137,17 @@ func (a *account) take(c *call) {
 	a.Metadata = c.metadata(a.Metadata)
 }
 
-// accountAt is an account that the platform may see. One that is not there, or whose owner has taken the platform's access
-// away, is refused as the key's fault: the two are not told apart.
+// accountAt returns an account that the platform may see. If it does not exist, or its owner has disconnected the
+// platform, the request is refused as the key's fault: the API does not distinguish the two.
 func (tx *tx) accountAt(id string) *account {
 	if a := find[account](tx, id); a != nil {
 		return a
 	}
-	refuse(&problem{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "account_invalid", Message: "The provided key 'sk_test_***' does not have access to account '" + id + "' (or that account does not exist). Application access may have been revoked."})
+	refuse(&problem{
+		Status: http.StatusForbidden, Type: "invalid_request_error", Code: "account_invalid",
+		Message: "The provided key 'sk_test_***' does not have access to account '" + id +
+			"' (or that account does not exist). Application access may have been revoked.",
+	})
 	return nil
 }
 
@@ -156,13 +168,13 @@ func deleteAccount(tx *tx, c *call) (any, *problem) {
 	return shown{"id": a.ID, "object": string(kindAccount), "deleted": true}, nil
 }
 
-// about tells of a changed account, as an event of that account.
+// about emits an event about a changed account, as an event of that account.
 func (tx *tx) about(a *account, before shown) {
 	now := tx.show(a, nil)
 	tx.in(a.ID, func() { tx.emitShown("account.updated", now, differences(before, now)) })
 }
 
-// SetAccount moves a connected account to one of the states, as onboarding or the bank would.
+// SetAccount sets the state of a connected account, as onboarding or the bank would.
 func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
 	return s.operate(ctx, "", func(tx *tx) {
 		a := tx.accountAt(id)
@@ -188,13 +200,14 @@ func (s *Sandbox) SetAccount(ctx context.Context, id, state string) error {
 	})
 }
 
-// Disconnect is the account's owner taking the platform's access away: nothing of it can be read or changed by the platform
-// any more. Its subscriptions go on, and so do the platform's fees on them.
+// Disconnect removes the platform's access to the account, as the account's owner would: the platform can no longer
+// read or change any of its objects. Its subscriptions continue, as do the platform's fees on them.
 func (s *Sandbox) Disconnect(ctx context.Context, id string) error {
 	return s.operate(ctx, "", func(tx *tx) {
 		a := tx.accountAt(id)
 		tx.in(a.ID, func() {
-			tx.emitShown("account.application.deauthorized", shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
+			tx.emitShown("account.application.deauthorized",
+				shown{"id": "ca_sandbox", "object": "application", "name": "Sandbox"}, nil)
 		})
 		tx.drop(a)
 	})
@@ -209,8 +222,11 @@ func (tx *tx) capability(a *account, name string) shown {
 
 func createAccountLink(tx *tx, c *call) (any, *problem) {
 	a := tx.accountAt(c.need("account"))
-	if kind := c.word("type", "account_onboarding", "account_update"); kind == "account_update" && a.Type == "standard" {
-		refuse(invalid("type", "", "You cannot create `account_update` type Account Links for this account: its owner changes it in their own dashboard."))
+	if kind := c.word("type", "account_onboarding", "account_update"); kind == "account_update" &&
+		a.Type == "standard" {
+		refuse(invalid("type", "",
+			"You cannot create `account_update` type Account Links for this account: its owner changes it in their "+
+				"own dashboard."))
 	}
 	c.need("type")
 	again, back := c.need("refresh_url"), c.need("return_url")
@@ -220,10 +236,13 @@ func createAccountLink(tx *tx, c *call) (any, *problem) {
 	c.word("collect", "currently_due", "eventually_due")
 	link := &accountLink{head: head{ID: random(32)}, Account: a.ID, Return: back, Refresh: again, Expires: tx.now + 300}
 	tx.put(link)
-	return shown{"object": "account_link", "created": tx.now, "expires_at": link.Expires, "url": tx.page("onboarding/" + link.ID)}, nil
+	return shown{
+		"object": "account_link", "created": tx.now, "expires_at": link.Expires,
+		"url": tx.page("onboarding/" + link.ID),
+	}, nil
 }
 
-// accountLink leads to the onboarding page once.
+// accountLink is a single-use link to the onboarding page.
 type accountLink struct {
 	head
 	Account string `json:"account"`
@@ -232,8 +251,8 @@ type accountLink struct {
 	Expires int64  `json:"expires"`
 }
 
-// LinkOf answers where an onboarding link, by the last part of its address, leads back to: when all is done, and when it
-// is over. false for one that was used.
+// LinkOf returns the URLs to which an onboarding link, given by the last part of its address, leads back: when
+// onboarding is done, and when the link has expired. ok is false if the link was used.
 func (s *Sandbox) LinkOf(ctx context.Context, id string) (back, refresh string, ok bool) {
 	_, err := s.look(ctx, "", func(tx *tx) *problem {
 		if link := find[accountLink](tx, id); link != nil {

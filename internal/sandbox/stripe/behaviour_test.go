@@ -29,11 +29,13 @@ func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
 			}
 			w.advance(time.Second)
 			s = w.sub(s.ID)
-			if s.CurrentPeriodStart != end.Unix() || s.CurrentPeriodEnd != end.AddDate(0, 1, 0).Unix() || s.LatestInvoice.Status != "draft" || w.paid(cus.ID) != 2000 {
+			if s.CurrentPeriodStart != end.Unix() || s.CurrentPeriodEnd != end.AddDate(0, 1, 0).Unix() ||
+				s.LatestInvoice.Status != "draft" || w.paid(cus.ID) != 2000 {
 				t.Errorf("at the end: %d, invoice %s", s.CurrentPeriodStart, s.LatestInvoice.Status)
 			}
 			w.advance(time.Hour)
-			if s = w.sub(s.ID); s.LatestInvoice.Status != "paid" || s.LatestInvoice.BillingReason != "subscription_cycle" || w.paid(cus.ID) != 4000 {
+			if s = w.sub(s.ID); s.LatestInvoice.Status != "paid" ||
+				s.LatestInvoice.BillingReason != "subscription_cycle" || w.paid(cus.ID) != 4000 {
 				t.Errorf("an hour later: %s", s.LatestInvoice.Status)
 			}
 			w.advance(365 * 24 * time.Hour)
@@ -44,7 +46,7 @@ func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
 	}
 }
 
-// stores are the two places where the state can be.
+// stores returns the two implementations of Store.
 func stores() map[string]func(*testing.T) stripe.Store {
 	return map[string]func(*testing.T) stripe.Store{
 		"memory":   func(*testing.T) stripe.Store { return stripe.NewMemory() },
@@ -63,7 +65,8 @@ func TestADeclineAtTheRenewalMakesItPastDueUntilPaidOrEnded(t *testing.T) {
 		s := w.subscribe(cus.ID, w.price(2000, "month"))
 		w.card(cus.ID, stripe.Decline)
 		w.advance(30*24*time.Hour + time.Hour)
-		if s = w.sub(s.ID); s.Status != "past_due" || s.LatestInvoice.Status != "open" || s.LatestInvoice.AttemptCount != 1 {
+		if s = w.sub(s.ID); s.Status != "past_due" || s.LatestInvoice.Status != "open" ||
+			s.LatestInvoice.AttemptCount != 1 {
 			t.Fatalf("%s, invoice %s", s.Status, s.LatestInvoice.Status)
 		}
 		if got := s.LatestInvoice.NextPaymentAttempt; got != epoch.Add(33*24*time.Hour+time.Hour).Unix() {
@@ -77,7 +80,9 @@ func TestADeclineAtTheRenewalMakesItPastDueUntilPaidOrEnded(t *testing.T) {
 		if s = w.sub(s.ID); s.Status != c.status {
 			t.Errorf("after %s: %s", c.wait, s.Status)
 		}
-		if c.status == "canceled" && (s.CancellationDetails.Reason != "payment_failed" || s.LatestInvoice.Status != "open" || s.LatestInvoice.AttemptCount != 4) {
+		if c.status == "canceled" &&
+			(s.CancellationDetails.Reason != "payment_failed" || s.LatestInvoice.Status != "open" ||
+				s.LatestInvoice.AttemptCount != 4) {
 			t.Errorf("%+v %+v", s.CancellationDetails, s.LatestInvoice)
 		}
 	}
@@ -94,7 +99,8 @@ func TestAFirstPaymentIsMadeByTheCustomerOrTheSubscriptionExpires(t *testing.T) 
 		}
 		p.AddExpand("latest_invoice.payment_intent")
 		s := must(w.sc.Subscriptions.New(p))(t)
-		if pi := s.LatestInvoice.PaymentIntent; s.Status != "incomplete" || pi.Status != "requires_confirmation" || pi.Amount != 2000 {
+		if pi := s.LatestInvoice.PaymentIntent; s.Status != "incomplete" || pi.Status != "requires_confirmation" ||
+			pi.Amount != 2000 {
 			t.Fatalf("%s %+v", s.Status, pi)
 		}
 		if paid {
@@ -119,35 +125,55 @@ func TestADowngradeByScheduleHappensAtThePeriodsEndAndCanBeReleased(t *testing.T
 		cus := w.customer()
 		s := w.subscribe(cus.ID, big)
 		w.advance(5 * 24 * time.Hour)
-		sched := must(w.sc.SubscriptionSchedules.New(&api.SubscriptionScheduleParams{FromSubscription: api.String(s.ID)}))(t)
+		sched := must(
+			w.sc.SubscriptionSchedules.New(&api.SubscriptionScheduleParams{FromSubscription: api.String(s.ID)}))(t)
 		now := sched.Phases[0]
-		_, err := w.sc.SubscriptionSchedules.Update(sched.ID, &api.SubscriptionScheduleParams{Phases: []*api.SubscriptionSchedulePhaseParams{
-			{StartDate: api.Int64(epoch.Unix() + 1), EndDate: api.Int64(now.EndDate), Items: []*api.SubscriptionSchedulePhaseItemParams{{Price: api.String(small.ID)}}},
-		}})
+		_, err := w.sc.SubscriptionSchedules.Update(sched.ID,
+			&api.SubscriptionScheduleParams{Phases: []*api.SubscriptionSchedulePhaseParams{
+				{
+					StartDate: api.Int64(epoch.Unix() + 1), EndDate: api.Int64(now.EndDate),
+					Items: []*api.SubscriptionSchedulePhaseItemParams{{Price: api.String(small.ID)}},
+				},
+			}})
 		if err == nil {
 			t.Error("the current phase was left out")
 		}
 		sched = must(w.sc.SubscriptionSchedules.Update(sched.ID, &api.SubscriptionScheduleParams{
 			EndBehavior: api.String("release"), ProrationBehavior: api.String("none"),
 			Phases: []*api.SubscriptionSchedulePhaseParams{
-				{StartDate: api.Int64(now.StartDate), EndDate: api.Int64(now.EndDate), Items: []*api.SubscriptionSchedulePhaseItemParams{{Price: api.String(now.Items[0].Price.ID), Quantity: api.Int64(1)}}},
-				{Iterations: api.Int64(1), Items: []*api.SubscriptionSchedulePhaseItemParams{{Price: api.String(small.ID), Quantity: api.Int64(1)}}, ProrationBehavior: api.String("none")},
+				{
+					StartDate: api.Int64(now.StartDate), EndDate: api.Int64(now.EndDate),
+					Items: []*api.SubscriptionSchedulePhaseItemParams{{
+						Price:    api.String(now.Items[0].Price.ID),
+						Quantity: api.Int64(1),
+					}},
+				},
+				{
+					Iterations: api.Int64(1),
+					Items: []*api.SubscriptionSchedulePhaseItemParams{{
+						Price:    api.String(small.ID),
+						Quantity: api.Int64(1),
+					}}, ProrationBehavior: api.String("none"),
+				},
 			},
 		}))(t)
-		if len(sched.Phases) != 2 || sched.Phases[1].StartDate != s.CurrentPeriodEnd || sched.Phases[1].Items[0].Price.ID != small.ID || w.sub(s.ID).Schedule.ID != sched.ID {
+		if len(sched.Phases) != 2 || sched.Phases[1].StartDate != s.CurrentPeriodEnd ||
+			sched.Phases[1].Items[0].Price.ID != small.ID || w.sub(s.ID).Schedule.ID != sched.ID {
 			t.Fatalf("%+v", sched)
 		}
 		next := must(w.sc.Invoices.Upcoming(&api.InvoiceUpcomingParams{Subscription: api.String(s.ID)}))(t)
 		if next.Total != 2000 {
 			t.Errorf("upcoming %d", next.Total)
 		}
-		if e := failed(w.sc.Subscriptions.Update(s.ID, swap(s, small)))(t); !strings.Contains(e.Msg, "managed by the subscription schedule") {
+		if e := failed(w.sc.Subscriptions.Update(s.ID, swap(s, small)))(t); !strings.Contains(e.Msg,
+			"managed by the subscription schedule") {
 			t.Errorf("%+v", e)
 		}
 		want := small
 		if undone {
 			want = big
-			if got := must(w.sc.SubscriptionSchedules.Release(sched.ID, nil))(t); got.Status != "released" || got.ReleasedSubscription.ID != s.ID || w.sub(s.ID).Schedule != nil {
+			if got := must(w.sc.SubscriptionSchedules.Release(sched.ID, nil))(t); got.Status != "released" ||
+				got.ReleasedSubscription.ID != s.ID || w.sub(s.ID).Schedule != nil {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -171,7 +197,8 @@ func TestATrialIsFreeAndBecomesActive(t *testing.T) {
 	w := newWorld(t)
 	cus := w.customer()
 	s := must(w.sc.Subscriptions.New(&api.SubscriptionParams{
-		Customer: api.String(cus.ID), TrialPeriodDays: api.Int64(14), Items: []*api.SubscriptionItemsParams{{Price: api.String(w.price(2000, "month").ID)}},
+		Customer: api.String(cus.ID), TrialPeriodDays: api.Int64(14),
+		Items: []*api.SubscriptionItemsParams{{Price: api.String(w.price(2000, "month").ID)}},
 	}))(t)
 	if s.Status != "trialing" || s.TrialEnd != epoch.AddDate(0, 0, 14).Unix() || s.CurrentPeriodEnd != s.TrialEnd {
 		t.Fatalf("%+v", s)
@@ -181,7 +208,8 @@ func TestATrialIsFreeAndBecomesActive(t *testing.T) {
 		t.Errorf("a change during the trial cost %d", w.paid(cus.ID))
 	}
 	w.advance(14*24*time.Hour + time.Hour)
-	if s = w.sub(s.ID); s.Status != "active" || w.paid(cus.ID) != 5000 || s.CurrentPeriodEnd != epoch.AddDate(0, 1, 14).Unix() {
+	if s = w.sub(s.ID); s.Status != "active" || w.paid(cus.ID) != 5000 ||
+		s.CurrentPeriodEnd != epoch.AddDate(0, 1, 14).Unix() {
 		t.Errorf("%s, paid %d", s.Status, w.paid(cus.ID))
 	}
 	if !slices.Contains(w.events(), "customer.subscription.trial_will_end") {
@@ -195,10 +223,12 @@ func TestCancellationAtThePeriodsEndCanBeTakenBack(t *testing.T) {
 		w := newWorld(t)
 		s := w.subscribe(w.customer().ID, w.price(2000, "month"))
 		s = must(w.sc.Subscriptions.Update(s.ID, &api.SubscriptionParams{CancelAtPeriodEnd: api.Bool(true)}))(t)
-		if !s.CancelAtPeriodEnd || s.CancelAt != s.CurrentPeriodEnd || s.CanceledAt != epoch.Unix() || s.Status != "active" {
+		if !s.CancelAtPeriodEnd || s.CancelAt != s.CurrentPeriodEnd || s.CanceledAt != epoch.Unix() ||
+			s.Status != "active" {
 			t.Fatalf("%+v", s)
 		}
-		if e := failed(w.sc.Invoices.Upcoming(&api.InvoiceUpcomingParams{Subscription: api.String(s.ID)}))(t); e.Code != api.ErrorCodeInvoiceUpcomingNone {
+		if e := failed(w.sc.Invoices.Upcoming(&api.InvoiceUpcomingParams{Subscription: api.String(s.ID)}))(
+			t); e.Code != api.ErrorCodeInvoiceUpcomingNone {
 			t.Errorf("%+v", e)
 		}
 		want := api.SubscriptionStatusCanceled
@@ -232,13 +262,18 @@ func TestEventsComeInTheOrderOfWhatHappened(t *testing.T) {
 	must(w.sc.Subscriptions.Update(s.ID, p))(t)
 	got := w.events()[before:]
 	want := []string{
-		"invoiceitem.created", "invoiceitem.created", "invoice.created", "payment_intent.created", "invoice.finalized", "charge.succeeded",
-		"payment_intent.succeeded", "invoice.updated", "invoice.paid", "invoice.payment_succeeded", "customer.subscription.pending_update_applied", "customer.subscription.updated",
+		"invoiceitem.created", "invoiceitem.created", "invoice.created", "payment_intent.created",
+		"invoice.finalized", "charge.succeeded",
+		"payment_intent.succeeded", "invoice.updated", "invoice.paid", "invoice.payment_succeeded",
+		"customer.subscription.pending_update_applied", "customer.subscription.updated",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	it := w.sc.Events.List(&api.EventListParams{Types: []*string{api.String("customer.subscription.updated"), api.String("invoice.paid")}})
+	it := w.sc.Events.List(&api.EventListParams{Types: []*string{
+		api.String("customer.subscription.updated"),
+		api.String("invoice.paid"),
+	}})
 	n := 0
 	for it.Next() {
 		if n++; n > 2 {
@@ -283,11 +318,12 @@ func TestListsGoPageByPage(t *testing.T) {
 	for it := w.sc.Customers.List(back); it.Next(); {
 		got = append(got, it.Customer().ID)
 	}
-	slices.Reverse(got) // stripe-go turns a backward page over
+	slices.Reverse(got) // stripe-go reverses a backward page
 	if !slices.Equal(got, made[6:10]) {
 		t.Errorf("before the eleventh: %v", got)
 	}
-	found := w.sc.Customers.Search(&api.CustomerSearchParams{SearchParams: api.SearchParams{Query: "metadata['org_id']:'13'"}})
+	found := w.sc.Customers.Search(
+		&api.CustomerSearchParams{SearchParams: api.SearchParams{Query: "metadata['org_id']:'13'"}})
 	if !found.Next() || found.Customer().ID != made[11] || found.Next() {
 		t.Error("the search by metadata found something else")
 	}
@@ -297,17 +333,26 @@ func TestWhatTheSandboxDoesNotKnowIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, e := range map[string]*api.Error{
-		"a missing object":     failed(w.sc.Subscriptions.Get("sub_none", nil))(t),
-		"a missing price":      failed(w.sc.Subscriptions.New(&api.SubscriptionParams{Customer: api.String(w.customer().ID), Items: []*api.SubscriptionItemsParams{{Price: api.String("price_none")}}}))(t),
+		"a missing object": failed(w.sc.Subscriptions.Get("sub_none", nil))(t),
+		"a missing price": failed(
+			w.sc.Subscriptions.New(&api.SubscriptionParams{
+				Customer: api.String(w.customer().ID),
+				Items:    []*api.SubscriptionItemsParams{{Price: api.String("price_none")}},
+			}))(t),
 		"an unknown parameter": failed(w.sc.Customers.New(&api.CustomerParams{Coupon: api.String("x")}))(t),
-		"a bad value":          failed(w.sc.Prices.New(&api.PriceParams{Currency: api.String("usd"), UnitAmount: api.Int64(1), ProductData: &api.PriceProductDataParams{Name: api.String("x")}, Recurring: &api.PriceRecurringParams{Interval: api.String("eon")}}))(t),
+		"a bad value": failed(w.sc.Prices.New(&api.PriceParams{
+			Currency:   api.String("usd"),
+			UnitAmount: api.Int64(1), ProductData: &api.PriceProductDataParams{Name: api.String("x")},
+			Recurring: &api.PriceRecurringParams{Interval: api.String("eon")},
+		}))(t),
 		"a bad expansion": failed(w.sc.Customers.New(func() *api.CustomerParams {
 			p := &api.CustomerParams{}
 			p.AddExpand("shoe_size")
 			return p
 		}()))(t),
 	} {
-		if e.Type != api.ErrorTypeInvalidRequest || e.Msg == "" || e.HTTPStatusCode != 400 && e.HTTPStatusCode != 404 || e.RequestID == "" {
+		if e.Type != api.ErrorTypeInvalidRequest || e.Msg == "" ||
+			e.HTTPStatusCode != 400 && e.HTTPStatusCode != 404 || e.RequestID == "" {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -315,7 +360,8 @@ func TestWhatTheSandboxDoesNotKnowIsRefused(t *testing.T) {
 		key, version string
 		want         int
 	}{
-		"no key": {"", stripe.Version, 401}, "a live key": {"sk_live_1", stripe.Version, 401}, "another version": {"sk_test_1", "2024-04-10", 400}, "a test key": {"sk_test_1", "", 200},
+		"no key": {"", stripe.Version, 401}, "a live key": {"sk_live_1", stripe.Version, 401},
+		"another version": {"sk_test_1", "2024-04-10", 400}, "a test key": {"sk_test_1", "", 200},
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.stripe.com/v1/customers", nil)
 		r.Header.Set("Authorization", "Bearer "+c.key)

@@ -4,17 +4,17 @@ import "strings"
 
 const kindCard kind = "payment_method"
 
-// Conduct is what a test card does when it is charged.
+// Conduct is the behavior of a test card when it is charged.
 type Conduct string
 
-// The conducts of cards.
+// The conducts.
 const (
 	Works   Conduct = "ok"
 	Decline Conduct = "decline"
 	ThreeDS Conduct = "3ds" // works once the customer has confirmed the payment
 )
 
-// tests are the well-known test payment methods. What is attached under such a name is a card of the customer's own.
+// tests lists Stripe's test payment methods. Attaching one by its name creates a new card for the customer.
 var tests = map[string]struct { //nolint:gochecknoglobals // a table
 	conduct Conduct
 	last4   string
@@ -31,7 +31,7 @@ var tests = map[string]struct { //nolint:gochecknoglobals // a table
 	"pm_card_visa_chargeDeclinedInsufficientFunds": {Decline, "9995"},
 }
 
-// card is a payment method; there are no others.
+// card is a payment method; there is no other type.
 type card struct {
 	head
 	Customer text `json:"customer"`
@@ -58,13 +58,14 @@ func newCard(test string) *card {
 	return m
 }
 
-// createCard takes a card's number only as one of the test tokens: the sandbox must never see a real one.
+// createCard accepts a card only as one of the test tokens: the sandbox must never receive a real card number.
 func createCard(tx *tx, c *call) (any, *problem) {
 	c.word("type", "card")
 	token := c.of("card").need("token")
 	name := "pm_card_" + strings.TrimPrefix(token, "tok_")
 	if _, known := tests[name]; !known {
-		refuse(invalid("card[token]", "resource_missing", "No such token: '%s'. The sandbox knows test tokens only.", token))
+		refuse(invalid("card[token]", "resource_missing", "No such token: '%s'. The sandbox knows test tokens only.",
+			token))
 	}
 	m := newCard(name)
 	m.Metadata = c.metadata(nil)
@@ -72,7 +73,7 @@ func createCard(tx *tx, c *call) (any, *problem) {
 	return m, nil
 }
 
-// attach gives a card, or a new one by a test name, to a customer.
+// attach attaches a card, or a new one by its test name, to a customer.
 func (tx *tx) attach(name, cus string) *card {
 	m := find[card](tx, name)
 	if _, test := tests[name]; test && m == nil {
@@ -85,7 +86,8 @@ func (tx *tx) attach(name, cus string) *card {
 		return m
 	}
 	if m.Customer != "" {
-		refuse(invalid("payment_method", "", "The payment method you provided has already been attached to a customer."))
+		refuse(invalid("payment_method", "",
+			"The payment method you provided has already been attached to a customer."))
 	}
 	m.Customer = text(cus)
 	tx.put(m)
@@ -100,7 +102,8 @@ func attachCard(tx *tx, c *call) (any, *problem) {
 func detachCard(tx *tx, c *call) (any, *problem) {
 	m := get[card](tx, "payment_method", c.id1())
 	if m.Customer == "" {
-		refuse(invalid("", "", "The payment method you provided is not attached to a customer so detachment is impossible."))
+		refuse(invalid("", "",
+			"The payment method you provided is not attached to a customer so detachment is impossible."))
 	}
 	cus := get[customer](tx, "", string(m.Customer))
 	if cus.Own.Card == text(m.ID) {

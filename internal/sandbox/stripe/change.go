@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// wish is a change of a subscription as it is asked for, in an update or in a preview.
+// wish is a requested change of a subscription, from an update or a preview.
 type wish struct {
 	items     []*params
 	behaviour string // none, create_prorations or always_invoice
-	date      int64  // of the proration, 0 for now
+	date      int64  // of the proration; 0 means now
 	anchorNow bool
-	trial     int64 // new end of the trial, 0 for none asked
+	trial     int64 // new end of the trial; 0 for none
 	trialNow  bool  // ends the trial
 }
 
-// change is what a wish comes to: the subscription afterwards, and what is billed for it. Preview and charge are
-// both made of one, so they agree.
+// change is the result of a wish: the new state of the subscription, and the lines to bill. Preview and charge use the
+// same change, so they agree.
 type change struct {
 	Items     []item `json:"items"`
 	Anchor    int64  `json:"anchor"`
 	Start     int64  `json:"start"`
 	End       int64  `json:"end"`
 	Trial     int64  `json:"trial"`
-	AnchorSet int64  `json:"anchor_set,omitempty"` // as the wish asked for
+	AnchorSet int64  `json:"anchor_set,omitempty"` // as requested
 	TrialSet  int64  `json:"trial_set,omitempty"`
 	touched   bool   // items or cycle differ
 	prorated  []line // credits and debits for the rest of the period
-	full      []line // a new period that begins now
+	full      []line // a new period that starts now
 	bill      bool   // invoiced now
 }
 
-// line is one line of an invoice, or an invoice item that waits for one.
+// line is a line of an invoice, or a pending invoice item.
 type line struct {
 	ID        string            `json:"id"`
 	Amount    int64             `json:"amount"`
@@ -56,7 +56,10 @@ type span struct {
 
 // wished reads the parameters of a change that update and preview share; prefix is subscription_ in a preview.
 func (tx *tx) wished(p *params, items []*params, prefix string) wish {
-	w := wish{items: items, behaviour: p.word(prefix+"proration_behavior", "none", "create_prorations", "always_invoice")}
+	w := wish{
+		items:     items,
+		behaviour: p.word(prefix+"proration_behavior", "none", "create_prorations", "always_invoice"),
+	}
 	if w.behaviour == "" {
 		w.behaviour = "create_prorations"
 	}
@@ -78,28 +81,31 @@ func (tx *tx) wished(p *params, items []*params, prefix string) wish {
 	return w
 }
 
-// plan works out a change and changes nothing.
+// plan computes a change without applying it.
 func (tx *tx) plan(s *subscription, w wish) change {
 	date := w.date
 	if date == 0 {
 		date = tx.now
 	}
 	if w.date != 0 && (date < s.Start || date > s.End) {
-		refuse(invalid("subscription_proration_date", "", "The proration date must be within the current period: between %d and %d.", s.Start, s.End))
+		refuse(invalid("subscription_proration_date", "",
+			"The proration date must be within the current period: between %d and %d.", s.Start, s.End))
 	}
 	c := change{Items: tx.wanted(s, w.items), Anchor: s.Anchor, Start: s.Start, End: s.End, Trial: int64(s.TrialEnd)}
 	sameCycle(tx.prices(c.Items))
 	trialing := s.Status == "trialing"
-	c.touched = !slices.EqualFunc(c.Items, s.Own.Items, func(a, b item) bool { return a.ID == b.ID && a.Price == b.Price && a.Quantity == b.Quantity })
+	c.touched = !slices.EqualFunc(c.Items, s.Own.Items, func(a, b item) bool {
+		return a.ID == b.ID && a.Price == b.Price && a.Quantity == b.Quantity
+	})
 	recycled := tx.cycleOf(c.Items) != tx.cycleOf(s.Own.Items)
 	freed := tx.worth(s.Own.Items) == 0 && tx.worth(c.Items) > 0
 	switch {
-	case w.trial != 0: // a trial begins or moves; what was paid for the time is credited
+	case w.trial != 0: // a trial starts or moves; the unused paid time is credited
 		if !trialing && w.behaviour != "none" {
 			c.prorated = tx.credits(s, s.Own.Items, date)
 		}
 		c.Trial, c.TrialSet, c.Anchor, c.Start, c.End, c.touched = w.trial, w.trial, w.trial, tx.now, w.trial, true
-	case trialing && !w.trialNow: // free until its end, whatever it is of
+	case trialing && !w.trialNow: // free until the end of the trial, whatever the items
 	case w.anchorNow, recycled, freed, trialing && w.trialNow:
 		if !trialing && w.behaviour != "none" {
 			c.prorated = tx.credits(s, s.Own.Items, date)
@@ -122,7 +128,7 @@ func (tx *tx) plan(s *subscription, w wish) change {
 	return c
 }
 
-// wanted are the items after a change.
+// wanted returns the items after a change.
 func (tx *tx) wanted(s *subscription, asked []*params) []item {
 	items := slices.Clone(s.Own.Items)
 	for _, a := range asked {
@@ -144,7 +150,8 @@ func (tx *tx) wanted(s *subscription, asked []*params) []item {
 			a.need("price")
 		}
 		if p := a.text("price"); p != "" && p != items[i].Price {
-			items[i].Price, items[i].Quantity = tx.usable(a.kids["price"].name, p).ID, 1 // as Stripe's: a new price resets the quantity
+			// As in Stripe, a new price resets the quantity.
+			items[i].Price, items[i].Quantity = tx.usable(a.kids["price"].name, p).ID, 1
 		}
 		if n, ok := a.number("quantity"); ok {
 			if items[i].Quantity = n; n < 0 {
@@ -162,8 +169,8 @@ func (tx *tx) wanted(s *subscription, asked []*params) []item {
 	return items
 }
 
-// prorations are a credit for the unused time of each item that changed and a debit for the rest of what takes
-// its place.
+// prorations returns a credit for the unused time of each item that changed and a debit for the remaining time of each
+// item that replaces it.
 func (tx *tx) prorations(s *subscription, after []item, date int64) []line {
 	var gone, came []item
 	for _, old := range s.Own.Items {
@@ -181,7 +188,8 @@ func (tx *tx) prorations(s *subscription, after []item, date int64) []line {
 	return append(tx.credits(s, gone, date), tx.share(s, came, date, 1, "Remaining time on")...)
 }
 
-// credits take back the rest of the period of items. What the period cost is what counts, paid or not.
+// credits returns the credits for the remaining period of items. They are based on the price of the period, paid or
+// not.
 func (tx *tx) credits(s *subscription, items []item, date int64) []line {
 	return tx.share(s, items, date, -1, "Unused time on")
 }
@@ -192,22 +200,26 @@ func (tx *tx) share(s *subscription, items []item, date, sign int64, what string
 		p := get[price](tx, "", it.Price)
 		amount := part(p.Unit*it.Quantity, s.End-date, s.End-s.Start)
 		lines = append(lines, line{
-			ID: newID("il"), Amount: sign * amount, Currency: p.Currency, Period: span{Start: date, End: s.End}, Price: text(p.ID), Proration: true,
-			About:    fmt.Sprintf("%s %s after %s", what, tx.named(p, it.Quantity), time.Unix(date, 0).UTC().Format("02 Jan 2006")),
+			ID: newID("il"), Amount: sign * amount, Currency: p.Currency, Period: span{Start: date, End: s.End},
+			Price: text(p.ID), Proration: true,
+			About: fmt.Sprintf("%s %s after %s", what, tx.named(p, it.Quantity), time.Unix(date, 0).UTC().
+				Format("02 Jan 2006")),
 			Quantity: it.Quantity, Sub: text(s.ID), SubItem: text(it.ID), Item: text(newID("ii")), Type: "invoiceitem",
 		})
 	}
 	return lines
 }
 
-// recurring are the lines of a full period.
+// recurring returns the lines of a full period.
 func (tx *tx) recurring(sub string, items []item, start, end int64) []line {
 	var lines []line
 	for _, it := range items {
 		p := get[price](tx, "", it.Price)
 		lines = append(lines, line{
-			ID: newID("il"), Amount: p.Unit * it.Quantity, Currency: p.Currency, Period: span{Start: start, End: end}, Price: text(p.ID),
-			About:    fmt.Sprintf("%s (at %d.%02d %s / %s)", tx.named(p, it.Quantity), p.Unit/100, p.Unit%100, p.Currency, p.Recurring.Interval),
+			ID: newID("il"), Amount: p.Unit * it.Quantity, Currency: p.Currency, Period: span{Start: start, End: end},
+			Price: text(p.ID),
+			About: fmt.Sprintf("%s (at %d.%02d %s / %s)", tx.named(p, it.Quantity), p.Unit/100, p.Unit%100,
+				p.Currency, p.Recurring.Interval),
 			Quantity: it.Quantity, Sub: text(sub), SubItem: text(it.ID), Type: "subscription",
 		})
 	}
@@ -218,7 +230,7 @@ func (tx *tx) named(p *price, n int64) string {
 	return fmt.Sprintf("%d × %s", n, get[product](tx, "", p.Product).Name)
 }
 
-// apply makes the subscription what the change says.
+// apply applies a change to the subscription.
 func (tx *tx) apply(s *subscription, c change) {
 	s.Own.Items, s.Anchor, s.Start, s.End = c.Items, c.Anchor, c.Start, c.End
 	s.Currency = get[price](tx, "", c.Items[0].Price).Currency

@@ -22,7 +22,7 @@ func TestAChangeInTheMiddleOfAPeriodCostsWhatTheTableSays(t *testing.T) {
 		{5000, 2000, 15 * day, -2500, 1000},
 		{1000, 3000, 10 * day, -667, 2000},                     // 666.67
 		{999, 2999, 10*day + time.Second, -666, 1999},          // 665.9997..., 1999.3326...
-		{1, 3, 15 * day, -1, 2},                                // halves go away from zero: 0.5 and 1.5
+		{1, 3, 15 * day, -1, 2},                                // halves are rounded away from zero: 0.5 and 1.5
 		{2900, 9900, 29*day + 23*time.Hour, -4, 14},            // 4.03, 13.75
 		{2592000, 5184000, 1 * time.Second, -2591999, 5183998}, // a unit or two for each second
 	} {
@@ -67,7 +67,8 @@ func TestAnUpgradeIsChargedWhatItsPreviewSaid(t *testing.T) {
 		t.Errorf("charged %d, previewed %d", got, inv.AmountDue)
 	}
 	it := changed.Items.Data[0]
-	if it.Price.ID != to.ID || it.ID != s.Items.Data[0].ID || changed.PendingUpdate != nil || changed.LatestInvoice.Status != "paid" || changed.LatestInvoice.Total != 1900 {
+	if it.Price.ID != to.ID || it.ID != s.Items.Data[0].ID || changed.PendingUpdate != nil ||
+		changed.LatestInvoice.Status != "paid" || changed.LatestInvoice.Total != 1900 {
 		t.Errorf("%+v", changed)
 	}
 	if changed.CurrentPeriodEnd != s.CurrentPeriodEnd {
@@ -88,7 +89,8 @@ func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 	if net := w.paid(cus.ID) + c.Balance - 1999; net != 0 {
 		t.Errorf("net %d, balance %d", net, c.Balance)
 	}
-	if back.Items.Data[0].Price.ID != from.ID || back.LatestInvoice.AmountDue != 0 || back.LatestInvoice.Status != "paid" {
+	if back.Items.Data[0].Price.ID != from.ID || back.LatestInvoice.AmountDue != 0 ||
+		back.LatestInvoice.Status != "paid" {
 		t.Errorf("%+v", back.LatestInvoice)
 	}
 }
@@ -112,7 +114,8 @@ func TestAnotherIntervalBeginsAPeriodAndIsInvoicedAtOnce(t *testing.T) {
 			t.Errorf("%s: %d %s", behaviour, changed.LatestInvoice.Total, changed.LatestInvoice.Status)
 		}
 		now := epoch.AddDate(0, 0, 10)
-		if changed.CurrentPeriodStart != now.Unix() || changed.CurrentPeriodEnd != now.AddDate(1, 0, 0).Unix() || changed.BillingCycleAnchor != now.Unix() {
+		if changed.CurrentPeriodStart != now.Unix() || changed.CurrentPeriodEnd != now.AddDate(1, 0, 0).Unix() ||
+			changed.BillingCycleAnchor != now.Unix() {
 			t.Errorf("%s: %d to %d", behaviour, changed.CurrentPeriodStart, changed.CurrentPeriodEnd)
 		}
 	}
@@ -126,7 +129,8 @@ func TestWhatIsNotInvoicedAtOnceComesWithTheRenewal(t *testing.T) {
 	s := w.subscribe(cus.ID, base)
 	w.advance(10 * 24 * time.Hour)
 	s = must(w.sc.Subscriptions.Update(s.ID, &api.SubscriptionParams{
-		Items: []*api.SubscriptionItemsParams{{Price: api.String(seat.ID), Quantity: api.Int64(2)}}, ProrationBehavior: api.String("create_prorations"),
+		Items:             []*api.SubscriptionItemsParams{{Price: api.String(seat.ID), Quantity: api.Int64(2)}},
+		ProrationBehavior: api.String("create_prorations"),
 	}))(t)
 	if len(s.Items.Data) != 2 || s.Items.Data[1].Quantity != 2 {
 		t.Fatalf("%+v", s.Items.Data)
@@ -154,11 +158,16 @@ func TestWithoutItsMoneyAnUpgradeWaits(t *testing.T) {
 		w.card(cus.ID, conduct)
 		changed := must(w.sc.Subscriptions.Update(s.ID, swap(s, to)))(t)
 		pi := changed.LatestInvoice.PaymentIntent
-		want := map[stripe.Conduct]api.PaymentIntentStatus{stripe.Decline: "requires_payment_method", stripe.ThreeDS: "requires_action"}[conduct]
-		if changed.Items.Data[0].Price.ID != from.ID || changed.PendingUpdate == nil || changed.Status != "active" || changed.LatestInvoice.Status != "open" || pi.Status != want || pi.ClientSecret == "" {
+		want := map[stripe.Conduct]api.PaymentIntentStatus{
+			stripe.Decline: "requires_payment_method",
+			stripe.ThreeDS: "requires_action",
+		}[conduct]
+		if changed.Items.Data[0].Price.ID != from.ID || changed.PendingUpdate == nil || changed.Status != "active" ||
+			changed.LatestInvoice.Status != "open" || pi.Status != want || pi.ClientSecret == "" {
 			t.Fatalf("%s: %+v, %s", conduct, changed, pi.Status)
 		}
-		if got := changed.PendingUpdate; got.ExpiresAt != epoch.Add(23*time.Hour).Unix() || got.SubscriptionItems[0].Price.ID != to.ID {
+		if got := changed.PendingUpdate; got.ExpiresAt != epoch.Add(23*time.Hour).Unix() ||
+			got.SubscriptionItems[0].Price.ID != to.ID {
 			t.Errorf("%+v", got)
 		}
 		if conduct == stripe.ThreeDS {
@@ -170,7 +179,8 @@ func TestWithoutItsMoneyAnUpgradeWaits(t *testing.T) {
 			must(w.sc.Invoices.Pay(changed.LatestInvoice.ID, nil))(t)
 		}
 		s = w.sub(s.ID)
-		if s.Items.Data[0].Price.ID != to.ID || s.PendingUpdate != nil || s.LatestInvoice.Status != "paid" || w.paid(cus.ID) != 2000+3000 {
+		if s.Items.Data[0].Price.ID != to.ID || s.PendingUpdate != nil || s.LatestInvoice.Status != "paid" ||
+			w.paid(cus.ID) != 2000+3000 {
 			t.Errorf("%s: %+v, paid %d", conduct, s, w.paid(cus.ID))
 		}
 	}
@@ -218,7 +228,8 @@ func TestWithPendingIfIncompleteNothingElseMayCome(t *testing.T) {
 	} {
 		p := swap(s, w.price(5000, "month"))
 		add(p)
-		if e := failed(w.sc.Subscriptions.Update(s.ID, p))(t); e.HTTPStatusCode != 400 || e.Type != api.ErrorTypeInvalidRequest {
+		if e := failed(w.sc.Subscriptions.Update(s.ID, p))(t); e.HTTPStatusCode != 400 ||
+			e.Type != api.ErrorTypeInvalidRequest {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

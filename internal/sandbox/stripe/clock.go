@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// The sandbox's clock is the real one plus what it was advanced by. What is due by it happens at the moment that
-// it is due at, in order, also when it is found later.
+// The sandbox's clock is the real clock plus all advances. Due events happen in order, each at its due time, even if
+// they are processed later.
 
-// Now is the time of the sandbox.
+// Now returns the sandbox's time.
 func (s *Sandbox) Now(ctx context.Context) (now time.Time, err error) {
 	_, err = s.look(ctx, "", func(tx *tx) *problem {
 		now = time.Unix(tx.now, 0).UTC()
@@ -18,8 +18,8 @@ func (s *Sandbox) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// Advance moves the clock on and lets happen what is due on the way: renewals, ends of trials, retries of
-// payments, the expiry of pending updates and of first payments.
+// Advance moves the clock forward and processes everything that becomes due: renewals, ends of trials, payment retries,
+// and the expiry of pending updates and of first payments.
 func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
 	return s.AdvanceTo(ctx, now.Add(by))
 }
 
-// AdvanceTo is Advance with the time to stop at. A past one is no error and changes nothing.
+// AdvanceTo advances the clock to the given time. A past time is not an error and changes nothing.
 func (s *Sandbox) AdvanceTo(ctx context.Context, to time.Time) error {
 	if err := s.until(ctx, to.Unix()); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Sandbox) AdvanceTo(ctx context.Context, to time.Time) error {
 	return err
 }
 
-// Tick does what is due by now.
+// Tick processes everything that is due.
 func (s *Sandbox) Tick(ctx context.Context) error {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Sandbox) Tick(ctx context.Context) error {
 	return s.until(ctx, now.Unix())
 }
 
-// reach sets the clock to a moment that it has not reached.
+// reach moves the clock forward to at, unless it has already passed it.
 func (tx *tx) reach(at int64) {
 	if at > tx.settings().now(tx.s.o.Now()) {
 		tx.set(func(st *settings) { st.Ahead = at - tx.s.o.Now().Unix() })
@@ -57,7 +57,7 @@ func (tx *tx) reach(at int64) {
 	tx.now = at
 }
 
-// together is how many due things one transaction does.
+// together is how many due objects one transaction processes.
 const together = 25
 
 func (s *Sandbox) until(ctx context.Context, end int64) error {
@@ -77,8 +77,9 @@ func (s *Sandbox) until(ctx context.Context, end int64) error {
 			}
 			return nil
 		})
-		if err == nil && refused != nil { // one object that is in a state that nobody thought of stops no other
-			s.o.Log.ErrorContext(ctx, "sandbox stripe gives up on an object", "kind", at.Kind, "id", at.ID, "error", refused.err())
+		if err == nil && refused != nil { // an object in an unexpected state must not block the others
+			s.o.Log.ErrorContext(ctx, "sandbox stripe object taken off clock", "kind", at.Kind, "id", at.ID, "error",
+				refused.err())
 			err = s.giveUp(ctx, at)
 			done = together
 		}
@@ -91,7 +92,7 @@ func (s *Sandbox) until(ctx context.Context, end int64) error {
 	}
 }
 
-// giveUp takes an object off the clock. What the transaction had done before it comes again.
+// giveUp removes an object's timer. The transaction's earlier work was undone and is processed again.
 func (s *Sandbox) giveUp(ctx context.Context, at *Row) error {
 	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
 		r, err := tx.rows.Get(ctx, at.Account, at.Kind, at.ID)
@@ -105,7 +106,7 @@ func (s *Sandbox) giveUp(ctx context.Context, at *Row) error {
 	return err
 }
 
-// turn does what is due about one object, at the moment that it is due.
+// turn processes one object at its due time.
 func (tx *tx) turn(r *Row) {
 	tx.reach(r.Due)
 	tx.in(r.Account, func() {
@@ -154,13 +155,13 @@ func (tx *tx) turnSubscription(s *subscription) {
 	switch {
 	case s.over():
 	case s.CancelAt != 0 && tx.now >= int64(s.CancelAt):
-		tx.cancel(s, "cancellation_requested", true) // with what is left to bill
+		tx.cancel(s, "cancellation_requested", true) // also bills the pending items
 	case tx.now >= s.End:
 		tx.renew(s)
 	}
 }
 
-// expire ends a subscription whose first payment never came.
+// expire ends a subscription that was never paid.
 func (tx *tx) expire(s *subscription) {
 	before := tx.show(s, nil)
 	if inv := find[invoice](tx, string(s.Latest)); inv != nil && inv.Status == "open" {
@@ -170,7 +171,7 @@ func (tx *tx) expire(s *subscription) {
 	tx.changed(s, before)
 }
 
-// renew begins the next period, with the draft of its invoice. A trial that ends becomes active with it.
+// renew starts the next period with a draft of its invoice. A trial that ends becomes active.
 func (tx *tx) renew(s *subscription) {
 	before := tx.show(s, nil)
 	from, to := s.Start, s.End
@@ -197,7 +198,7 @@ func (tx *tx) turnInvoice(inv *invoice) {
 			tx.collect(inv, "", true)
 			return
 		}
-		inv.Auto = false // it has become late, once
+		inv.Auto = false // past due only once
 		tx.put(inv)
 		if s := find[subscription](tx, string(inv.Sub)); s != nil {
 			tx.moneyMissing(s, inv)
@@ -205,15 +206,14 @@ func (tx *tx) turnInvoice(inv *invoice) {
 	}
 }
 
-// Run does what is due as time goes by and delivers webhooks, until ctx ends. Any number of processes may run it
-// on one store.
+// Run processes due objects and delivers webhooks until ctx ends. Any number of processes may run it on one store.
 func (s *Sandbox) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		for name, do := range map[string]func(context.Context) error{"clock": s.Tick, "deliveries": s.deliverDue} {
 			if err := do(ctx); err != nil && ctx.Err() == nil {
-				s.o.Log.ErrorContext(ctx, "sandbox stripe does not go on", "part", name, "error", err)
+				s.o.Log.ErrorContext(ctx, "sandbox stripe background task failed", "part", name, "error", err)
 			}
 		}
 		select {

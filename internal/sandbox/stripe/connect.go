@@ -8,7 +8,7 @@ const (
 	kindRefund   kind = "refund"
 )
 
-// transferTo sets where the money of a subscription goes.
+// transferTo sets the account that receives the payments of a subscription.
 func (tx *tx) transferTo(s *subscription, p *params) {
 	id := p.need("destination")
 	get[account](tx, "transfer_data[destination]", id)
@@ -18,7 +18,7 @@ func (tx *tx) transferTo(s *subscription, p *params) {
 	}{nil, id}
 }
 
-// fee is the platform's share of a charge.
+// fee is the platform's fee on a charge.
 type fee struct {
 	head
 	Account     string `json:"account"`
@@ -39,8 +39,8 @@ func (f *fee) wire(_ *tx, w shown, _ expansion) {
 	w["refunds"] = page("/v1/application_fees/"+f.ID+"/refunds", false, nil)
 }
 
-// feeOf moves a charge's money on: a destination charge goes to its account whole, and the platform's fee comes back
-// from the account that was paid.
+// feeOf transfers a charge's money and collects the platform's fee: a destination charge is transferred in full to its
+// account, and the fee is collected from the account that was paid.
 func (tx *tx) feeOf(ch *charge, pi *intent) {
 	payer := tx.account
 	if pi.Transfer != nil {
@@ -50,12 +50,18 @@ func (tx *tx) feeOf(ch *charge, pi *intent) {
 	if payer == "" || pi.Fee == nil || *pi.Fee == 0 {
 		return
 	}
-	f := &fee{head: head{ID: newID("fee")}, Account: payer, Amount: *pi.Fee, Application: "ca_sandbox", Charge: ch.ID, Currency: ch.Currency}
+	f := &fee{
+		head: head{ID: newID("fee")}, Account: payer, Amount: *pi.Fee, Application: "ca_sandbox", Charge: ch.ID,
+		Currency: ch.Currency,
+	}
 	ch.AppFee = text(f.ID)
 	tx.put(ch)
 	tx.in("", func() {
 		tx.put(f)
-		tx.across(Movement{At: tx.now, Kind: "application_fee", Amount: f.Amount, Currency: f.Currency, Account: payer, Object: f.ID})
+		tx.across(Movement{
+			At: tx.now, Kind: "application_fee", Amount: f.Amount, Currency: f.Currency,
+			Account: payer, Object: f.ID,
+		})
 		tx.emit("application_fee.created", f, nil)
 	})
 }
@@ -70,10 +76,13 @@ func refundFee(tx *tx, c *call) (any, *problem) {
 		refuse(invalid("amount", "", "Refund amount is greater than the unrefunded amount of the fee."))
 	}
 	id := tx.giveBack(f, amount)
-	return shown{"id": id, "object": "fee_refund", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": f.Currency, "fee": f.ID, "metadata": c.metadata(nil)}, nil
+	return shown{
+		"id": id, "object": "fee_refund", "amount": amount, "balance_transaction": nil, "created": tx.now,
+		"currency": f.Currency, "fee": f.ID, "metadata": c.metadata(nil),
+	}, nil
 }
 
-// transfer is money on its way from the platform to an account.
+// transfer is a transfer from the platform to an account.
 type transfer struct {
 	head
 	Amount      int64  `json:"amount"`
@@ -98,7 +107,10 @@ func (t *transfer) wire(_ *tx, w shown, _ expansion) {
 }
 
 func (tx *tx) transfer(amount int64, currency, to, source string) *transfer {
-	t := &transfer{head: head{ID: newID("tr")}, Amount: amount, Currency: currency, Destination: to, Source: text(source), Payment: text(newID("py"))}
+	t := &transfer{
+		head: head{ID: newID("tr")}, Amount: amount, Currency: currency, Destination: to,
+		Source: text(source), Payment: text(newID("py")),
+	}
 	tx.put(t)
 	tx.across(Movement{At: tx.now, Kind: "transfer", Amount: -amount, Currency: currency, Account: to, Object: t.ID})
 	tx.emit("transfer.created", t, nil)
@@ -112,7 +124,8 @@ func createTransfer(tx *tx, c *call) (any, *problem) {
 	}
 	to := get[account](tx, "destination", c.need("destination"))
 	if !slices.Contains(to.Own.Asked, "transfers") || !to.enabled() {
-		refuse(invalid("destination", "insufficient_capabilities_for_transfer", "Your destination account needs to have the transfers capability enabled."))
+		refuse(invalid("destination", "insufficient_capabilities_for_transfer",
+			"Your destination account needs to have the transfers capability enabled."))
 	}
 	source := c.text("source_transaction")
 	if source != "" {
@@ -137,12 +150,19 @@ func reverseTransfer(tx *tx, c *call) (any, *problem) {
 	t.IsReversed = t.Reversed == t.Amount
 	tx.put(t)
 	id := newID("trr")
-	tx.across(Movement{At: tx.now, Kind: "transfer_reversal", Amount: amount, Currency: t.Currency, Account: t.Destination, Object: id})
+	tx.across(Movement{
+		At: tx.now, Kind: "transfer_reversal", Amount: amount, Currency: t.Currency,
+		Account: t.Destination, Object: id,
+	})
 	tx.emit("transfer.reversed", t, before)
-	return shown{"id": id, "object": "transfer_reversal", "amount": amount, "balance_transaction": nil, "created": tx.now, "currency": t.Currency, "destination_payment_refund": nil, "metadata": c.metadata(nil), "source_refund": nil, "transfer": t.ID}, nil
+	return shown{
+		"id": id, "object": "transfer_reversal", "amount": amount, "balance_transaction": nil,
+		"created": tx.now, "currency": t.Currency, "destination_payment_refund": nil, "metadata": c.metadata(nil),
+		"source_refund": nil, "transfer": t.ID,
+	}, nil
 }
 
-// refund gives money of a charge back.
+// refund is a refund of a charge.
 type refund struct {
 	head
 	Amount   int64  `json:"amount"`
@@ -174,10 +194,12 @@ func createRefund(tx *tx, c *call) (any, *problem) {
 	case ch.Captured-ch.Refunded == 0:
 		refuse(invalid("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID))
 	case amount <= 0 || amount > ch.Captured-ch.Refunded:
-		refuse(invalid("amount", "", "Refund amount (%d) is greater than unrefunded amount on charge (%d).", amount, ch.Captured-ch.Refunded))
+		refuse(invalid("amount", "", "Refund amount (%d) is greater than unrefunded amount on charge (%d).", amount,
+			ch.Captured-ch.Refunded))
 	}
 	r := &refund{
-		head: head{ID: newID("re"), Metadata: c.metadata(nil)}, Amount: amount, Charge: ch.ID, Currency: ch.Currency, Intent: ch.Intent, Status: "succeeded",
+		head: head{ID: newID("re"), Metadata: c.metadata(nil)}, Amount: amount, Charge: ch.ID, Currency: ch.Currency,
+		Intent: ch.Intent, Status: "succeeded",
 		Reason: text(c.word("reason", "duplicate", "fraudulent", "requested_by_customer")),
 	}
 	tx.balanceBack(r)
@@ -186,7 +208,10 @@ func createRefund(tx *tx, c *call) (any, *problem) {
 	ch.Refunded += amount
 	ch.IsRefunded = ch.Refunded == ch.Captured
 	tx.put(ch)
-	tx.book(Movement{At: tx.now, Kind: "refund", Amount: -amount, Currency: ch.Currency, Customer: string(ch.Customer), Invoice: string(ch.Invoice), Object: r.ID})
+	tx.book(Movement{
+		At: tx.now, Kind: "refund", Amount: -amount, Currency: ch.Currency,
+		Customer: string(ch.Customer), Invoice: string(ch.Invoice), Object: r.ID,
+	})
 	tx.emit("charge.refunded", ch, before)
 	if c.yes("refund_application_fee") {
 		tx.refundFeeOf(ch)
@@ -194,7 +219,7 @@ func createRefund(tx *tx, c *call) (any, *problem) {
 	return r, nil
 }
 
-// refundFeeOf gives back as much of the platform's fee as has been refunded of its charge.
+// refundFeeOf refunds the platform's fee in proportion to the refunded part of its charge.
 func (tx *tx) refundFeeOf(ch *charge) {
 	if ch.AppFee == "" {
 		refuse(invalid("refund_application_fee", "", "The charge has no application fee."))
@@ -207,14 +232,17 @@ func (tx *tx) refundFeeOf(ch *charge) {
 	})
 }
 
-// giveBack returns a part of a fee to the account that it came from.
+// giveBack refunds a part of a fee to the account that paid it.
 func (tx *tx) giveBack(f *fee, amount int64) (id string) {
 	before := tx.show(f, nil)
 	f.Refunded += amount
 	f.IsRefunded = f.Refunded == f.Amount
 	tx.put(f)
 	id = newID("fr")
-	tx.across(Movement{At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account, Object: id})
+	tx.across(Movement{
+		At: tx.now, Kind: "fee_refund", Amount: -amount, Currency: f.Currency, Account: f.Account,
+		Object: id,
+	})
 	tx.emit("application_fee.refunded", f, before)
 	return id
 }

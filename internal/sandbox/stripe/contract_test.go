@@ -21,22 +21,22 @@ import (
 	"github.com/stripe/stripe-go/v76/client"
 )
 
-// mockVersion is the last stripe-mock whose fixtures are of the API version that stripe-go v76 speaks.
+// mockVersion is the last stripe-mock with fixtures of the API version that stripe-go v76 uses.
 const mockVersion = "v0.183.0"
 
-// fewer are the keys that the fixtures have and the sandbox leaves out, with why.
+// fewer lists the keys of the fixtures that the sandbox omits, with the reason.
 var fewer = map[string]string{
 	"upcoming.id":                 "a preview has no id, as stripe-go says",
 	"customer search.total_count": "it comes when it is expanded",
 }
 
-// beyond are the keys that the description has and stripe-go has no place for.
+// beyond lists the keys of the API description that stripe-go does not have.
 var beyond = []string{"generated_from"}
 
-// TestTheSandboxTakesAndAnswersWhatTheAPIDescribes makes each call of the table twice: of the sandbox, and of
-// stripe-mock, which knows the API's description and nothing else. Stripe-mock has to take every request; and
-// every key of its answer, with the same type, has to be in the sandbox's. Whatever the sandbox answers has a
-// place in stripe-go's type.
+// TestTheSandboxTakesAndAnswersWhatTheAPIDescribes makes each call of the table twice: to the sandbox, and to
+// stripe-mock, which implements the API's description. Stripe-mock must accept every request, and every key of its
+// response must be in the sandbox's, with the same type. Every key of the sandbox's response must have a field in
+// stripe-go's type.
 func TestTheSandboxTakesAndAnswersWhatTheAPIDescribes(t *testing.T) {
 	t.Parallel()
 	url := startMock(t)
@@ -85,17 +85,17 @@ func idOf(t *testing.T, v any) string {
 	return f.String()
 }
 
-// compare wants every key of want in got, with a value of the same sort where neither is null.
+// compare requires every key of want in got, with a value of the same type unless either is null.
 func compare(t *testing.T, at string, want, got any) {
 	t.Helper()
 	if strings.HasSuffix(at, ".data.object") {
-		return // an event is about anything
+		return // an event may hold any object
 	}
 	switch want := want.(type) {
 	case map[string]any:
 		got, ok := got.(map[string]any)
 		if !ok {
-			return // a reference in place of an expanded object, or null
+			return // a reference instead of an expanded object, or null
 		}
 		for _, key := range slices.Sorted(maps.Keys(want)) {
 			value, there := got[key]
@@ -117,7 +117,7 @@ func compare(t *testing.T, at string, want, got any) {
 	}
 }
 
-// known wants a place for every key of v in a type of stripe-go.
+// known requires a field of a stripe-go type for every key of v.
 func known(t *testing.T, at string, v any, in reflect.Type) {
 	t.Helper()
 	for in.Kind() == reflect.Pointer {
@@ -126,7 +126,7 @@ func known(t *testing.T, at string, v any, in reflect.Type) {
 	switch v := v.(type) {
 	case map[string]any:
 		if in.Kind() != reflect.Struct {
-			return // a map takes any key
+			return // a map accepts any key
 		}
 		fields := map[string]reflect.Type{"object": reflect.TypeFor[string]()}
 		collect(in, fields)
@@ -159,7 +159,7 @@ func collect(in reflect.Type, fields map[string]reflect.Type) {
 	}
 }
 
-// startMock runs stripe-mock and answers its URL. Both addresses are given: it would open the other to everyone.
+// startMock starts stripe-mock and returns its URL. It sets both addresses, since the default of the other is public.
 func startMock(t *testing.T) string {
 	t.Helper()
 	binary, err := findMock(t)
@@ -169,7 +169,7 @@ func startMock(t *testing.T) string {
 		}
 		t.Skipf("SKIPPED FOR WANT OF STRIPE-MOCK %s: %v", mockVersion, err)
 	}
-	for range 5 { // somebody else may take a port in between
+	for range 5 { // another process may take a port in between
 		http, https := freeAddr(t), freeAddr(t)
 		cmd := exec.Command(binary, "-http-addr", http, "-https-addr", https, "-strict-version-check")
 		if err := cmd.Start(); err != nil {
@@ -217,7 +217,7 @@ func answers(ctx context.Context, addr string, ended <-chan struct{}) bool {
 	return false
 }
 
-// findMock takes the one in PATH if it is of the version, else has Go build it.
+// findMock returns the stripe-mock in PATH if its version matches, and otherwise builds it with Go.
 func findMock(t *testing.T) (string, error) {
 	if path, err := exec.LookPath("stripe-mock"); err == nil && isMock(path) {
 		return path, nil
@@ -236,7 +236,7 @@ func isMock(path string) bool {
 	return err == nil && info.Main.Path == "github.com/stripe/stripe-mock" && info.Main.Version == mockVersion
 }
 
-// apiCall is one request as our billing makes it. keep names the id of its answer for later ones.
+// apiCall is one request as our billing makes it. keep names the id of its response for later calls.
 type apiCall struct {
 	name, keep string
 	do         func(sc *client.API, id map[string]string) (any, error)

@@ -7,21 +7,21 @@ const (
 	kindBalance  kind = "customer_balance_transaction"
 )
 
-// customer is who pays.
+// customer is a paying customer.
 type customer struct {
 	head
 	Email    text            `json:"email"`
 	Name     text            `json:"name"`
 	Phone    text            `json:"phone"`
 	About    text            `json:"description"`
-	Balance  int64           `json:"balance"` // negative is credit
+	Balance  int64           `json:"balance"` // negative: credit
 	Currency text            `json:"currency"`
 	Late     bool            `json:"delinquent"`
 	Prefix   string          `json:"invoice_prefix"`
 	Next     int64           `json:"next_invoice_sequence"`
 	Address  map[string]text `json:"address"`
 	Own      struct {
-		Card text `json:"card"` // the default payment method of its invoices
+		Card text `json:"card"` // default payment method of the customer's invoices
 	} `json:"_"`
 }
 
@@ -32,7 +32,10 @@ func (c *customer) marks() []string {
 }
 
 func (c *customer) wire(tx *tx, w shown, expand expansion) {
-	settings := shown{"custom_fields": nil, "footer": nil, "rendering_options": nil, "default_payment_method": c.Own.Card}
+	settings := shown{
+		"custom_fields": nil, "footer": nil, "rendering_options": nil,
+		"default_payment_method": c.Own.Card,
+	}
 	for name, below := range expand["invoice_settings"] {
 		if c.Own.Card != "" {
 			settings[name] = tx.show(get[card](tx, "", string(c.Own.Card)), below)
@@ -46,7 +49,7 @@ func createCustomer(tx *tx, c *call) (any, *problem) {
 	cus.take(tx, c.params)
 	pm := c.text("payment_method")
 	if pm == "" {
-		pm = "pm_card_visa" // every customer of the sandbox has a card that works
+		pm = "pm_card_visa" // by default a customer has a working card
 	}
 	tx.put(cus)
 	tx.emit("customer.created", cus, nil)
@@ -58,7 +61,10 @@ func createCustomer(tx *tx, c *call) (any, *problem) {
 }
 
 func (c *customer) take(tx *tx, p *params) {
-	for name, at := range map[string]*text{"email": &c.Email, "name": &c.Name, "phone": &c.Phone, "description": &c.About} {
+	for name, at := range map[string]*text{
+		"email": &c.Email, "name": &c.Name, "phone": &c.Phone,
+		"description": &c.About,
+	} {
 		if v, ok := p.opt(name); ok {
 			*at = text(v)
 		}
@@ -85,7 +91,9 @@ func updateCustomer(tx *tx, c *call) (any, *problem) {
 		if cus.Own.Card = ""; pm != "" {
 			m := get[card](tx, "invoice_settings[default_payment_method]", pm)
 			if m.Customer != text(cus.ID) {
-				refuse(invalid("invoice_settings[default_payment_method]", "resource_missing", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", pm))
+				refuse(invalid("invoice_settings[default_payment_method]", "resource_missing",
+					"The customer does not have a payment method with the ID %s. The payment method must be "+
+						"attached to the customer.", pm))
 			}
 			cus.Own.Card = text(m.ID)
 		}
@@ -95,7 +103,7 @@ func updateCustomer(tx *tx, c *call) (any, *problem) {
 	return cus, nil
 }
 
-// deleteCustomer ends the subscriptions of a customer and answers the stub that stands for it from then on.
+// deleteCustomer cancels the subscriptions of a customer and returns the stub that replaces it.
 func deleteCustomer(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.id1())
 	for _, sub := range all[subscription](tx, Query{All: []string{mark("customer", cus.ID)}}) {
@@ -119,7 +127,7 @@ func deleteCustomer(tx *tx, c *call) (any, *problem) {
 	return stub.shown(), nil
 }
 
-// former is what is left of a customer who was deleted.
+// former is the stub of a deleted customer.
 type former struct{ head }
 
 func (*former) kind() kind { return "sandbox.former_customer" }
@@ -135,7 +143,7 @@ func getCustomer(tx *tx, c *call) (any, *problem) {
 	return get[customer](tx, "id", c.id1()), nil
 }
 
-// balanceEntry is one movement of a customer's balance.
+// balanceEntry is one change of a customer's balance.
 type balanceEntry struct {
 	head
 	Amount   int64  `json:"amount"`
@@ -150,7 +158,7 @@ type balanceEntry struct {
 func (*balanceEntry) kind() kind        { return kindBalance }
 func (b *balanceEntry) marks() []string { return []string{mark("customer", b.Customer)} }
 
-// balance moves a customer's balance and books why.
+// balance changes a customer's balance and records the reason.
 func (tx *tx) balance(cus *customer, by int64, why, invoice string) *balanceEntry {
 	if by == 0 {
 		return nil
@@ -160,7 +168,8 @@ func (tx *tx) balance(cus *customer, by int64, why, invoice string) *balanceEntr
 	}
 	cus.Balance += by
 	b := &balanceEntry{
-		head: head{ID: newID("cbtxn")}, Amount: by, Currency: string(cus.Currency), Customer: cus.ID, Invoice: text(invoice), After: cus.Balance, Type: why,
+		head: head{ID: newID("cbtxn")}, Amount: by, Currency: string(cus.Currency), Customer: cus.ID,
+		Invoice: text(invoice), After: cus.Balance, Type: why,
 	}
 	tx.put(b)
 	tx.put(cus)
@@ -188,7 +197,7 @@ func createBalance(tx *tx, c *call) (any, *problem) {
 	return b, nil
 }
 
-// searchCustomers reads the two clauses that are in use, joined by AND: email:'..' and metadata['..']:'..'.
+// searchCustomers supports the two clauses that are in use, joined by AND: email:'..' and metadata['..']:'..'.
 func searchCustomers(tx *tx, c *call) (any, *problem) {
 	return tx.search(c, kindCustomer, func(q Query) []shown {
 		var data []shown

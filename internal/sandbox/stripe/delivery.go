@@ -17,16 +17,17 @@ import (
 
 const kindDelivery kind = "sandbox.delivery"
 
-// Deliveries wait on the real time, whatever the sandbox's clock says: whoever checks a signature does so by theirs.
-// They are tried again after these seconds, then every hour until three days have passed.
+// again lists the first retry delays of a delivery, in seconds; after them it is retried every hour until three days
+// have passed. Deliveries use the real clock instead of the sandbox's, since receivers check signatures by their own
+// clock.
 var again = []int64{5, 30, 120, 600, 1800} //nolint:gochecknoglobals // a table
 
 const (
 	deliveryAge = 3 * 86400
-	leased      = 30 // seconds that one process has for a try
+	leased      = 30 // lease of one try, in seconds
 )
 
-// delivery is one event on its way to one endpoint.
+// delivery is the delivery of one event to one endpoint.
 type delivery struct {
 	head
 	Event    string `json:"event"`
@@ -34,22 +35,22 @@ type delivery struct {
 	Next     int64  `json:"next"`
 	Since    int64  `json:"since"`
 	Tries    int    `json:"tries"`
-	Last     string `json:"last"` // what the last try came to
+	Last     string `json:"last"` // result of the last try
 }
 
 func (*delivery) kind() kind        { return kindDelivery }
 func (d *delivery) due() int64      { return d.Next }
 func (d *delivery) marks() []string { return []string{mark("event", d.Event)} }
 
-// Mangle is what happens to deliveries on the way. Numbers are percent of them, chosen by chance.
+// Mangle disturbs deliveries. Numbers are percentages of the deliveries, chosen at random.
 type Mangle struct {
 	Drop      int   `json:"drop"`
 	Duplicate int   `json:"duplicate"`
-	Reorder   bool  `json:"reorder"` // what is due together goes out in any order
-	Delay     int64 `json:"delay"`   // seconds
+	Reorder   bool  `json:"reorder"` // shuffles deliveries that are due together
+	Delay     int64 `json:"delay"`   // in seconds
 }
 
-// SetMangle says what happens to deliveries from now on, in every process that delivers.
+// SetMangle sets how deliveries are disturbed from now on, in every process that delivers.
 func (s *Sandbox) SetMangle(ctx context.Context, m Mangle) error {
 	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
 		tx.set(func(st *settings) { st.Mangle = m })
@@ -58,8 +59,8 @@ func (s *Sandbox) SetMangle(ctx context.Context, m Mangle) error {
 	return err
 }
 
-// Ensure makes the endpoint for a URL where there is none, for all events, and answers its secret. Processes that
-// share a store get the same.
+// Ensure creates the endpoint for a URL if there is none, for all events, and returns its secret. Processes that share
+// a store get the same secret.
 func (s *Sandbox) Ensure(ctx context.Context, url string, connect bool) (secret string, err error) {
 	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
 		for _, e := range tx.endpoints() {
@@ -68,7 +69,10 @@ func (s *Sandbox) Ensure(ctx context.Context, url string, connect bool) (secret 
 				return nil
 			}
 		}
-		e := &endpoint{head: head{ID: newID("we")}, URL: url, Events: []string{"*"}, Status: "enabled", Version: Version}
+		e := &endpoint{
+			head: head{ID: newID("we")}, URL: url, Events: []string{"*"}, Status: "enabled",
+			Version: Version,
+		}
 		e.Own.Connect, e.Own.Secret = connect, "whsec_"+random(32)
 		secret = e.Own.Secret
 		tx.put(e)
@@ -77,7 +81,7 @@ func (s *Sandbox) Ensure(ctx context.Context, url string, connect bool) (secret 
 	return secret, err
 }
 
-// Outgoing is a delivery as it goes out.
+// Outgoing is a signed delivery.
 type Outgoing struct {
 	ID, URL   string
 	Type      string // of the event
@@ -89,7 +93,7 @@ type Outgoing struct {
 	duplicate bool
 }
 
-// Sign is the Stripe-Signature of a body.
+// Sign returns the Stripe-Signature header of a body.
 func Sign(secret string, at time.Time, body []byte) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -98,11 +102,11 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// wall is the real time, which signatures and retries go by.
+// wall returns the real time, which signatures and retries use.
 func (s *Sandbox) wall() time.Time { return time.Now() }
 
-// Outbox takes up to limit deliveries that are due, the oldest first, for half a minute: what is not reported by
-// Sent until then is due again. Tests that choose the order of deliveries themselves use it in place of Run.
+// Outbox leases up to limit due deliveries, the oldest first, for half a minute: deliveries that are not reported by
+// Sent within that time are due again. Tests that choose the order of deliveries use it instead of Run.
 func (s *Sandbox) Outbox(ctx context.Context, limit int) (out []Outgoing, err error) {
 	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
 		out = nil
@@ -123,14 +127,15 @@ func (s *Sandbox) Outbox(ctx context.Context, limit int) (out []Outgoing, err er
 			})
 		}
 		if m.Reorder {
-			rand.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] }) //nolint:gosec // chance, not secrecy
+			swap := func(i, j int) { out[i], out[j] = out[j], out[i] }
+			rand.Shuffle(len(out), swap) //nolint:gosec // order, not a secret
 		}
 		return nil
 	})
 	return out, err
 }
 
-// outgoing signs a delivery; false when its event or endpoint is gone.
+// outgoing signs a delivery; it returns false if its event or endpoint no longer exists.
 func (tx *tx) outgoing(d *delivery, m Mangle) (Outgoing, bool) {
 	e := find[event](tx, d.Event)
 	var to *endpoint
@@ -162,12 +167,12 @@ func (tx *tx) outgoing(d *delivery, m Mangle) (Outgoing, bool) {
 	return o, true
 }
 
-// Sent tells what a delivery came to: a status of 2xx ends it, anything else is tried again later.
+// Sent records the result of a delivery: a 2xx status completes it, any other schedules a retry.
 func (s *Sandbox) Sent(ctx context.Context, o Outgoing, status int, note string) error {
 	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
 		d := find[delivery](tx, o.ID)
 		if d == nil {
-			return nil // its twin came first
+			return nil // a duplicate was recorded first
 		}
 		now := s.wall().Unix()
 		d.Tries++
@@ -192,7 +197,7 @@ func (s *Sandbox) Sent(ctx context.Context, o Outgoing, status int, note string)
 	return err
 }
 
-// later puts a delivery off, or gives it up as lost on the way. A lost one stays undelivered in the list of events.
+// later postpones a delivery, or drops it as lost. A lost delivery stays undelivered in the list of events.
 func (s *Sandbox) later(ctx context.Context, o Outgoing) error {
 	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
 		if d := find[delivery](tx, o.ID); d != nil {
@@ -208,7 +213,7 @@ func (s *Sandbox) later(ctx context.Context, o Outgoing) error {
 	return err
 }
 
-// Post sends a delivery once and answers the status, 0 where no answer came. It reports nothing.
+// Post sends a delivery once and returns the status, 0 if there was no response. It does not call Sent.
 func (s *Sandbox) Post(ctx context.Context, o Outgoing) (status int, note string) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -226,7 +231,7 @@ func (s *Sandbox) Post(ctx context.Context, o Outgoing) (status int, note string
 	return res.StatusCode, ""
 }
 
-// deliverDue sends what is due, one after another: that is the order in which things happened.
+// deliverDue sends the due deliveries one after another, in the order of their events.
 func (s *Sandbox) deliverDue(ctx context.Context) error {
 	for {
 		out, err := s.Outbox(ctx, 10)

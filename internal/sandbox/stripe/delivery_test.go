@@ -18,12 +18,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// receiver is whom webhooks are sent to, without a network.
+// receiver receives webhooks without a network.
 type receiver struct {
 	t       *testing.T
 	secrets map[string]string // by URL
 	mu      sync.Mutex
-	refuse  int // that many answers are 500
+	refuse  int // number of responses with status 500
 	got     []api.Event
 	at      []time.Time
 }
@@ -63,7 +63,7 @@ const (
 	connectURL = "http://127.0.0.1:8080/billing/stripe/connect-webhook"
 )
 
-// delivering is a world whose webhooks arrive at a receiver while Run runs, in a bubble of its own time.
+// delivering returns a world with Run delivering webhooks to a receiver, in a synctest bubble.
 func delivering(t *testing.T) (*world, *receiver) {
 	r := &receiver{t: t, secrets: map[string]string{}}
 	s := stripe.New(stripe.Options{Store: stripe.NewMemory(), Deliver: r})
@@ -234,7 +234,7 @@ func TestEventsOfAccountsGoToTheConnectEndpoint(t *testing.T) {
 	}
 }
 
-// sleep lets a bubble's time go by.
+// sleep advances a bubble's time.
 func sleep(t *testing.T, d time.Duration) {
 	t.Helper()
 	timer := time.NewTimer(d)

@@ -13,7 +13,7 @@ const (
 // eventAge is how long events are kept, in seconds.
 const eventAge = 30 * 86400
 
-// event tells what happened, with the object as it was then.
+// event records a change, with the object as it was then.
 type event struct {
 	head
 	Account text   `json:"account,omitempty"`
@@ -42,7 +42,7 @@ func (e *event) wire(_ *tx, w shown, _ expansion) {
 	}
 }
 
-// emit writes an event about an object as it is now; before is what it was shown as, nil for what is new.
+// emit writes an event about an object in its present state; before is its former rendering, nil for a new object.
 func (tx *tx) emit(name string, o object, before shown) {
 	now := tx.show(o, nil)
 	var previous map[string]any
@@ -53,7 +53,10 @@ func (tx *tx) emit(name string, o object, before shown) {
 }
 
 func (tx *tx) emitShown(name string, now shown, previous map[string]any) {
-	e := &event{head: head{ID: newID("evt"), Created: tx.now}, Account: text(tx.account), Version: Version, Request: tx.request, Type: name}
+	e := &event{
+		head: head{ID: newID("evt"), Created: tx.now}, Account: text(tx.account), Version: Version,
+		Request: tx.request, Type: name,
+	}
 	var err error
 	e.Data.Object, err = json.Marshal(now)
 	tx.try(err)
@@ -70,7 +73,7 @@ func (tx *tx) emitShown(name string, now shown, previous map[string]any) {
 	tx.put(e)
 }
 
-// endpoint is where events are sent. All are the platform's own; those of Connect get the accounts' events.
+// endpoint is a webhook endpoint. All belong to the platform; Connect endpoints get the accounts' events.
 type endpoint struct {
 	head
 	Version text     `json:"api_version"`
@@ -81,7 +84,7 @@ type endpoint struct {
 	Own     struct {
 		Secret  string `json:"secret"`
 		Connect bool   `json:"connect"`
-		fresh   bool   // the secret is shown once
+		fresh   bool   // the secret is shown only once
 	} `json:"_"`
 }
 
@@ -98,10 +101,11 @@ func (e *endpoint) wire(_ *tx, w shown, _ expansion) {
 }
 
 func (e *endpoint) wants(name string, connect bool) bool {
-	return e.Status == "enabled" && e.Own.Connect == connect && (slices.Contains(e.Events, "*") || slices.Contains(e.Events, name))
+	return e.Status == "enabled" && e.Own.Connect == connect &&
+		(slices.Contains(e.Events, "*") || slices.Contains(e.Events, name))
 }
 
-// endpoints are read once per work.
+// endpoints returns the endpoints, which it reads once per transaction.
 func (tx *tx) endpoints() []*endpoint {
 	if !tx.known {
 		rows, err := tx.rows.Find(tx.ctx, Query{Kind: string(kindEndpoint)})
@@ -115,7 +119,10 @@ func (tx *tx) endpoints() []*endpoint {
 }
 
 func createEndpoint(tx *tx, c *call) (any, *problem) {
-	e := &endpoint{head: head{ID: newID("we"), Metadata: c.metadata(nil)}, URL: c.need("url"), Events: c.texts("enabled_events"), Status: "enabled", About: text(c.text("description"))}
+	e := &endpoint{
+		head: head{ID: newID("we"), Metadata: c.metadata(nil)}, URL: c.need("url"),
+		Events: c.texts("enabled_events"), Status: "enabled", About: text(c.text("description")),
+	}
 	if e.Version = text(c.word("api_version", Version)); len(e.Events) == 0 {
 		refuse(invalid("enabled_events", "parameter_missing", "Missing required param: enabled_events."))
 	}

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// FaultKind is what goes wrong with a request.
+// FaultKind is the way in which a request fails.
 type FaultKind string
 
-// The faults. Those that act have done what was asked, and with a key have kept an answer for the next try.
+// The faults. A fault "done" has executed the request and, with an idempotency key, stored a response for the retry.
 const (
 	RateLimited FaultKind = "rate_limited" // 429, nothing done
 	LockTimeout FaultKind = "lock_timeout" // 429 with code lock_timeout, nothing done
 	InUse       FaultKind = "in_use"       // 409 idempotency_key_in_use, nothing done
 	Internal    FaultKind = "internal"     // 500, nothing done, stored
 	ActedError  FaultKind = "acted_error"  // 500, done, stored
-	Slow        FaultKind = "slow"         // acts after Delay; meanwhile its key is in use
-	SlowAnswer  FaultKind = "slow_answer"  // acts at once and answers after Delay
-	CutBefore   FaultKind = "cut_before"   // the connection ends, nothing done
-	CutAfter    FaultKind = "cut_after"    // the connection ends, done
+	Slow        FaultKind = "slow"         // executes after Delay; until then its key is in use
+	SlowAnswer  FaultKind = "slow_answer"  // executes at once and responds after Delay
+	CutBefore   FaultKind = "cut_before"   // the connection is cut, nothing done
+	CutAfter    FaultKind = "cut_after"    // the connection is cut, done
 )
 
-// Fault strikes requests that it matches.
+// Fault makes matching requests fail.
 type Fault struct {
 	Kind   FaultKind
-	Method string // "" is any
-	Path   string // begins with it; "" is any
-	// Skip lets that many matching requests through first.
+	Method string // "" matches any
+	Path   string // prefix of the path; "" matches any
+	// Skip is how many matching requests pass first.
 	Skip int
-	// Times is how often it strikes, 1 when 0; negative is always.
+	// Times is how many requests fail; 0 means 1, a negative number means all.
 	Times int
 	Delay time.Duration
-	// Struck is called when it strikes, after acting where it acts and after Delay where it is Slow; tests kill
-	// processes there, or wait. May be nil.
+	// Struck, if set, is called when the fault strikes: after the work if the fault executes it, and after Delay if it
+	// is Slow. Tests kill processes there, or wait.
 	Struck func()
 }
 
@@ -44,7 +44,7 @@ type faults struct {
 	set []*Fault
 }
 
-// Break adds a fault to this process's answers.
+// Break adds a fault to this process.
 func (s *Sandbox) Break(f Fault) {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -54,14 +54,14 @@ func (s *Sandbox) Break(f Fault) {
 	s.faults.set = append(s.faults.set, &f)
 }
 
-// Mend takes all faults away.
+// Mend removes all faults.
 func (s *Sandbox) Mend() {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	s.faults.set = nil
 }
 
-// strike is the fault of one request; nil is none.
+// strike is the fault of one request; nil for none.
 type strike struct{ *Fault }
 
 func (f *faults) take(r *http.Request) *strike {
@@ -93,18 +93,29 @@ func (s *strike) is(kinds ...FaultKind) bool {
 	return false
 }
 
-// before is what is answered without acting; nil goes on.
+// before returns the response if the request is not executed, and otherwise nil.
 func (s *strike) before() *answer {
 	switch {
 	case s.is(RateLimited):
 		s.tell()
-		return (&problem{Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "rate_limit", Message: "Too many requests hit the API too quickly.", Header: http.Header{"Stripe-Rate-Limited-Reason": {"global-rate"}}}).answer()
+		return (&problem{
+			Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "rate_limit",
+			Message: "Too many requests hit the API too quickly.",
+			Header:  http.Header{"Stripe-Rate-Limited-Reason": {"global-rate"}},
+		}).answer()
 	case s.is(LockTimeout):
 		s.tell()
-		return (&problem{Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout", Message: "This object cannot be accessed right now because another API request or Stripe process is currently accessing it."}).answer()
+		return (&problem{
+			Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout",
+			Message: "This object cannot be accessed right now because another API request or Stripe process is " +
+				"currently accessing it.",
+		}).answer()
 	case s.is(InUse):
 		s.tell()
-		return (&problem{Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use", Message: "There is currently another in-progress request using this Idempotent Key."}).answer()
+		return (&problem{
+			Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use",
+			Message: "There is currently another in-progress request using this Idempotent Key.",
+		}).answer()
 	case s.is(CutBefore):
 		s.tell()
 		panic(http.ErrAbortHandler)
@@ -112,7 +123,7 @@ func (s *strike) before() *answer {
 	return nil
 }
 
-// hold delays the work, when its key is in use already.
+// hold delays the work while its key is in use.
 func (s *strike) hold(ctx context.Context) {
 	if s.is(Slow) {
 		wait(ctx, ctx, s.Delay)
@@ -120,7 +131,7 @@ func (s *strike) hold(ctx context.Context) {
 	}
 }
 
-// instead is a refusal in place of the work, under its key.
+// instead returns a refusal that replaces the work and is stored under its key.
 func (s *strike) instead() *problem {
 	if s.is(Internal) {
 		return internal()
@@ -130,7 +141,7 @@ func (s *strike) instead() *problem {
 
 func (s *strike) internal() bool { return s.is(ActedError) }
 
-// after comes when the work is done.
+// after applies the faults that follow the work.
 func (s *strike) after(caller context.Context, a *answer) *answer {
 	switch {
 	case s.is(CutAfter):
@@ -141,7 +152,7 @@ func (s *strike) after(caller context.Context, a *answer) *answer {
 		wait(context.WithoutCancel(caller), caller, s.Delay)
 	case s.is(Internal, ActedError):
 		s.tell()
-		if a.Status == http.StatusOK { // a GET, which has no work to replace
+		if a.Status == http.StatusOK { // a GET has no work to replace
 			return internal().answer()
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// epoch is when the sandbox's clock stands in tests: a month of 30 days begins.
+// epoch is the sandbox's time in tests: the start of a month of 30 days.
 var epoch = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// world is a sandbox and stripe-go speaking with it.
+// world is a sandbox with a stripe-go client.
 type world struct {
 	*testing.T
 	s  *stripe.Sandbox
 	sc *client.API
 }
 
-// newWorld is in memory, with a clock that only Advance moves.
+// newWorld returns a world in memory, with a clock that only Advance moves.
 func newWorld(t *testing.T) *world { return worldOn(t, stripe.NewMemory()) }
 
 func worldOn(t *testing.T, store stripe.Store) *world {
@@ -36,10 +36,11 @@ func worldOn(t *testing.T, store stripe.Store) *world {
 
 type clientAPI = client.API
 
-// clientOf tries nothing twice, so that tests see each answer.
+// clientOf returns a client without retries, so that tests see each response.
 func clientOf(way http.RoundTripper, url string) *client.API {
 	backend := api.GetBackendWithConfig(api.APIBackend, &api.BackendConfig{
-		HTTPClient: &http.Client{Transport: way}, MaxNetworkRetries: api.Int64(0), URL: api.String(url), LeveledLogger: &api.LeveledLogger{Level: api.LevelNull},
+		HTTPClient: &http.Client{Transport: way}, MaxNetworkRetries: api.Int64(0), URL: api.String(url),
+		LeveledLogger: &api.LeveledLogger{Level: api.LevelNull},
 	})
 	return client.New("sk_test_123", &api.Backends{API: backend, Connect: backend, Uploads: backend})
 }
@@ -54,7 +55,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// failed is the API's error, which must be there.
+// failed returns the API's error and fails the test if there is none.
 func failed[T any](_ T, err error) func(testing.TB) *api.Error {
 	return func(t testing.TB) *api.Error {
 		t.Helper()
@@ -69,8 +70,9 @@ func failed[T any](_ T, err error) func(testing.TB) *api.Error {
 func (w *world) price(unit int64, interval string) *api.Price {
 	w.Helper()
 	p := &api.PriceParams{
-		Currency: api.String("usd"), UnitAmount: api.Int64(unit), ProductData: &api.PriceProductDataParams{Name: api.String("Plan")},
-		Recurring: &api.PriceRecurringParams{Interval: api.String(interval)},
+		Currency: api.String("usd"), UnitAmount: api.Int64(unit),
+		ProductData: &api.PriceProductDataParams{Name: api.String("Plan")},
+		Recurring:   &api.PriceRecurringParams{Interval: api.String(interval)},
 	}
 	return must(w.sc.Prices.New(p))(w)
 }
@@ -80,10 +82,13 @@ func (w *world) customer() *api.Customer {
 	return must(w.sc.Customers.New(&api.CustomerParams{Email: api.String("bob@example.com")}))(w)
 }
 
-// subscribe begins a subscription whose first invoice is paid.
+// subscribe creates a subscription and pays its first invoice.
 func (w *world) subscribe(cus string, price *api.Price) *api.Subscription {
 	w.Helper()
-	p := &api.SubscriptionParams{Customer: api.String(cus), Items: []*api.SubscriptionItemsParams{{Price: api.String(price.ID)}}}
+	p := &api.SubscriptionParams{
+		Customer: api.String(cus),
+		Items:    []*api.SubscriptionItemsParams{{Price: api.String(price.ID)}},
+	}
 	s := must(w.sc.Subscriptions.New(p))(w)
 	if s.Status != api.SubscriptionStatusActive {
 		w.Fatalf("the subscription is %s", s.Status)
@@ -98,22 +103,29 @@ func (w *world) sub(id string) *api.Subscription {
 	return must(w.sc.Subscriptions.Get(id, p))(w)
 }
 
-// swap is the change that billing makes: one item, another price, the money first.
+// swap returns the change that billing makes: one item with another price, applied only once it is paid.
 func swap(s *api.Subscription, to *api.Price) *api.SubscriptionParams {
 	p := &api.SubscriptionParams{
-		Items:             []*api.SubscriptionItemsParams{{ID: api.String(s.Items.Data[0].ID), Price: api.String(to.ID), Quantity: api.Int64(1)}},
+		Items: []*api.SubscriptionItemsParams{{
+			ID:    api.String(s.Items.Data[0].ID),
+			Price: api.String(to.ID), Quantity: api.Int64(1),
+		}},
 		ProrationBehavior: api.String("always_invoice"), PaymentBehavior: api.String("pending_if_incomplete"),
 	}
 	p.AddExpand("latest_invoice.payment_intent")
 	return p
 }
 
-// preview is what swap would charge.
+// preview returns the invoice that swap would charge.
 func (w *world) preview(s *api.Subscription, to *api.Price) *api.Invoice {
 	w.Helper()
 	return must(w.sc.Invoices.Upcoming(&api.InvoiceUpcomingParams{
-		Customer: api.String(s.Customer.ID), Subscription: api.String(s.ID), SubscriptionProrationBehavior: api.String("always_invoice"),
-		SubscriptionItems: []*api.SubscriptionItemsParams{{ID: api.String(s.Items.Data[0].ID), Price: api.String(to.ID), Quantity: api.Int64(1)}},
+		Customer: api.String(s.Customer.ID), Subscription: api.String(s.ID),
+		SubscriptionProrationBehavior: api.String("always_invoice"),
+		SubscriptionItems: []*api.SubscriptionItemsParams{{
+			ID:    api.String(s.Items.Data[0].ID),
+			Price: api.String(to.ID), Quantity: api.Int64(1),
+		}},
 	}))(w)
 }
 
@@ -131,7 +143,7 @@ func (w *world) card(cus string, c stripe.Conduct) {
 	}
 }
 
-// events are the types of all events, the oldest first.
+// events returns the types of all events, the oldest first.
 func (w *world) events() []string {
 	w.Helper()
 	var types []string
@@ -146,7 +158,7 @@ func (w *world) events() []string {
 	return types
 }
 
-// paid is the sum of what a customer's cards were charged.
+// paid returns the sum of the charges to a customer's cards.
 func (w *world) paid(cus string) (sum int64) {
 	w.Helper()
 	for _, m := range must(w.s.Ledger(w.Context(), "", cus))(w) {

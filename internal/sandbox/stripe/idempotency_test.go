@@ -40,10 +40,12 @@ func TestAKeyAnswersTheSameForADay(t *testing.T) {
 	w := newWorld(t)
 	first := must(w.sc.Customers.New(keyed("k", "one")))(t)
 	again := must(w.sc.Customers.New(keyed("k", "one")))(t)
-	if again.ID != first.ID || again.LastResponse.Header.Get("Idempotent-Replayed") != "true" || first.LastResponse.Header.Get("Idempotent-Replayed") != "" {
+	if again.ID != first.ID || again.LastResponse.Header.Get("Idempotent-Replayed") != "true" ||
+		first.LastResponse.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("%s, then %s", first.ID, again.ID)
 	}
-	if e := failed(w.sc.Customers.New(keyed("k", "two")))(t); e.Type != api.ErrorTypeIdempotency || e.HTTPStatusCode != 400 {
+	if e := failed(w.sc.Customers.New(keyed("k", "two")))(t); e.Type != api.ErrorTypeIdempotency ||
+		e.HTTPStatusCode != 400 {
 		t.Errorf("other parameters: %+v", e)
 	}
 	w.advance(24*time.Hour - time.Second)
@@ -61,12 +63,16 @@ func TestAKeyKeepsWhatExecutionCameToAndNothingElse(t *testing.T) {
 	w := newWorld(t)
 	cus, price := w.customer(), w.price(2000, "month")
 	begin := func(key, id string) (*api.Subscription, error) {
-		p := &api.SubscriptionParams{Customer: api.String(cus.ID), PaymentBehavior: api.String("error_if_incomplete"), Items: []*api.SubscriptionItemsParams{{Price: api.String(id)}}}
+		p := &api.SubscriptionParams{
+			Customer: api.String(cus.ID), PaymentBehavior: api.String("error_if_incomplete"),
+			Items: []*api.SubscriptionItemsParams{{Price: api.String(id)}},
+		}
 		p.SetIdempotencyKey(key)
 		return w.sc.Subscriptions.New(p)
 	}
 	w.card(cus.ID, stripe.Decline)
-	if e := failed(begin("declined", price.ID))(t); e.Type != api.ErrorTypeCard || e.Code != api.ErrorCodeCardDeclined || e.DeclineCode != "generic_decline" || e.HTTPStatusCode != 402 {
+	if e := failed(begin("declined", price.ID))(t); e.Type != api.ErrorTypeCard ||
+		e.Code != api.ErrorCodeCardDeclined || e.DeclineCode != "generic_decline" || e.HTTPStatusCode != 402 {
 		t.Errorf("%+v", e)
 	}
 	if n := len(must(listed(w, cus.ID))(t)); n != 0 {
@@ -80,10 +86,11 @@ func TestAKeyKeepsWhatExecutionCameToAndNothingElse(t *testing.T) {
 	if e := failed(begin("refused", inactive.ID))(t); e.HTTPStatusCode != 400 {
 		t.Errorf("%+v", e)
 	}
-	must(begin("refused", price.ID))(t) // a refusal of parameters was not kept
+	must(begin("refused", price.ID))(t) // a refusal of parameters is not stored
 	w.s.Break(stripe.Fault{Kind: stripe.Internal, Path: "/v1/customers"})
 	for range 2 {
-		if e := failed(w.sc.Customers.New(keyed("internal", "x")))(t); e.HTTPStatusCode != 500 || e.Type != api.ErrorTypeAPI {
+		if e := failed(w.sc.Customers.New(keyed("internal", "x")))(t); e.HTTPStatusCode != 500 ||
+			e.Type != api.ErrorTypeAPI {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -120,7 +127,8 @@ func TestATwinInFlightIsTold(t *testing.T) {
 		made <- err
 	}()
 	<-begun
-	if e := failed(w.sc.Customers.New(keyed("k", "one")))(t); e.HTTPStatusCode != 409 || e.Code != api.ErrorCodeIdempotencyKeyInUse {
+	if e := failed(w.sc.Customers.New(keyed("k", "one")))(t); e.HTTPStatusCode != 409 ||
+		e.Code != api.ErrorCodeIdempotencyKeyInUse {
 		t.Errorf("%+v", e)
 	}
 	close(proceed)
@@ -185,10 +193,16 @@ func TestFaultsStrikeBeforeOrAfterActing(t *testing.T) {
 	} {
 		w := newWorld(t)
 		server := httptest.NewServer(w.s)
-		for name, sc := range map[string]*clientAPI{"in process": w.sc, "over a network": clientOf(&http.Transport{DisableKeepAlives: true}, server.URL)} {
+		for name, sc := range map[string]*clientAPI{
+			"in process":     w.sc,
+			"over a network": clientOf(&http.Transport{DisableKeepAlives: true}, server.URL),
+		} {
 			var struck atomic.Int64
 			before := w.customers()
-			w.s.Break(stripe.Fault{Kind: c.kind, Method: "POST", Path: "/v1/customers", Skip: 1, Delay: time.Millisecond, Struck: func() { struck.Add(1) }})
+			w.s.Break(stripe.Fault{
+				Kind: c.kind, Method: "POST", Path: "/v1/customers", Skip: 1,
+				Delay: time.Millisecond, Struck: func() { struck.Add(1) },
+			})
 			must(sc.Customers.New(keyed(name+"-skipped", "x")))(t)
 			_, err := sc.Customers.New(keyed(name, "x"))
 			var e *api.Error
@@ -201,7 +215,7 @@ func TestFaultsStrikeBeforeOrAfterActing(t *testing.T) {
 			if acted := w.customers()-before == 2; acted != c.acted || struck.Load() != 1 {
 				t.Errorf("%s %s: acted %t, struck %d", c.kind, name, acted, struck.Load())
 			}
-			got, err := sc.Customers.New(keyed(name, "x")) // once more with the same key
+			got, err := sc.Customers.New(keyed(name, "x")) // again with the same key
 			if c.status != 500 && err != nil || w.customers()-before != 2 && c.kind != stripe.Internal {
 				t.Errorf("%s %s: the next try: %v %v, %d made", c.kind, name, got, err, w.customers()-before)
 			}

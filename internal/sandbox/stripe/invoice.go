@@ -7,13 +7,14 @@ import (
 
 const kindInvoice kind = "invoice"
 
-// The times that invoices wait, in seconds.
+// Delays of invoices, in seconds.
 const draftAge = 3600 // between the draft of a renewal and its payment
 
-// retries is when a failed payment is tried again, in seconds after the last try. After them the subscription ends.
+// retries lists the delays of payment retries, in seconds after the last try. After the last retry the subscription
+// ends.
 var retries = []int64{3 * 86400, 5 * 86400, 7 * 86400} //nolint:gochecknoglobals // a table
 
-// invoice is one bill: draft, open, paid, void or uncollectible.
+// invoice is an invoice: draft, open, paid, void or uncollectible.
 type invoice struct {
 	head
 	Due         int64  `json:"amount_due"`
@@ -58,16 +59,19 @@ type invoice struct {
 	Fee      *int64 `json:"application_fee_amount"`
 	Own      struct {
 		Lines   []line `json:"lines"`
-		Balance bool   `json:"balance,omitempty"` // the customer's balance took part
+		Balance bool   `json:"balance,omitempty"` // the customer's balance was applied
 
-		Details map[string]string `json:"details,omitempty"` // the subscription's metadata as they were
+		Details map[string]string `json:"details,omitempty"` // copy of the subscription's metadata
 	} `json:"_"`
 }
 
 func (*invoice) kind() kind { return kindInvoice }
 
 func (i *invoice) marks() []string {
-	all := []string{mark("customer", i.Customer), mark("status", i.Status), mark("collection_method", i.Collection), mark("subscription", i.Sub)}
+	all := []string{
+		mark("customer", i.Customer), mark("status", i.Status), mark("collection_method", i.Collection),
+		mark("subscription", i.Sub),
+	}
 	if i.Sub == "" {
 		all = all[:3]
 	}
@@ -147,11 +151,12 @@ func (i *invoice) total() {
 	i.Remaining = i.Due - i.Paid
 }
 
-// draft makes an invoice of a subscription and claims the invoice items among its lines.
+// draft creates an invoice of a subscription and claims the invoice items among its lines.
 func (tx *tx) draft(s *subscription, reason string, lines []line, start, end int64) *invoice {
 	cus := get[customer](tx, "", s.Customer)
 	inv := &invoice{
-		head: head{ID: newID("in")}, Reason: reason, Collection: s.Collection, Currency: s.Currency, Customer: cus.ID, Email: cus.Email, Name: cus.Name,
+		head: head{ID: newID("in")}, Reason: reason, Collection: s.Collection, Currency: s.Currency, Customer: cus.ID,
+		Email: cus.Email, Name: cus.Name,
 		Card: s.Card, Start: start, End: end, Status: "draft", Sub: text(s.ID), Auto: true,
 	}
 	inv.Own.Lines, inv.Own.Details = lines, s.Metadata
@@ -179,7 +184,7 @@ func (tx *tx) draft(s *subscription, reason string, lines []line, start, end int
 	return inv
 }
 
-// bill makes an invoice, finalises it and collects it.
+// bill creates, finalises and collects an invoice.
 func (tx *tx) bill(s *subscription, reason string, lines []line, start, end int64) *invoice {
 	inv := tx.draft(s, reason, lines, start, end)
 	tx.finalise(inv)
@@ -189,8 +194,8 @@ func (tx *tx) bill(s *subscription, reason string, lines []line, start, end int6
 	return inv
 }
 
-// finalise fixes an invoice: it gets its number, the customer's balance takes part, and what is left is due. One
-// with nothing left is paid.
+// finalise makes an invoice final: it gets its number, the customer's balance is applied, and the rest is due. An
+// invoice with nothing due is paid.
 func (tx *tx) finalise(inv *invoice) {
 	cus := get[customer](tx, "", inv.Customer)
 	inv.total()
@@ -212,7 +217,8 @@ func (tx *tx) finalise(inv *invoice) {
 	cus.Next++
 	tx.put(cus)
 	inv.Before, inv.After, inv.Due, inv.Remaining = st.before, &st.after, st.due, st.due
-	inv.Status, inv.Transitions.Finalized, inv.Effective, inv.Told = "open", moment(tx.now), moment(tx.now), moment(tx.now)
+	inv.Status, inv.Transitions.Finalized, inv.Effective, inv.Told = "open", moment(tx.now), moment(tx.now),
+		moment(tx.now)
 	inv.Hosted = tx.page("invoices/" + inv.ID)
 	if inv.Collection == "send_invoice" {
 		if s := find[subscription](tx, string(inv.Sub)); s != nil {
@@ -232,7 +238,7 @@ func (tx *tx) finalise(inv *invoice) {
 	}
 }
 
-// settled marks an invoice as paid, and wakes what waited for its money.
+// settled marks an invoice as paid, and applies what was waiting for the payment.
 func (tx *tx) settled(inv *invoice) {
 	before := tx.show(inv, nil)
 	inv.Status, inv.IsPaid, inv.Auto, inv.NextTry, inv.Attempted = "paid", true, false, 0, true
@@ -246,7 +252,7 @@ func (tx *tx) settled(inv *invoice) {
 	}
 }
 
-// moneyCame is what a paid invoice does to its subscription.
+// moneyCame applies a paid invoice to its subscription.
 func (tx *tx) moneyCame(s *subscription, inv *invoice) {
 	before := tx.show(s, nil)
 	if p := s.Own.Pending; p != nil && p.Invoice == inv.ID {
@@ -261,7 +267,7 @@ func (tx *tx) moneyCame(s *subscription, inv *invoice) {
 	tx.changed(s, before)
 }
 
-// moneyMissing is what a failed payment does to a subscription.
+// moneyMissing applies a failed payment to a subscription.
 func (tx *tx) moneyMissing(s *subscription, inv *invoice) {
 	if s.Status != "active" && s.Status != "trialing" || s.Own.Pending != nil && s.Own.Pending.Invoice == inv.ID {
 		return
@@ -271,7 +277,7 @@ func (tx *tx) moneyMissing(s *subscription, inv *invoice) {
 	tx.changed(s, before)
 }
 
-// void takes an open invoice out of the world, and gives the balance that it had used back.
+// void voids an open invoice, and restores the balance that it had used.
 func (tx *tx) void(inv *invoice) {
 	before := tx.show(inv, nil)
 	tx.release(inv)
@@ -281,7 +287,7 @@ func (tx *tx) void(inv *invoice) {
 	tx.emit("invoice.voided", inv, nil)
 }
 
-// release gives up the intent and the balance of an invoice that will not be paid.
+// release cancels the intent and restores the balance of an invoice that will not be paid.
 func (tx *tx) release(inv *invoice) {
 	if inv.Intent != "" {
 		if pi := get[intent](tx, "", string(inv.Intent)); pi.Status != "succeeded" && pi.Status != "canceled" {

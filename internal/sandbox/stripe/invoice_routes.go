@@ -16,10 +16,11 @@ func invoiceLines(tx *tx, c *call) (any, *problem) {
 		return paged(c, "/v1/invoices/upcoming/lines", inv.(shown)["lines"].(shown)["data"].([]shown)), nil
 	}
 	inv := get[invoice](tx, "id", c.id1())
-	return paged(c, "/v1/invoices/"+inv.ID+"/lines", tx.lines(inv.ID, inv.Own.Lines, expanding(c.texts("expand"))["data"])), nil
+	return paged(c, "/v1/invoices/"+inv.ID+"/lines",
+		tx.lines(inv.ID, inv.Own.Lines, expanding(c.texts("expand"))["data"])), nil
 }
 
-// paged cuts a page out of lines that are all there.
+// paged returns the requested page of a complete list of lines.
 func paged(c *call, path string, lines []shown) shown {
 	limit := int64(10)
 	if n, ok := c.number("limit"); ok {
@@ -40,13 +41,15 @@ func paged(c *call, path string, lines []shown) shown {
 	return page(path, more, lines)
 }
 
-// createInvoice bills what waits for a customer, or begins with nothing.
+// createInvoice bills the pending items of a customer, or creates an empty invoice.
 func createInvoice(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.need("customer"))
 	s := &subscription{Customer: cus.ID, Collection: "charge_automatically", Currency: string(cus.Currency)}
 	inv := &invoice{
-		head: head{ID: newID("in"), Metadata: c.metadata(nil)}, Reason: "manual", Collection: "charge_automatically", Currency: string(cus.Currency), Customer: cus.ID,
-		Email: cus.Email, Name: cus.Name, Start: tx.now, End: tx.now, Status: "draft", About: text(c.text("description")), Auto: c.yes("auto_advance"),
+		head: head{ID: newID("in"), Metadata: c.metadata(nil)}, Reason: "manual", Collection: "charge_automatically",
+		Currency: string(cus.Currency), Customer: cus.ID,
+		Email: cus.Email, Name: cus.Name, Start: tx.now, End: tx.now, Status: "draft",
+		About: text(c.text("description")), Auto: c.yes("auto_advance"),
 	}
 	if v := c.text("currency"); v != "" {
 		inv.Currency = v
@@ -61,7 +64,8 @@ func createInvoice(tx *tx, c *call) (any, *problem) {
 	if n, ok := c.number("days_until_due"); ok {
 		inv.DueDate = moment(tx.now + n*86400)
 	}
-	if v := c.word("pending_invoice_items_behavior", "exclude", "include", "include_and_require"); v == "include" || v == "include_and_require" || inv.Sub != "" {
+	if v := c.word("pending_invoice_items_behavior", "exclude", "include", "include_and_require"); v == "include" ||
+		v == "include_and_require" || inv.Sub != "" {
 		for _, i := range tx.waiting(s) {
 			i.Invoice = text(inv.ID)
 			inv.Own.Lines = append(inv.Own.Lines, i.line())
@@ -83,7 +87,8 @@ func createInvoice(tx *tx, c *call) (any, *problem) {
 func finalizeInvoice(tx *tx, c *call) (any, *problem) {
 	inv := get[invoice](tx, "id", c.id1())
 	if inv.Status != "draft" {
-		refuse(invalid("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice."))
+		refuse(invalid("", "invoice_not_editable",
+			"This invoice is already finalized, you can't re-finalize a non-draft invoice."))
 	}
 	if c.has("auto_advance") {
 		inv.Auto = c.yes("auto_advance")
@@ -97,9 +102,10 @@ func voidInvoice(tx *tx, c *call) (any, *problem) {
 	if inv.Status != "open" && inv.Status != "uncollectible" {
 		refuse(invalid("", "", "You can only pass in open or uncollectible invoices. This invoice is %s.", inv.Status))
 	}
-	if s := find[subscription](tx, string(inv.Sub)); s != nil && s.Own.Pending != nil && s.Own.Pending.Invoice == inv.ID {
+	if s := find[subscription](tx, string(inv.Sub)); s != nil && s.Own.Pending != nil &&
+		s.Own.Pending.Invoice == inv.ID {
 		before := tx.show(s, nil)
-		tx.dropPending(s) // the change falls with its invoice
+		tx.dropPending(s) // the pending change ends with its invoice
 		tx.changed(s, before)
 		return inv, nil
 	}

@@ -11,23 +11,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// bill makes an open invoice of one amount, whose card declines.
+// bill creates an open invoice of one amount for a card that declines.
 func (w *world) bill(cus string, amount int64) *api.Invoice {
 	w.Helper()
-	must(w.sc.InvoiceItems.New(&api.InvoiceItemParams{Customer: api.String(cus), Amount: api.Int64(amount), Currency: api.String("usd")}))(w)
-	inv := must(w.sc.Invoices.New(&api.InvoiceParams{Customer: api.String(cus), PendingInvoiceItemsBehavior: api.String("include")}))(w)
+	must(w.sc.InvoiceItems.New(&api.InvoiceItemParams{
+		Customer: api.String(cus), Amount: api.Int64(amount),
+		Currency: api.String("usd"),
+	}))(w)
+	inv := must(w.sc.Invoices.New(&api.InvoiceParams{
+		Customer:                    api.String(cus),
+		PendingInvoiceItemsBehavior: api.String("include"),
+	}))(w)
 	return must(w.sc.Invoices.FinalizeInvoice(inv.ID, nil))(w)
 }
 
 func TestInvoicesGoFromStateToState(t *testing.T) {
 	t.Parallel()
 	moves := map[string]func(*world, string) error{
-		"finalize":      func(w *world, id string) error { _, err := w.sc.Invoices.FinalizeInvoice(id, nil); return err },
-		"pay":           func(w *world, id string) error { _, err := w.sc.Invoices.Pay(id, nil); return err },
-		"void":          func(w *world, id string) error { _, err := w.sc.Invoices.VoidInvoice(id, nil); return err },
-		"uncollectible": func(w *world, id string) error { _, err := w.sc.Invoices.MarkUncollectible(id, nil); return err },
+		"finalize": func(w *world, id string) error {
+			_, err := w.sc.Invoices.FinalizeInvoice(id, nil)
+			return err
+		},
+		"pay":  func(w *world, id string) error { _, err := w.sc.Invoices.Pay(id, nil); return err },
+		"void": func(w *world, id string) error { _, err := w.sc.Invoices.VoidInvoice(id, nil); return err },
+		"uncollectible": func(w *world, id string) error {
+			_, err := w.sc.Invoices.MarkUncollectible(id, nil)
+			return err
+		},
 	}
-	for from, to := range map[string]map[string]api.InvoiceStatus{ // what is not named is refused
+	for from, to := range map[string]map[string]api.InvoiceStatus{ // transitions that are not listed are refused
 		"draft":         {"finalize": "open", "pay": "paid"},
 		"open":          {"pay": "paid", "void": "void", "uncollectible": "uncollectible"},
 		"uncollectible": {"pay": "paid", "void": "void"},
@@ -37,9 +49,18 @@ func TestInvoicesGoFromStateToState(t *testing.T) {
 		for name, move := range moves {
 			w := newWorld(t)
 			cus := w.customer()
-			must(w.sc.InvoiceItems.New(&api.InvoiceItemParams{Customer: api.String(cus.ID), Amount: api.Int64(700), Currency: api.String("usd")}))(t)
-			id := must(w.sc.Invoices.New(&api.InvoiceParams{Customer: api.String(cus.ID), PendingInvoiceItemsBehavior: api.String("include")}))(t).ID
-			for _, step := range map[string][]string{"open": {"finalize"}, "paid": {"finalize", "pay"}, "void": {"finalize", "void"}, "uncollectible": {"finalize", "uncollectible"}}[from] {
+			must(w.sc.InvoiceItems.New(&api.InvoiceItemParams{
+				Customer: api.String(cus.ID), Amount: api.Int64(700),
+				Currency: api.String("usd"),
+			}))(t)
+			id := must(w.sc.Invoices.New(&api.InvoiceParams{
+				Customer:                    api.String(cus.ID),
+				PendingInvoiceItemsBehavior: api.String("include"),
+			}))(t).ID
+			for _, step := range map[string][]string{
+				"open": {"finalize"}, "paid": {"finalize", "pay"},
+				"void": {"finalize", "void"}, "uncollectible": {"finalize", "uncollectible"},
+			}[from] {
 				if err := moves[step](w, id); err != nil {
 					t.Fatal(err)
 				}
@@ -47,10 +68,12 @@ func TestInvoicesGoFromStateToState(t *testing.T) {
 			paid := w.paid(cus.ID)
 			err := move(w, id)
 			got := must(w.sc.Invoices.Get(id, nil))(t)
-			if want, allowed := to[name]; allowed && (err != nil || got.Status != want) || !allowed && (err == nil || string(got.Status) != from || w.paid(cus.ID) != paid) {
+			if want, allowed := to[name]; allowed && (err != nil || got.Status != want) ||
+				!allowed && (err == nil || string(got.Status) != from || w.paid(cus.ID) != paid) {
 				t.Errorf("%s of one that is %s: %s, %v", name, from, got.Status, err)
 			}
-			if name == "pay" && from == "paid" && (err == nil || !strings.Contains(err.Error(), "invoice_already_paid")) {
+			if name == "pay" && from == "paid" &&
+				(err == nil || !strings.Contains(err.Error(), "invoice_already_paid")) {
 				t.Errorf("paid twice: %v", err)
 			}
 		}
@@ -61,7 +84,10 @@ func TestCreditIsUsedAndGivenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cus := w.customer()
-	must(w.sc.CustomerBalanceTransactions.New(&api.CustomerBalanceTransactionParams{Customer: api.String(cus.ID), Amount: api.Int64(-500), Currency: api.String("usd")}))(t)
+	must(w.sc.CustomerBalanceTransactions.New(&api.CustomerBalanceTransactionParams{
+		Customer: api.String(cus.ID),
+		Amount:   api.Int64(-500), Currency: api.String("usd"),
+	}))(t)
 	balance := func() int64 { return must(w.sc.Customers.Get(cus.ID, nil))(t).Balance }
 	inv := w.bill(cus.ID, 700)
 	if inv.AmountDue != 200 || inv.StartingBalance != -500 || inv.EndingBalance != 0 || balance() != 0 {
@@ -71,10 +97,11 @@ func TestCreditIsUsedAndGivenBack(t *testing.T) {
 	if balance() != -500 {
 		t.Errorf("after voiding it is %d", balance())
 	}
-	if inv = w.bill(cus.ID, 300); inv.Status != "paid" || inv.AmountDue != 0 || balance() != -200 || w.paid(cus.ID) != 0 {
+	if inv = w.bill(cus.ID, 300); inv.Status != "paid" || inv.AmountDue != 0 || balance() != -200 ||
+		w.paid(cus.ID) != 0 {
 		t.Errorf("%+v", inv)
 	}
-	// What is left is too little for a card: it waits on the balance and comes with the next invoice.
+	// The rest is below the minimum charge: it is added to the balance and billed with the next invoice.
 	if inv = w.bill(cus.ID, 249); inv.Status != "paid" || inv.AmountDue != 0 || balance() != 49 || w.paid(cus.ID) != 0 {
 		t.Errorf("%+v, balance %d", inv, balance())
 	}
@@ -91,7 +118,10 @@ func TestInvoicesAreNumberedWithoutAGap(t *testing.T) {
 	for range 3 {
 		numbers = append(numbers, w.bill(cus.ID, 700).Number)
 	}
-	if want := []string{cus.InvoicePrefix + "-0001", cus.InvoicePrefix + "-0002", cus.InvoicePrefix + "-0003"}; !slices.Equal(numbers, want) {
+	if want := []string{
+		cus.InvoicePrefix + "-0001", cus.InvoicePrefix + "-0002",
+		cus.InvoicePrefix + "-0003",
+	}; !slices.Equal(numbers, want) {
 		t.Errorf("%v, want %v", numbers, want)
 	}
 }
@@ -103,7 +133,8 @@ func TestOnlyTheFirstTryAndTheSchedulesAreCounted(t *testing.T) {
 	w.card(cus.ID, stripe.Decline)
 	inv := w.bill(cus.ID, 700)
 	for range 3 {
-		if e := failed(w.sc.Invoices.Pay(inv.ID, nil))(t); e.Code != api.ErrorCodeCardDeclined || e.PaymentIntent == nil || e.HTTPStatusCode != 402 {
+		if e := failed(w.sc.Invoices.Pay(inv.ID, nil))(t); e.Code != api.ErrorCodeCardDeclined ||
+			e.PaymentIntent == nil || e.HTTPStatusCode != 402 {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -121,11 +152,13 @@ func TestASubscriptionOnAccountIsInvoicedAndNotCharged(t *testing.T) {
 	w := newWorld(t)
 	cus := w.customer()
 	p := &api.SubscriptionParams{
-		Customer: api.String(cus.ID), CollectionMethod: api.String("send_invoice"), DaysUntilDue: api.Int64(14), Items: []*api.SubscriptionItemsParams{{Price: api.String(w.price(2000, "month").ID)}},
+		Customer: api.String(cus.ID), CollectionMethod: api.String("send_invoice"), DaysUntilDue: api.Int64(14),
+		Items: []*api.SubscriptionItemsParams{{Price: api.String(w.price(2000, "month").ID)}},
 	}
 	p.AddExpand("latest_invoice")
 	s := must(w.sc.Subscriptions.New(p))(t)
-	if s.Status != "active" || s.LatestInvoice.Status != "open" || s.LatestInvoice.DueDate != epoch.AddDate(0, 0, 14).Unix() || w.paid(cus.ID) != 0 {
+	if s.Status != "active" || s.LatestInvoice.Status != "open" ||
+		s.LatestInvoice.DueDate != epoch.AddDate(0, 0, 14).Unix() || w.paid(cus.ID) != 0 {
 		t.Errorf("%+v", s)
 	}
 	if e := failed(w.sc.Subscriptions.Update(s.ID, swap(s, w.price(5000, "month"))))(t); e.Param != "payment_behavior" {
@@ -175,7 +208,8 @@ func TestAnEndNowForgetsProrationsAndAnEndLaterBillsThem(t *testing.T) {
 		cus, seat := w.customer(), w.price(1000, "month")
 		s := w.subscribe(cus.ID, w.price(3000, "month"))
 		w.advance(15 * 24 * time.Hour)
-		must(w.sc.Subscriptions.Update(s.ID, &api.SubscriptionParams{Items: []*api.SubscriptionItemsParams{{Price: api.String(seat.ID)}}}))(t)
+		must(w.sc.Subscriptions.Update(s.ID,
+			&api.SubscriptionParams{Items: []*api.SubscriptionItemsParams{{Price: api.String(seat.ID)}}}))(t)
 		want := int64(3500)
 		if now {
 			must(w.sc.Subscriptions.Cancel(s.ID, nil))(t)
@@ -195,7 +229,7 @@ func TestADeletedCustomerLeavesAStubAndNothingOnTheClock(t *testing.T) {
 	w := newWorld(t)
 	cus := w.customer()
 	s := w.subscribe(cus.ID, w.price(2000, "month"))
-	w.advance(30*24*time.Hour + time.Minute) // the renewal's draft is there
+	w.advance(30*24*time.Hour + time.Minute) // the renewal's draft exists
 	must(w.sc.Customers.Del(cus.ID, nil))(t)
 	if got := must(w.sc.Customers.Get(cus.ID, nil))(t); !got.Deleted {
 		t.Errorf("%+v", got)

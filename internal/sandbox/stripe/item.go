@@ -4,7 +4,7 @@ import "slices"
 
 const kindItem kind = "invoiceitem"
 
-// invoiceItem is a line that waits for the next invoice, or that is on one.
+// invoiceItem is a line that is pending for the next invoice, or already on one.
 type invoiceItem struct {
 	head
 	Amount    int64  `json:"amount"`
@@ -27,12 +27,15 @@ type invoiceItem struct {
 func (*invoiceItem) kind() kind { return kindItem }
 
 func (i *invoiceItem) marks() []string {
-	all := []string{mark("customer", i.Customer), mark("subscription", i.Sub), mark("invoice", i.Invoice), mark("pending", i.Invoice == "")}
+	all := []string{
+		mark("customer", i.Customer), mark("subscription", i.Sub), mark("invoice", i.Invoice),
+		mark("pending", i.Invoice == ""),
+	}
 	return all
 }
 
 func (i *invoiceItem) wire(tx *tx, w shown, expand expansion) {
-	delete(w, "created") // it is its date
+	delete(w, "created") // the API calls it date
 	w["price"], w["plan"] = nil, nil
 	if i.Own.Price != "" {
 		p := get[price](tx, "", i.Own.Price)
@@ -46,17 +49,21 @@ func (i *invoiceItem) wire(tx *tx, w shown, expand expansion) {
 
 func (i *invoiceItem) line() line {
 	return line{
-		ID: newID("il"), Amount: i.Amount, Currency: i.Currency, About: string(i.About), Period: i.Period, Price: text(i.Own.Price), Metadata: i.Metadata,
-		Proration: i.Proration, Quantity: i.Quantity, Sub: i.Sub, SubItem: i.SubItem, Item: text(i.ID), Type: "invoiceitem",
+		ID: newID("il"), Amount: i.Amount, Currency: i.Currency, About: string(i.About), Period: i.Period,
+		Price: text(i.Own.Price), Metadata: i.Metadata,
+		Proration: i.Proration, Quantity: i.Quantity, Sub: i.Sub, SubItem: i.SubItem, Item: text(i.ID),
+		Type: "invoiceitem",
 	}
 }
 
-// record makes the invoice items of lines. They wait for the next invoice that takes them.
+// record creates the invoice items of lines. They are pending until an invoice claims them.
 func (tx *tx) record(s *subscription, lines []line) {
 	for _, l := range lines {
 		i := &invoiceItem{
-			head: head{ID: string(l.Item)}, Amount: l.Amount, Currency: l.Currency, Customer: s.Customer, Date: tx.now, About: text(l.About),
-			Period: l.Period, Proration: l.Proration, Quantity: l.Quantity, Sub: l.Sub, SubItem: l.SubItem, Unit: l.Amount,
+			head: head{ID: string(l.Item)}, Amount: l.Amount, Currency: l.Currency, Customer: s.Customer,
+			Date: tx.now, About: text(l.About),
+			Period: l.Period, Proration: l.Proration, Quantity: l.Quantity, Sub: l.Sub, SubItem: l.SubItem,
+			Unit: l.Amount,
 		}
 		if l.Quantity > 0 {
 			i.Unit = l.Amount / l.Quantity
@@ -67,8 +74,8 @@ func (tx *tx) record(s *subscription, lines []line) {
 	}
 }
 
-// waiting are the items that the next invoice of a subscription takes, the oldest first: its own, and those of the
-// customer that are of none.
+// waiting returns the pending items for the next invoice of a subscription, the oldest first: its own, and those of the
+// customer without a subscription.
 func (tx *tx) waiting(s *subscription) []*invoiceItem {
 	found := all[invoiceItem](tx, Query{All: []string{mark("customer", s.Customer), mark("pending", true)}})
 	found = slices.DeleteFunc(found, func(i *invoiceItem) bool { return i.Sub != "" && i.Sub != text(s.ID) })
@@ -76,7 +83,7 @@ func (tx *tx) waiting(s *subscription) []*invoiceItem {
 	return found
 }
 
-// sweep are the lines of what waits. The invoice that gets them claims them.
+// sweep returns the lines of the pending items. The invoice with these lines claims them.
 func (tx *tx) sweep(s *subscription) []line {
 	var lines []line
 	for _, i := range tx.waiting(s) {
@@ -87,7 +94,10 @@ func (tx *tx) sweep(s *subscription) []line {
 
 func createItem(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.need("customer"))
-	i := &invoiceItem{head: head{ID: newID("ii"), Metadata: c.metadata(nil)}, Customer: cus.ID, Date: tx.now, About: text(c.text("description")), Quantity: 1}
+	i := &invoiceItem{
+		head: head{ID: newID("ii"), Metadata: c.metadata(nil)}, Customer: cus.ID, Date: tx.now,
+		About: text(c.text("description")), Quantity: 1,
+	}
 	if id := c.text("subscription"); id != "" {
 		i.Sub = text(get[subscription](tx, "subscription", id).ID)
 	}

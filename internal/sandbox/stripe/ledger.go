@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// Movement is money that moved. Amounts are in minor units and, for the platform or the account that it belongs
-// to, positive when they come in.
+// Movement is a movement of money. Amounts are in minor units, and positive if the owner of the ledger, the platform or
+// an account, receives them.
 type Movement struct {
-	At       int64  `json:"at"`   // Unix seconds by the sandbox's clock
-	Kind     string `json:"kind"` // charge, refund, out_of_band, stripe_fee, application_fee, fee_refund, transfer, transfer_reversal
+	At int64 `json:"at"` // Unix seconds by the sandbox's clock
+	// charge, refund, out_of_band, stripe_fee, application_fee, fee_refund, transfer, transfer_reversal
+	Kind     string `json:"kind"`
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
 	Customer string `json:"customer,omitempty"`
@@ -31,7 +32,7 @@ func (e *entry) marks() []string {
 
 func (tx *tx) book(m Movement) { tx.put(&entry{head: head{ID: newID("mv")}, Movement: m}) }
 
-// across books what moves between the platform and an account, in both ledgers.
+// across books a movement between the platform and an account, in both ledgers.
 func (tx *tx) across(m Movement) {
 	tx.book(m)
 	account := m.Account
@@ -39,8 +40,8 @@ func (tx *tx) across(m Movement) {
 	tx.in(account, func() { tx.book(m) })
 }
 
-// Ledger is every movement of money of an account, "" for the platform's own, the oldest first. With a customer,
-// only those of it.
+// Ledger returns the movements of an account, or of the platform for "", the oldest first. If customer is not "", only
+// the movements of that customer are returned.
 func (s *Sandbox) Ledger(ctx context.Context, account, customer string) (movements []Movement, err error) {
 	_, err = s.look(ctx, account, func(tx *tx) *problem {
 		q := Query{}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// id1 is the id in the path.
+// id1 returns the id in the path.
 func (c *call) id1() string { return c.r.PathValue("id") }
 
-// retrieve answers one object of a kind.
+// retrieve returns one object of a kind.
 func retrieve[T any, P interface {
 	*T
 	object
@@ -16,8 +16,8 @@ func retrieve[T any, P interface {
 	return get[T, P](tx, "id", c.id1()), nil
 }
 
-// list answers objects of a kind, newest first, a page at a time. filters are parameters that name marks; one
-// given as an array takes any of its values.
+// list returns a page of the objects of a kind, newest first. filters are the parameters that select by a mark; an
+// array matches any of its values.
 func list[T any, P interface {
 	*T
 	object
@@ -38,7 +38,7 @@ func list[T any, P interface {
 	}
 }
 
-// listed is a page of what q finds, with the paging parameters of c.
+// listed returns a page of the results of q, with the paging parameters of c.
 func listed[T any, P interface {
 	*T
 	object
@@ -77,7 +77,7 @@ func listed[T any, P interface {
 	return page(path, more, data)
 }
 
-// created reads created=N and created[gt|gte|lt|lte]=N.
+// created parses created=N and created[gt|gte|lt|lte]=N.
 func (c *call) created(q *Query) {
 	if n, ok := c.number("created"); ok {
 		q.Since, q.Until = n, n
@@ -93,7 +93,7 @@ func (c *call) created(q *Query) {
 	}
 }
 
-// search reads a query of clauses name:'value' and metadata['name']:'value', joined by AND. Pages are numbered.
+// search parses a query of clauses name:'value' and metadata['name']:'value', joined by AND. Pages are numbered.
 func (tx *tx) search(c *call, k kind, run func(Query) []shown) (any, *problem) {
 	limit := int64(10)
 	if n, ok := c.number("limit"); ok {
@@ -130,7 +130,8 @@ func searchMark(clause string) string {
 		name = "metadata." + strings.Trim(strings.TrimSuffix(key, "]"), `'"`)
 	}
 	if !ok || strings.ContainsAny(name, " <>~-") && !strings.HasPrefix(name, "metadata.") {
-		refuse(invalid("query", "", "The sandbox searches for name:'value' and metadata['name']:'value', joined by AND; not for: %s", clause))
+		refuse(invalid("query", "",
+			"The sandbox searches for name:'value' and metadata['name']:'value', joined by AND; not for: %s", clause))
 	}
 	return mark(name, value)
 }

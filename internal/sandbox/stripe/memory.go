@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Memory is a Store in this process alone.
+// Memory is a Store in the process's memory.
 type Memory struct {
 	mu     sync.Mutex
 	rows   map[place]*Row
-	kinds  map[place][]*Row          // by kind, in order of Seq; id is ""
-	marks  map[place]map[string]*Row // by kind and mark, which stands in id
+	kinds  map[place][]*Row          // by kind, ordered by Seq; id is ""
+	marks  map[place]map[string]*Row // by kind, and by mark in place of the id
 	timers map[string]*timers
 	seq    int64
 	undo   []func()
@@ -21,12 +21,15 @@ type Memory struct {
 
 type place struct{ account, kind, id string }
 
-// NewMemory makes an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{rows: map[place]*Row{}, kinds: map[place][]*Row{}, marks: map[place]map[string]*Row{}, timers: map[string]*timers{}}
+	return &Memory{
+		rows: map[place]*Row{}, kinds: map[place][]*Row{}, marks: map[place]map[string]*Row{},
+		timers: map[string]*timers{},
+	}
 }
 
-// Update is Store's.
+// Update implements Store.
 func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +43,7 @@ func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 	return err
 }
 
-// View is Store's.
+// View implements Store.
 func (m *Memory) View(_ context.Context, fn func(Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +89,7 @@ func (m *memoryTx) Delete(_ context.Context, account, kind, id string) error {
 	return nil
 }
 
-// set replaces one row by another in the map and in what finds it.
+// set replaces a row in the map and in the indexes.
 func (m *memoryTx) set(at place, before, now *Row) {
 	all := place{at.account, at.kind, ""}
 	find := func(seq int64) (int, bool) {
@@ -142,7 +145,9 @@ func (m *memoryTx) Find(_ context.Context, q Query) ([]*Row, error) {
 		case q.Before > 0 && r.Seq >= q.Before, q.After > 0 && r.Seq <= q.After,
 			q.Since > 0 && r.Created < q.Since, q.Until > 0 && r.Created > q.Until,
 			slices.ContainsFunc(q.All, func(mark string) bool { return !slices.Contains(r.Marks, mark) }),
-			len(q.Any) > 0 && !slices.ContainsFunc(q.Any, func(mark string) bool { return slices.Contains(r.Marks, mark) }):
+			len(q.Any) > 0 && !slices.ContainsFunc(q.Any, func(mark string) bool {
+				return slices.Contains(r.Marks, mark)
+			}):
 			continue
 		}
 		if found = append(found, copied(r)); len(found) == q.Limit {
@@ -152,7 +157,7 @@ func (m *memoryTx) Find(_ context.Context, q Query) ([]*Row, error) {
 	return found, nil
 }
 
-// narrowed is the smallest set of rows that an index offers for a query.
+// narrowed returns the smallest set of rows that an index yields for a query.
 func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
 	if len(q.All) > 0 {
 		best := m.marks[place{at.account, at.kind, q.All[0]}]
@@ -168,7 +173,9 @@ func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
 		return few
 	}
 	if q.Before > 0 || q.After > 0 {
-		i, _ := slices.BinarySearchFunc(rows, cmp.Or(q.Before, q.After), func(r *Row, s int64) int { return cmp.Compare(r.Seq, s) })
+		i, _ := slices.BinarySearchFunc(rows, cmp.Or(q.Before, q.After), func(r *Row, s int64) int {
+			return cmp.Compare(r.Seq, s)
+		})
 		if q.Before > 0 {
 			return rows[:i]
 		}
@@ -187,8 +194,10 @@ func (m *memoryTx) Due(_ context.Context, name string, by int64, limit int) ([]*
 	for h.Len() > 0 && (*h)[0].due <= by && len(found) < limit {
 		t := heap.Pop(h).(timer)
 		r := m.rows[t.at]
-		if r == nil || r.Timer != name || r.Due != t.due || slices.ContainsFunc(back, func(b timer) bool { return b.at == t.at }) {
-			continue // it was set anew or is gone
+		if r == nil || r.Timer != name || r.Due != t.due || slices.ContainsFunc(back, func(b timer) bool {
+			return b.at == t.at
+		}) {
+			continue // outdated: its timer changed or it was deleted
 		}
 		found, back = append(found, copied(r)), append(back, t)
 	}
@@ -198,7 +207,7 @@ func (m *memoryTx) Due(_ context.Context, name string, by int64, limit int) ([]*
 	return found, nil
 }
 
-// timers is a heap of what is due when. Entries of the past state stay and are skipped.
+// timers is a heap of due times. Outdated entries stay and are skipped.
 type timers []timer
 
 type timer struct {
@@ -212,10 +221,10 @@ func (t timers) Less(i, j int) bool {
 }
 func (t timers) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
 
-// Push is heap's.
+// Push implements heap.Interface.
 func (t *timers) Push(x any) { *t = append(*t, x.(timer)) }
 
-// Pop is heap's.
+// Pop implements heap.Interface.
 func (t *timers) Pop() any {
 	last := (*t)[len(*t)-1]
 	*t = (*t)[:len(*t)-1]

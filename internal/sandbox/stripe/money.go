@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Money is counted in minor units of its currency, in int64; nothing here is a floating point number.
+// Amounts are in minor units of their currency, as int64; there are no floating point numbers.
 
-// part is amount * over / of, rounded half away from zero: what a line of that amount comes to for a share of its
-// period, in seconds. The product is taken in 128 bits. It is the one place where proration rounds: previews and
-// charges both come from here, so they agree to the minor unit, and a credit is exactly the debit it takes back.
-// of must be positive, and over between 0 and of.
+// part returns amount * over / of, rounded half away from zero: the share of an amount for a part of its period, in
+// seconds. The product has 128 bits. It is the only place where proration rounds: previews and charges both use it, so
+// they agree to the minor unit, and a credit equals the debit that it reverses. of must be positive, and over between 0
+// and of.
 func part(amount, over, of int64) int64 {
 	if over <= 0 || of <= 0 {
 		return 0
@@ -30,7 +30,7 @@ func part(amount, over, of int64) int64 {
 	return int64(quotient)
 }
 
-// smallest is the least amount that a card is charged, by currency; less goes to the customer's balance.
+// smallest returns the minimum charge of a currency; a smaller amount is added to the customer's balance.
 func smallest(currency string) int64 {
 	switch currency {
 	case "gbp":
@@ -42,16 +42,16 @@ func smallest(currency string) int64 {
 	}
 }
 
-// settlement is what an invoice of some total takes from or leaves on the customer's balance. A negative balance
-// is credit.
+// settlement is how an invoice total is split between a payment and the customer's balance. A negative balance is
+// credit.
 type settlement struct {
 	due            int64 // to be paid
 	before, after  int64 // the customer's balance
-	belowSmallest  bool  // the rest was too little to charge, and became a debt on the balance
+	belowSmallest  bool  // due was below the minimum charge and was added to the balance
 	appliedBalance int64 // after - before
 }
 
-// settle is used by the preview and by the finalisation of an invoice alike.
+// settle computes the settlement; the preview and the finalisation of an invoice share it.
 func settle(total, balance int64, currency string) settlement {
 	s := settlement{before: balance}
 	switch sum := total + balance; {
@@ -66,14 +66,14 @@ func settle(total, balance int64, currency string) settlement {
 	return s
 }
 
-// cycle is how often a price recurs.
+// cycle is the billing interval of a price.
 type cycle struct {
 	Interval string `json:"interval"`
 	Count    int64  `json:"interval_count"`
 }
 
-// boundary is the n-th border of the cycles that are anchored at a moment. Months end where they end: an anchor
-// on the 31st falls on the 30th in April and on the 31st again in May.
+// boundary returns the n-th boundary of the cycles with the given anchor. It is clipped to the end of the month: an
+// anchor on the 31st yields the 30th in April and the 31st again in May.
 func (c cycle) boundary(anchor, n int64) int64 {
 	switch c.Interval {
 	case "day":
@@ -91,15 +91,15 @@ func (c cycle) boundary(anchor, n int64) int64 {
 	return first.AddDate(0, 0, min(a.Day(), last)-1).Unix()
 }
 
-// longest is at least as long as any one cycle, in seconds.
+// longest returns an upper bound of the length of one cycle, in seconds.
 func (c cycle) longest() int64 {
 	days := map[string]int64{"day": 1, "week": 7, "month": 31, "year": 366}[c.Interval]
 	return days * c.Count * 86400
 }
 
-// end is the first border after a moment.
+// end returns the first boundary after the given time.
 func (c cycle) end(anchor, after int64) int64 {
-	n := (after - anchor) / c.longest() // never beyond the one that is sought
+	n := (after - anchor) / c.longest() // never beyond the result
 	if after < anchor {
 		n--
 		for n--; c.boundary(anchor, n) > after; n-- {

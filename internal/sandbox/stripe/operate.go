@@ -2,18 +2,19 @@ package stripe
 
 import "context"
 
-// What follows is what a customer, a bank or an operator does outside of the API: the page's buttons, and tests.
+// The following methods are the actions of a customer, a bank or an operator outside of the API, for the page's buttons
+// and for tests.
 
-// On is one account's part of the sandbox, "" for the platform's own.
+// On returns the part of the sandbox of one account; "" is the platform.
 func (s *Sandbox) On(account string) Part { return Part{s, account} }
 
-// Part is where a customer lives.
+// Part is the part of the sandbox that belongs to one account.
 type Part struct {
 	s       *Sandbox
 	account string
 }
 
-// operate is do with a refusal as an error.
+// operate is like do, but returns a refusal as an error.
 func (s *Sandbox) operate(ctx context.Context, account string, fn func(*tx)) error {
 	refused, err := s.do(ctx, account, origin{}, func(tx *tx) *problem {
 		fn(tx)
@@ -25,27 +26,27 @@ func (s *Sandbox) operate(ctx context.Context, account string, fn func(*tx)) err
 	return err
 }
 
-// last4 is how the card of a conduct ends, "" for none such.
+// last4 returns the last four digits of the card with a conduct, or "" if there is no such conduct.
 func last4(c Conduct) string {
 	return map[Conduct]string{Works: "4242", Decline: "0002", ThreeDS: "3184"}[c]
 }
 
-// SetCard is On("")'s.
+// SetCard calls SetCard of On("").
 func (s *Sandbox) SetCard(ctx context.Context, cus string, to Conduct) error {
 	return s.On("").SetCard(ctx, cus, to)
 }
 
-// Confirm is On("")'s.
+// Confirm calls Confirm of On("").
 func (s *Sandbox) Confirm(ctx context.Context, intentID string, yes bool) error {
 	return s.On("").Confirm(ctx, intentID, yes)
 }
 
-// Pay is On("")'s.
+// Pay calls Pay of On("").
 func (s *Sandbox) Pay(ctx context.Context, invoiceID string) error {
 	return s.On("").Pay(ctx, invoiceID)
 }
 
-// SetCard has a customer's usual card do something else from now on.
+// SetCard sets the conduct of a customer's default card.
 func (p Part) SetCard(ctx context.Context, cus string, to Conduct) error {
 	return p.s.operate(ctx, p.account, func(tx *tx) {
 		if last4(to) == "" {
@@ -64,7 +65,7 @@ func (p Part) SetCard(ctx context.Context, cus string, to Conduct) error {
 	})
 }
 
-// OpenInvoices are the ids of what an account's customers have to pay, "" for the platform's own, newest first.
+// OpenInvoices returns the ids of the open invoices of an account's customers, "" for the platform's, newest first.
 func (s *Sandbox) OpenInvoices(ctx context.Context, account string) (ids []string, err error) {
 	_, err = s.look(ctx, account, func(tx *tx) *problem {
 		ids = nil
@@ -76,12 +77,13 @@ func (s *Sandbox) OpenInvoices(ctx context.Context, account string) (ids []strin
 	return ids, err
 }
 
-// Confirm answers the bank's question about a payment that requires action.
+// Confirm accepts or declines the bank's authentication request for a payment that requires action.
 func (p Part) Confirm(ctx context.Context, intentID string, yes bool) error {
 	return p.s.operate(ctx, p.account, func(tx *tx) { tx.authenticate(get[intent](tx, "intent", intentID), yes) })
 }
 
-// Pay is the customer paying an open invoice on its page. A card that declines is no error; the invoice stays open.
+// Pay pays an open invoice, as the customer would on its page. If the card declines, Pay returns no error and the
+// invoice stays open.
 func (p Part) Pay(ctx context.Context, invoiceID string) error {
 	return p.s.operate(ctx, p.account, func(tx *tx) {
 		inv := get[invoice](tx, "invoice", invoiceID)

@@ -22,7 +22,7 @@ const listedOnPage = 50
 //go:embed page.html
 var pageSource string
 
-// view is what one page shows. Its JSON form is for scripts.
+// view is the content of a page. Its JSON form is for scripts.
 type view struct {
 	Sandbox   bool          `json:"sandbox"`
 	Account   string        `json:"account"`
@@ -40,15 +40,19 @@ type view struct {
 	Link      *accountLink  `json:"-"`
 }
 
-// Onboards are the ends that onboarding can take, by state.
+// Onboards returns the possible results of onboarding, by state.
 func (view) Onboards() map[string]string {
-	return map[string]string{Enabled: "All is in order", Review: "It is to be reviewed", Restricted: "Something is missing", Warned: "Something is missing, and has time", Onboarding: "Leave it unfinished"}
+	return map[string]string{
+		Enabled: "All is in order", Review: "It is to be reviewed",
+		Restricted: "Something is missing", Warned: "Something is missing, and has time",
+		Onboarding: "Leave it unfinished",
+	}
 }
 
-// Conducts are those that a card can be switched to.
+// Conducts returns the conducts that can be set for a card.
 func (view) Conducts() []Conduct { return []Conduct{Works, Decline, ThreeDS} }
 
-// States are those that an account can be moved to.
+// States returns the states that can be set for an account.
 func (view) States() []string { return []string{Onboarding, Review, Restricted, Enabled, Warned} }
 
 type customerRow struct {
@@ -99,7 +103,7 @@ type paymentRow struct {
 	Currency string `json:"currency"`
 }
 
-// page is where something can be seen, for links in answers.
+// page returns the URL of a page, for links in responses.
 func (tx *tx) page(path string) text {
 	to := tx.s.o.PageURL + path
 	if tx.account != "" {
@@ -108,10 +112,11 @@ func (tx *tx) page(path string) text {
 	return text(to)
 }
 
-// Handler answers the sandbox's page and its buttons, below Path. Whoever sees it can do whatever customers and
-// banks can, so it belongs on the operators' listener alone.
+// Handler returns the handler of the sandbox's pages and their buttons, below Path. A visitor can act as any customer
+// and bank, so it must be mounted on the operators' listener only.
 func (s *Sandbox) Handler() http.Handler {
-	page := template.Must(template.New("stripe").Funcs(template.FuncMap{"money": money, "at": clockText}).Parse(pageSource))
+	page := template.Must(template.New("stripe").Funcs(template.FuncMap{"money": money, "at": clockText}).
+		Parse(pageSource))
 	mux := http.NewServeMux()
 	show := func(fill func(*tx, *view, string)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { s.showPage(w, r, page, fill) }
@@ -125,8 +130,13 @@ func (s *Sandbox) Handler() http.Handler {
 	return mux
 }
 
-func (s *Sandbox) showPage(w http.ResponseWriter, r *http.Request, page *template.Template, fill func(*tx, *view, string)) {
-	v := view{Sandbox: true, Account: r.URL.Query().Get("account"), Here: r.URL.RequestURI(), Note: r.URL.Query().Get("note")}
+func (s *Sandbox) showPage(w http.ResponseWriter, r *http.Request, page *template.Template,
+	fill func(*tx, *view, string),
+) {
+	v := view{
+		Sandbox: true, Account: r.URL.Query().Get("account"), Here: r.URL.RequestURI(),
+		Note: r.URL.Query().Get("note"),
+	}
 	refused, err := s.look(r.Context(), v.Account, func(tx *tx) *problem {
 		v.Customers, v.Invoices, v.Ledger, v.Accounts = []customerRow{}, []invoiceRow{}, []Movement{}, []accountRow{}
 		v.Clock, v.Mangle = clockText(tx.now), tx.settings().Mangle
@@ -136,8 +146,8 @@ func (s *Sandbox) showPage(w http.ResponseWriter, r *http.Request, page *templat
 	})
 	switch {
 	case err != nil:
-		s.o.Log.ErrorContext(r.Context(), "sandbox stripe page not read", "error", err)
-		http.Error(w, "the database is away", http.StatusServiceUnavailable)
+		s.o.Log.ErrorContext(r.Context(), "read sandbox stripe page failed", "error", err)
+		http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
 		return
 	case refused != nil:
 		http.Error(w, refused.Message, refused.Status)
@@ -151,12 +161,13 @@ func (s *Sandbox) showPage(w http.ResponseWriter, r *http.Request, page *templat
 		err = json.NewEncoder(&body).Encode(v)
 	} else {
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
 		err = page.Execute(&body, v)
 	}
 	if err != nil {
-		s.o.Log.ErrorContext(r.Context(), "sandbox stripe page not shown", "error", err)
-		http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
+		s.o.Log.ErrorContext(r.Context(), "render sandbox stripe page failed", "error", err)
+		http.Error(w, "the page could not be rendered", http.StatusInternalServerError)
 		return
 	}
 	_, _ = w.Write(body.Bytes())
@@ -201,11 +212,14 @@ func onePayment(tx *tx, v *view, id string) {
 	v.Payment = &paymentRow{ID: pi.ID, Status: pi.Status, Amount: pi.Amount, Currency: pi.Currency}
 }
 
-// oneLink is onboarding, which a link opens once and for five minutes.
+// oneLink shows the onboarding page, which a link opens once and within five minutes.
 func oneLink(tx *tx, v *view, id string) {
 	link := find[accountLink](tx, id)
 	if link == nil || link.Expires <= tx.now {
-		refuse(&problem{Status: http.StatusGone, Message: "This onboarding link was used or has expired: ask for a new one."})
+		refuse(&problem{
+			Status:  http.StatusGone,
+			Message: "This onboarding link was used or has expired: ask for a new one.",
+		})
 	}
 	v.Link = link
 }
@@ -216,7 +230,10 @@ func (tx *tx) customerRow(c *customer) customerRow {
 		row.Card, row.Last4 = m.Own.Conduct, m.Own.Last4
 	}
 	for _, s := range all[subscription](tx, Query{All: []string{mark("customer", c.ID)}}) {
-		one := subRow{ID: s.ID, Status: s.Status, Until: clockText(s.End), Ends: s.AtEnd, Change: s.Own.Pending != nil, Plan: s.Schedule != ""}
+		one := subRow{
+			ID: s.ID, Status: s.Status, Until: clockText(s.End), Ends: s.AtEnd,
+			Change: s.Own.Pending != nil, Plan: s.Schedule != "",
+		}
 		for i, p := range tx.prices(s.Own.Items) {
 			one.Items = append(one.Items, tx.named(p, s.Own.Items[i].Quantity)+" / "+p.Recurring.Interval)
 		}
@@ -227,8 +244,9 @@ func (tx *tx) customerRow(c *customer) customerRow {
 
 func (tx *tx) invoiceRow(inv *invoice) invoiceRow {
 	row := invoiceRow{
-		ID: inv.ID, Number: string(inv.Number), Customer: inv.Customer, Status: inv.Status, Reason: inv.Reason, Currency: inv.Currency,
-		Total: inv.Total, Due: inv.Due, Payment: string(inv.Intent), Made: clockText(inv.Created),
+		ID: inv.ID, Number: string(inv.Number), Customer: inv.Customer, Status: inv.Status, Reason: inv.Reason,
+		Currency: inv.Currency,
+		Total:    inv.Total, Due: inv.Due, Payment: string(inv.Intent), Made: clockText(inv.Created),
 	}
 	if pi := find[intent](tx, row.Payment); pi != nil {
 		row.Asks = pi.Status == "requires_action"
@@ -236,7 +254,7 @@ func (tx *tx) invoiceRow(inv *invoice) invoiceRow {
 	return row
 }
 
-// press does what a button says and goes back to the page that it was on.
+// press executes a button and redirects back to its page.
 func (s *Sandbox) press(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	if err := r.ParseForm(); err != nil {
@@ -256,7 +274,7 @@ func (s *Sandbox) press(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusSeeOther) //nolint:gosec // a path below ours, as checked above
 }
 
-// act answers what to tell, "" when there is nothing.
+// act executes a button and returns the message to show, or "" for none.
 func (s *Sandbox) act(r *http.Request) string {
 	ctx, id, account := r.Context(), r.PostForm.Get("id"), r.PostForm.Get("account")
 	on := s.On(account)
@@ -276,7 +294,8 @@ func (s *Sandbox) act(r *http.Request) string {
 		err = s.Advance(ctx, by)
 	case "mangle":
 		err = s.SetMangle(ctx, Mangle{
-			Drop: percent(r.PostForm.Get("drop")), Duplicate: percent(r.PostForm.Get("duplicate")), Reorder: r.PostForm.Get("reorder") != "", Delay: int64(percent(r.PostForm.Get("delay"))),
+			Drop: percent(r.PostForm.Get("drop")), Duplicate: percent(r.PostForm.Get("duplicate")),
+			Reorder: r.PostForm.Get("reorder") != "", Delay: int64(percent(r.PostForm.Get("delay"))),
 		})
 	case "account":
 		err = s.SetAccount(ctx, id, r.PostForm.Get("to"))
@@ -293,7 +312,7 @@ func (s *Sandbox) act(r *http.Request) string {
 	return ""
 }
 
-// onboard uses up a link. The note tells where its account wanted to go on.
+// onboard consumes a link. The returned message states the URL to which the account wanted to return.
 func (s *Sandbox) onboard(r *http.Request, id string) string {
 	var account, back string
 	err := s.operate(r.Context(), "", func(tx *tx) {
@@ -321,7 +340,7 @@ func percent(v string) int {
 	return min(max(n, 0), 100)
 }
 
-// hours reads a duration such as 36h, or a number of days such as 30d.
+// hours parses a duration such as 36h, or a number of days such as 30d.
 func hours(v string) (time.Duration, error) {
 	days, isDays := strings.CutSuffix(strings.TrimSpace(v), "d")
 	if n, err := strconv.ParseInt(days, 10, 32); isDays && err == nil {
@@ -329,12 +348,12 @@ func hours(v string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 || d > 10*366*24*time.Hour {
-		return 0, fmt.Errorf("the clock goes on by something like 36h or 30d, not by %q", v)
+		return 0, fmt.Errorf("want a duration such as 36h or 30d, got %q", v)
 	}
 	return d, nil
 }
 
-// money is an amount for people.
+// money formats an amount for display.
 func money(amount int64, currency string) string {
 	sign := ""
 	if amount < 0 {
@@ -346,5 +365,5 @@ func money(amount int64, currency string) string {
 	return fmt.Sprintf("%s%d.%02d %s", sign, amount/100, amount%100, strings.ToUpper(currency))
 }
 
-// clockText is a moment for people.
+// clockText formats a time for display.
 func clockText(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05Z") }

@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// see answers a page.
+// see returns a page.
 func (w *world) see(path string, want int) string {
 	w.Helper()
 	rec := httptest.NewRecorder()
@@ -25,14 +25,15 @@ func (w *world) see(path string, want int) string {
 	return rec.Body.String()
 }
 
-// press presses a button and answers where it leads.
+// press presses a button and returns the address of the redirect.
 func (w *world) press(pairs ...string) string {
 	w.Helper()
 	form := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
-	r := httptest.NewRequestWithContext(w.Context(), http.MethodPost, stripe.Path+"do", strings.NewReader(form.Encode()))
+	r := httptest.NewRequestWithContext(w.Context(), http.MethodPost, stripe.Path+"do",
+		strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
 	w.s.Handler().ServeHTTP(rec, r)
@@ -45,7 +46,8 @@ func (w *world) press(pairs ...string) string {
 func TestThePageShowsTheWorldAndItsButtonsMoveIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if body := w.see(stripe.Path, 200); !strings.Contains(body, "This is a sandbox") || !strings.Contains(body, "No customers") {
+	if body := w.see(stripe.Path, 200); !strings.Contains(body, "This is a sandbox") ||
+		!strings.Contains(body, "No customers") {
 		t.Error(body)
 	}
 	p := &api.CustomerParams{Name: api.String("<script>alert(1)</script>"), Email: api.String("bob@example.com")}
@@ -55,7 +57,10 @@ func TestThePageShowsTheWorldAndItsButtonsMoveIt(t *testing.T) {
 	w.press("do", "card", "id", cus.ID, "to", "3ds")
 	s = must(w.sc.Subscriptions.Update(s.ID, swap(s, to)))(t)
 	body := w.see(stripe.Path, 200)
-	for _, want := range []string{"bob@example.com", cus.ID, "a change waits for its money", "20.00 USD", "30.00 USD", "charge", s.LatestInvoice.PaymentIntent.ID} {
+	for _, want := range []string{
+		"bob@example.com", cus.ID, "a change waits for its money", "20.00 USD", "30.00 USD",
+		"charge", s.LatestInvoice.PaymentIntent.ID,
+	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -102,15 +107,24 @@ func TestThePageShowsTheWorldAndItsButtonsMoveIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.see(stripe.Path+"?format=json", 200)), &v); err != nil {
 		t.Fatal(err)
 	}
-	if !v.Sandbox || v.Clock != "2026-12-01 01:00:00Z" || v.Mangle != (stripe.Mangle{Drop: 7, Duplicate: 100, Reorder: true}) || len(v.Ledger) != 3 {
+	if !v.Sandbox || v.Clock != "2026-12-01 01:00:00Z" ||
+		v.Mangle != (stripe.Mangle{Drop: 7, Duplicate: 100, Reorder: true}) || len(v.Ledger) != 3 {
 		t.Errorf("%+v", v)
 	}
-	for _, c := range [][]string{{"do", "explode"}, {"do", "advance", "by", "-1h"}, {"do", "card", "id", cus.ID, "to", "gold"}, {"do", "card", "id", "cus_none", "to", "ok"}} {
+	for _, c := range [][]string{
+		{"do", "explode"},
+		{"do", "advance", "by", "-1h"},
+		{"do", "card", "id", cus.ID, "to", "gold"},
+		{"do", "card", "id", "cus_none", "to", "ok"},
+	} {
 		if to := w.press(c...); !strings.Contains(to, "note=") {
 			t.Errorf("%v leads to %s", c, to)
 		}
 	}
-	for _, back := range []string{"https://evil.example/" + stripe.Path, "//evil.example" + stripe.Path, "/elsewhere", "\x00"} {
+	for _, back := range []string{
+		"https://evil.example/" + stripe.Path, "//evil.example" + stripe.Path, "/elsewhere",
+		"\x00",
+	} {
 		if to := w.press("do", "card", "id", cus.ID, "to", "ok", "back", back); to != stripe.Path {
 			t.Errorf("back to %q leads to %s", back, to)
 		}
@@ -121,14 +135,23 @@ func TestThePageShowsTheWorldAndItsButtonsMoveIt(t *testing.T) {
 func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := must(w.sc.Accounts.New(&api.AccountParams{Type: api.String("express"), Capabilities: &api.AccountCapabilitiesParams{
-		CardPayments: &api.AccountCapabilitiesCardPaymentsParams{Requested: api.Bool(true)}, Transfers: &api.AccountCapabilitiesTransfersParams{Requested: api.Bool(true)},
-	}}))(t)
-	if a.ChargesEnabled || a.DetailsSubmitted || len(a.Requirements.CurrentlyDue) == 0 || a.Capabilities.CardPayments != "inactive" {
+	a := must(w.sc.Accounts.New(&api.AccountParams{
+		Type: api.String("express"),
+		Capabilities: &api.AccountCapabilitiesParams{
+			CardPayments: &api.AccountCapabilitiesCardPaymentsParams{Requested: api.Bool(true)},
+			Transfers:    &api.AccountCapabilitiesTransfersParams{Requested: api.Bool(true)},
+		},
+	}))(t)
+	if a.ChargesEnabled || a.DetailsSubmitted || len(a.Requirements.CurrentlyDue) == 0 ||
+		a.Capabilities.CardPayments != "inactive" {
 		t.Fatalf("%+v", a)
 	}
 	link := func() string {
-		l := must(w.sc.AccountLinks.New(&api.AccountLinkParams{Account: api.String(a.ID), Type: api.String("account_onboarding"), RefreshURL: api.String("https://crm.example.com/r"), ReturnURL: api.String("https://crm.example.com/done")}))(t)
+		l := must(w.sc.AccountLinks.New(&api.AccountLinkParams{
+			Account: api.String(a.ID),
+			Type:    api.String("account_onboarding"), RefreshURL: api.String("https://crm.example.com/r"),
+			ReturnURL: api.String("https://crm.example.com/done"),
+		}))(t)
 		return l.URL
 	}
 	for _, c := range []struct {
@@ -144,12 +167,15 @@ func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 	} {
 		at := link()
 		w.see(at, 200)
-		if to := w.press("do", "onboard", "id", at[strings.LastIndex(at, "/")+1:], "to", c.state); !strings.Contains(to, url.QueryEscape("https://crm.example.com/done")) {
+		if to := w.press("do", "onboard", "id", at[strings.LastIndex(at, "/")+1:], "to",
+			c.state); !strings.Contains(to, url.QueryEscape("https://crm.example.com/done")) {
 			t.Errorf("it leads to %s", to)
 		}
 		w.see(at, 410)
 		got := must(w.sc.Accounts.GetByID(a.ID, nil))(t)
-		if got.ChargesEnabled != c.charges || got.PayoutsEnabled != c.charges || got.DetailsSubmitted != c.details || string(got.Capabilities.CardPayments) != c.capability || string(got.Requirements.DisabledReason) != c.owing {
+		if got.ChargesEnabled != c.charges || got.PayoutsEnabled != c.charges || got.DetailsSubmitted != c.details ||
+			string(got.Capabilities.CardPayments) != c.capability ||
+			string(got.Requirements.DisabledReason) != c.owing {
 			t.Errorf("%s: %+v", c.state, got)
 		}
 	}
@@ -178,10 +204,18 @@ func TestAResellersMoneyIsSplit(t *testing.T) {
 	if e := failed(w.sc.Customers.Get(cus.ID, nil))(t); e.HTTPStatusCode != 404 {
 		t.Error("the platform sees an account's customer")
 	}
-	pp := &api.PriceParams{Currency: api.String("usd"), UnitAmount: api.Int64(4999), ProductData: &api.PriceProductDataParams{Name: api.String("x")}, Recurring: &api.PriceRecurringParams{Interval: api.String("month")}}
+	pp := &api.PriceParams{
+		Currency: api.String("usd"), UnitAmount: api.Int64(4999),
+		ProductData: &api.PriceProductDataParams{Name: api.String("x")},
+		Recurring:   &api.PriceRecurringParams{Interval: api.String("month")},
+	}
 	pp.SetStripeAccount(a.ID)
 	price := must(w.sc.Prices.New(pp))(t)
-	sp := &api.SubscriptionParams{Customer: api.String(cus.ID), Items: []*api.SubscriptionItemsParams{{Price: api.String(price.ID)}}, ApplicationFeePercent: api.Float64(12.5)}
+	sp := &api.SubscriptionParams{
+		Customer:              api.String(cus.ID),
+		Items:                 []*api.SubscriptionItemsParams{{Price: api.String(price.ID)}},
+		ApplicationFeePercent: api.Float64(12.5),
+	}
 	sp.SetStripeAccount(a.ID)
 	sp.AddExpand("latest_invoice")
 	s := must(w.sc.Subscriptions.New(sp))(t)
@@ -189,14 +223,17 @@ func TestAResellersMoneyIsSplit(t *testing.T) {
 		t.Errorf("%v %d", s.ApplicationFeePercent, s.LatestInvoice.ApplicationFeeAmount)
 	}
 	ours, theirs := must(w.s.Ledger(t.Context(), "", ""))(t), must(w.s.Ledger(t.Context(), a.ID, ""))(t)
-	if len(ours) != 1 || ours[0].Kind != "application_fee" || ours[0].Amount != 625 || ours[0].Account != a.ID || len(theirs) != 3 || theirs[0].Amount != 4999 || theirs[1].Amount != -175 || theirs[2].Amount != -625 {
+	if len(ours) != 1 || ours[0].Kind != "application_fee" || ours[0].Amount != 625 || ours[0].Account != a.ID ||
+		len(theirs) != 3 || theirs[0].Amount != 4999 || theirs[1].Amount != -175 || theirs[2].Amount != -625 {
 		t.Errorf("ours %+v, theirs %+v", ours, theirs)
 	}
-	// A destination charge of the platform: its customer pays, the account gets the rest.
+	// A destination charge of the platform: the platform's customer pays, and the account gets the rest.
 	mine := w.customer()
 	dp := &api.SubscriptionParams{
-		Customer: api.String(mine.ID), Items: []*api.SubscriptionItemsParams{{Price: api.String(w.price(10000, "month").ID)}}, ApplicationFeePercent: api.Float64(10),
-		TransferData: &api.SubscriptionTransferDataParams{Destination: api.String(a.ID)},
+		Customer:              api.String(mine.ID),
+		Items:                 []*api.SubscriptionItemsParams{{Price: api.String(w.price(10000, "month").ID)}},
+		ApplicationFeePercent: api.Float64(10),
+		TransferData:          &api.SubscriptionTransferDataParams{Destination: api.String(a.ID)},
 	}
 	must(w.sc.Subscriptions.New(dp))(t)
 	sum := map[string]int64{}

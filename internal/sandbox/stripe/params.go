@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// params are a request's parameters as a tree: items[0][price]=p is list("items")[0].text("price"). What a
-// handler never asked for is refused at its end as an unknown parameter, so nothing is silently ignored.
+// params are a request's parameters as a tree: items[0][price]=p is list("items")[0].text("price"). Parameters that the
+// handler has not read are refused at its end as unknown, so nothing is silently ignored.
 type params struct {
-	name  string // whole, as in items[0][price]
+	name  string // the full name, such as items[0][price]
 	value string
-	set   bool // has a value of its own
+	set   bool // has a value itself
 	kids  map[string]*params
 	used  bool
 }
 
-// maxParams bounds one request; more is not a request of ours.
+// maxParams limits the parameters of a request; our billing never sends more.
 const maxParams = 2000
 
-// parse reads form encoded pairs. Order among list elements is by their index; those written [] keep theirs.
+// parse parses form-encoded pairs. List elements are ordered by index; those written [] keep their order.
 func parse(pairs url.Values) *params {
 	root, n := &params{}, 0
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
@@ -43,7 +43,7 @@ func parse(pairs url.Values) *params {
 	return root
 }
 
-// steps cuts a[b][c] into a, b and c.
+// steps splits a[b][c] into a, b and c.
 func steps(key string) []string {
 	head, rest, nested := strings.Cut(key, "[")
 	if !nested || !strings.HasSuffix(rest, "]") {
@@ -67,10 +67,10 @@ func (p *params) kid(step string) *params {
 	return k
 }
 
-// has tells whether a parameter came at all, with or without parts.
+// has reports whether a parameter was sent, with or without members.
 func (p *params) has(name string) bool { return p.kids[name] != nil }
 
-// of is a group of parameters; it is never nil.
+// of returns a group of parameters; it is never nil.
 func (p *params) of(name string) *params {
 	if k := p.kids[name]; k != nil {
 		k.used = true
@@ -79,7 +79,7 @@ func (p *params) of(name string) *params {
 	return &params{name: name}
 }
 
-// opt is a text, and whether it came.
+// opt returns a text parameter, and whether it was sent.
 func (p *params) opt(name string) (string, bool) {
 	k := p.kids[name]
 	if k == nil || !k.set {
@@ -94,7 +94,7 @@ func (p *params) text(name string) string {
 	return s
 }
 
-// need is a text that must be there.
+// need returns a required text parameter.
 func (p *params) need(name string) string {
 	s, ok := p.opt(name)
 	if !ok || s == "" {
@@ -104,7 +104,7 @@ func (p *params) need(name string) string {
 	return s
 }
 
-// word is one of a few words, or "".
+// word returns a parameter with one of the given values, or "".
 func (p *params) word(name string, of ...string) string {
 	s, ok := p.opt(name)
 	if ok && s != "" && !slices.Contains(of, s) {
@@ -138,7 +138,7 @@ func (p *params) yes(name string) bool {
 	}
 }
 
-// list are the elements of an array, in order.
+// list returns the elements of an array, in order.
 func (p *params) list(name string) []*params {
 	k := p.kids[name]
 	if k == nil {
@@ -162,7 +162,7 @@ func (p *params) list(name string) []*params {
 	return all
 }
 
-// texts is an array of plain values.
+// texts returns an array of plain values.
 func (p *params) texts(name string) []string {
 	var all []string
 	for _, e := range p.list(name) {
@@ -171,7 +171,7 @@ func (p *params) texts(name string) []string {
 	return all
 }
 
-// metadata merges what came into m: "" takes a key away, and metadata= takes all.
+// metadata merges the sent metadata into m: the value "" deletes a key, and metadata= deletes all.
 func (p *params) metadata(m map[string]string) map[string]string {
 	k := p.kids["metadata"]
 	if m == nil {
@@ -200,7 +200,7 @@ func (p *params) metadata(m map[string]string) map[string]string {
 	return m
 }
 
-// finish refuses what nobody asked for.
+// finish refuses parameters that were not read.
 func (p *params) finish() {
 	if name := p.unused(); name != "" {
 		refuse(invalid(name, "parameter_unknown", "Received unknown parameter: %s", name))
@@ -219,7 +219,7 @@ func (p *params) unused() string {
 	return ""
 }
 
-// hundredths reads a decimal with up to two places, such as a percentage, without a float.
+// hundredths parses a decimal with up to two places, such as a percentage, without a float.
 func (p *params) hundredths(name string) (int64, bool) {
 	s, ok := p.opt(name)
 	if !ok || s == "" {
@@ -234,7 +234,7 @@ func (p *params) hundredths(name string) (int64, bool) {
 	return n, true
 }
 
-// decimal is the reverse: 1250 is 12.5.
+// decimal formats hundredths: 1250 is 12.5.
 func decimal(hundredths int64) string {
 	s := fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")

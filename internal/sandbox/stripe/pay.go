@@ -5,7 +5,7 @@ const (
 	kindCharge kind = "charge"
 )
 
-// intent is the payment of one invoice, or of an amount by itself.
+// intent is the payment of an invoice, or of an amount without one.
 type intent struct {
 	head
 	Amount   int64    `json:"amount"`
@@ -36,7 +36,10 @@ func (p *intent) marks() []string {
 func (p *intent) wire(tx *tx, w shown, _ expansion) {
 	w["next_action"] = nil
 	if p.Status == "requires_action" {
-		w["next_action"] = shown{"type": "redirect_to_url", "redirect_to_url": shown{"url": tx.page("payments/" + p.ID), "return_url": nil}}
+		w["next_action"] = shown{
+			"type":            "redirect_to_url",
+			"redirect_to_url": shown{"url": tx.page("payments/" + p.ID), "return_url": nil},
+		}
 	}
 	if p.Error != nil && p.Card != "" {
 		e := shown{}
@@ -46,7 +49,7 @@ func (p *intent) wire(tx *tx, w shown, _ expansion) {
 	}
 }
 
-// charge is one try to take money.
+// charge is one attempt to take a payment.
 type charge struct {
 	head
 	Amount      int64  `json:"amount"`
@@ -90,7 +93,7 @@ func (c *charge) wire(tx *tx, w shown, expand expansion) {
 	w["refunds"] = page("/v1/charges/"+c.ID+"/refunds", false, data)
 }
 
-// intentFor is the payment that an invoice asks for.
+// intentFor creates the payment of an invoice.
 func (tx *tx) intentFor(inv *invoice, cus *customer) *intent {
 	pi := tx.newIntent(inv.Due, inv.Currency)
 	pi.Customer, pi.Invoice, pi.Fee = text(cus.ID), text(inv.ID), inv.Fee
@@ -114,7 +117,7 @@ func (tx *tx) newIntent(amount int64, currency string) *intent {
 	return pi
 }
 
-// cardOf is the card that an invoice is charged to: its own, its subscription's, its customer's.
+// cardOf returns the card that an invoice is charged to: its own, its subscription's or its customer's.
 func (tx *tx) cardOf(inv *invoice) *card {
 	names := []text{inv.Card}
 	if s := find[subscription](tx, string(inv.Sub)); s != nil {
@@ -129,10 +132,10 @@ func (tx *tx) cardOf(inv *invoice) *card {
 	return nil
 }
 
-// collect tries to take an invoice's money from a card, the usual one when none is named. It answers how it was
-// refused; what came of it stays either way.
+// collect tries to charge an invoice to the named card, or to the default card if name is "". It returns the refusal,
+// if any; the effects are kept in either case.
 //
-// The first try of all and those of the retry schedule (clock) are counted; what the customer tries by hand is not.
+// The first attempt and those of the retry schedule (clock) are counted; the customer's own attempts are not.
 func (tx *tx) collect(inv *invoice, name string, clock bool) *problem {
 	m := tx.cardOf(inv)
 	if name != "" {
@@ -147,7 +150,10 @@ func (tx *tx) collect(inv *invoice, name string, clock bool) *problem {
 	pi := get[intent](tx, "", string(inv.Intent))
 	var refused *problem
 	if m == nil {
-		pi.Error = &problem{Status: 400, Type: "invalid_request_error", Code: "resource_missing", Message: "This customer has no attached payment source or default payment method.", kept: true}
+		pi.Error = &problem{
+			Status: 400, Type: "invalid_request_error", Code: "resource_missing",
+			Message: "This customer has no attached payment source or default payment method.", kept: true,
+		}
 		tx.put(pi)
 		refused = pi.Error
 	} else {
@@ -157,14 +163,16 @@ func (tx *tx) collect(inv *invoice, name string, clock bool) *problem {
 		return nil
 	}
 	if counted && inv.Auto && inv.Collection == "charge_automatically" {
-		if tries := int(inv.Attempts) - 1; tries < len(retries) && (inv.Reason == "subscription_cycle" || inv.Reason == "subscription_update") {
+		if tries := int(inv.Attempts) - 1; tries < len(retries) &&
+			(inv.Reason == "subscription_cycle" || inv.Reason == "subscription_update") {
 			inv.NextTry = moment(tx.now + retries[tries])
 		} else {
 			inv.NextTry = 0
 		}
 	}
-	if s := find[subscription](tx, string(inv.Sub)); s != nil && s.Own.Pending != nil && s.Own.Pending.Invoice == inv.ID {
-		inv.NextTry = 0 // it is the customer's turn until the pending update expires
+	if s := find[subscription](tx, string(inv.Sub)); s != nil && s.Own.Pending != nil &&
+		s.Own.Pending.Invoice == inv.ID {
+		inv.NextTry = 0 // the customer has to act before the pending update expires
 	}
 	tx.put(inv)
 	if pi.Status == "requires_action" {
@@ -180,7 +188,7 @@ func (tx *tx) collect(inv *invoice, name string, clock bool) *problem {
 	return refused
 }
 
-// confirm charges a card. authenticated is a payment that the customer has confirmed.
+// confirm charges a card. authenticated means that the customer has confirmed the payment.
 func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 	pi.Card = text(m.ID)
 	if m.Own.Conduct == ThreeDS && !authenticated {
@@ -192,7 +200,8 @@ func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 		return p
 	}
 	ch := &charge{
-		head: head{ID: newID("ch"), Metadata: pi.Metadata}, Amount: pi.Amount, Currency: pi.Currency, Customer: pi.Customer, Invoice: pi.Invoice, Intent: text(pi.ID),
+		head: head{ID: newID("ch"), Metadata: pi.Metadata}, Amount: pi.Amount, Currency: pi.Currency,
+		Customer: pi.Customer, Invoice: pi.Invoice, Intent: text(pi.ID),
 		Card: text(m.ID), Status: "succeeded", FeeAmount: pi.Fee,
 	}
 	pi.Charge = text(ch.ID)
@@ -211,7 +220,10 @@ func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 	pi.Status, pi.Received, pi.Error = "succeeded", pi.Amount, nil
 	tx.put(ch)
 	tx.put(pi)
-	tx.book(Movement{At: tx.now, Kind: "charge", Amount: pi.Amount, Currency: pi.Currency, Customer: string(pi.Customer), Invoice: string(pi.Invoice), Object: ch.ID})
+	tx.book(Movement{
+		At: tx.now, Kind: "charge", Amount: pi.Amount, Currency: pi.Currency,
+		Customer: string(pi.Customer), Invoice: string(pi.Invoice), Object: ch.ID,
+	})
 	var fee int64
 	if tx.account != "" && pi.Fee != nil {
 		fee = *pi.Fee
@@ -220,7 +232,8 @@ func (tx *tx) confirm(pi *intent, m *card, authenticated bool) *problem {
 	tx.feeOf(ch, pi)
 	tx.emit("charge.succeeded", ch, nil)
 	tx.emit("payment_intent.succeeded", pi, nil)
-	if inv := find[invoice](tx, string(pi.Invoice)); inv != nil && (inv.Status == "open" || inv.Status == "uncollectible") {
+	if inv := find[invoice](tx, string(pi.Invoice)); inv != nil &&
+		(inv.Status == "open" || inv.Status == "uncollectible") {
 		inv.Charge = text(ch.ID)
 		tx.settled(inv)
 	}
@@ -253,7 +266,10 @@ func payInvoice(tx *tx, c *call) (any, *problem) {
 		if pi := find[intent](tx, string(inv.Intent)); pi != nil {
 			tx.cancelIntent(pi, "")
 		}
-		tx.book(Movement{At: tx.now, Kind: "out_of_band", Amount: inv.Due, Currency: inv.Currency, Customer: inv.Customer, Invoice: inv.ID, Object: inv.ID})
+		tx.book(Movement{
+			At: tx.now, Kind: "out_of_band", Amount: inv.Due, Currency: inv.Currency,
+			Customer: inv.Customer, Invoice: inv.ID, Object: inv.ID,
+		})
 		tx.settled(inv)
 		return inv, nil
 	}
@@ -265,7 +281,7 @@ func payInvoice(tx *tx, c *call) (any, *problem) {
 	return inv, nil
 }
 
-// createIntent is a payment by itself, outside of invoices.
+// createIntent creates a payment without an invoice.
 func createIntent(tx *tx, c *call) (any, *problem) {
 	amount, _ := c.number("amount")
 	if amount < smallest(c.text("currency")) {
@@ -292,7 +308,7 @@ func createIntent(tx *tx, c *call) (any, *problem) {
 	return pi, nil
 }
 
-// payingCard is a card by its id, or a fresh one by a test name.
+// payingCard returns a card by its id, or a new one by its test name.
 func (tx *tx) payingCard(name, cus string) *card {
 	if _, test := tests[name]; test {
 		m := newCard(name)
@@ -316,12 +332,13 @@ func confirmIntent(tx *tx, c *call) (any, *problem) {
 		refuse(invalid("", "payment_intent_unexpected_state", "This PaymentIntent's status is %s.", pi.Status))
 	}
 	if name == "" {
-		refuse(invalid("", "payment_intent_unexpected_state", "You cannot confirm this PaymentIntent because it's missing a payment method."))
+		refuse(invalid("", "payment_intent_unexpected_state",
+			"You cannot confirm this PaymentIntent because it's missing a payment method."))
 	}
 	return tx.confirmed(pi, name)
 }
 
-// confirmed confirms a payment on behalf of a customer who is there: what needs an action is an answer, not an error.
+// confirmed confirms a payment while the customer is present: a required action is a result, not an error.
 func (tx *tx) confirmed(pi *intent, name string) (any, *problem) {
 	refused := tx.confirm(pi, get[card](tx, "payment_method", name), false)
 	if refused == nil || pi.Status == "requires_action" {
@@ -341,15 +358,17 @@ func cancelIntent(tx *tx, c *call) (any, *problem) {
 	pi := get[intent](tx, "intent", c.id1())
 	switch {
 	case pi.Status == "succeeded" || pi.Status == "canceled":
-		refuse(invalid("", "payment_intent_unexpected_state", "You cannot cancel this PaymentIntent because it has a status of %s.", pi.Status))
+		refuse(invalid("", "payment_intent_unexpected_state",
+			"You cannot cancel this PaymentIntent because it has a status of %s.", pi.Status))
 	case pi.Invoice != "":
 		refuse(invalid("", "", "You cannot cancel a PaymentIntent that belongs to an invoice: void the invoice."))
 	}
-	tx.cancelIntent(pi, text(c.word("cancellation_reason", "duplicate", "fraudulent", "requested_by_customer", "abandoned")))
+	tx.cancelIntent(pi,
+		text(c.word("cancellation_reason", "duplicate", "fraudulent", "requested_by_customer", "abandoned")))
 	return pi, nil
 }
 
-// authenticate is the customer's answer to the question of the bank.
+// authenticate records the customer's answer to the bank's authentication request.
 func (tx *tx) authenticate(pi *intent, yes bool) {
 	if pi.Status != "requires_action" {
 		refuse(invalid("", "payment_intent_unexpected_state", "Nothing is to be confirmed."))
@@ -359,7 +378,10 @@ func (tx *tx) authenticate(pi *intent, yes bool) {
 		return
 	}
 	pi.Status = "requires_payment_method"
-	pi.Error = &problem{Status: 402, Type: "card_error", Code: "payment_intent_authentication_failure", Message: "The provided PaymentMethod has failed authentication."}
+	pi.Error = &problem{
+		Status: 402, Type: "card_error", Code: "payment_intent_authentication_failure",
+		Message: "The provided PaymentMethod has failed authentication.",
+	}
 	tx.put(pi)
 	tx.emit("payment_intent.payment_failed", pi, nil)
 	if inv := find[invoice](tx, string(pi.Invoice)); inv != nil {

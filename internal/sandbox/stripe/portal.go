@@ -2,7 +2,7 @@ package stripe
 
 const kindPortal kind = "billing_portal.session"
 
-// portal is a link to the page where a customer looks after their card and their invoices.
+// portal is a link to the page where a customer manages their card and their invoices.
 type portal struct {
 	head
 	Customer string `json:"customer"`
@@ -17,7 +17,10 @@ func (p *portal) wire(_ *tx, w shown, _ expansion) { delete(w, "metadata") }
 
 func createPortal(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.need("customer"))
-	p := &portal{head: head{ID: newID("bps")}, Customer: cus.ID, Return: text(c.text("return_url")), Config: "bpc_sandbox"}
+	p := &portal{
+		head: head{ID: newID("bps")}, Customer: cus.ID, Return: text(c.text("return_url")),
+		Config: "bpc_sandbox",
+	}
 	p.URL = string(tx.page("customers/" + cus.ID))
 	tx.put(p)
 	return p, nil

@@ -12,15 +12,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Postgres is a Store in the table sandbox_stripe. System is a pool of the System role.
+// Postgres is a Store in table sandbox_stripe. System is a pool of the System role.
 type Postgres struct{ System *postgres.DB }
 
-// Update is Store's. One advisory lock keeps all writers apart, of every process.
+// Update implements Store. One advisory lock serializes the writers of all processes.
 func (p Postgres) Update(ctx context.Context, fn func(Tx) error) error {
 	return p.locked(ctx, "SELECT pg_advisory_xact_lock(hashtext('funnelwork.sandbox.stripe'))", fn)
 }
 
-// View is Store's.
+// View implements Store.
 func (p Postgres) View(ctx context.Context, fn func(Tx) error) error {
 	return p.locked(ctx, "SELECT pg_advisory_xact_lock_shared(hashtext('funnelwork.sandbox.stripe'))", fn)
 }
@@ -28,7 +28,7 @@ func (p Postgres) View(ctx context.Context, fn func(Tx) error) error {
 func (p Postgres) locked(ctx context.Context, lock string, fn func(Tx) error) error {
 	err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(lock)
-		if err := tx.Flush(ctx); err != nil { // each statement after it has a snapshot that is no older
+		if err := tx.Flush(ctx); err != nil { // take the lock before the first snapshot
 			return err
 		}
 		return fn(postgresTx{tx})
@@ -57,7 +57,8 @@ func (p postgresTx) rows(ctx context.Context, sql string, args ...any) ([]*Row, 
 }
 
 func (p postgresTx) Get(ctx context.Context, account, kind, id string) (*Row, error) {
-	rows, err := p.rows(ctx, "SELECT "+columns+" FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3", account, kind, id)
+	rows, err := p.rows(ctx, "SELECT "+columns+" FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3",
+		account, kind, id)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -69,19 +70,24 @@ func (p postgresTx) Put(ctx context.Context, r *Row) error {
 		r.Marks = []string{}
 	}
 	if r.Seq != 0 {
-		n, err := p.tx.Exec(ctx, "UPDATE sandbox_stripe SET created = $4, marks = $5, timer = $6, due = $7, body = $8 WHERE account = $1 AND kind = $2 AND id = $3",
+		n, err := p.tx.Exec(ctx,
+			"UPDATE sandbox_stripe SET created = $4, marks = $5, timer = $6, due = $7, body = $8 WHERE account = "+
+				"$1 AND kind = $2 AND id = $3",
 			r.Account, r.Kind, r.ID, r.Created, r.Marks, r.Timer, r.Due, r.Body)
 		if err == nil && n == 0 {
-			err = errors.New("a row to change is gone")
+			err = errors.New("row to update does not exist")
 		}
 		return err
 	}
-	return p.tx.QueryRow(ctx, "INSERT INTO sandbox_stripe (account, kind, id, created, marks, timer, due, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING seq",
+	return p.tx.QueryRow(ctx,
+		"INSERT INTO sandbox_stripe (account, kind, id, created, marks, timer, due, body) VALUES ($1, $2, $3, $4, "+
+			"$5, $6, $7, $8) RETURNING seq",
 		[]any{r.Account, r.Kind, r.ID, r.Created, r.Marks, r.Timer, r.Due, r.Body}, &r.Seq)
 }
 
 func (p postgresTx) Delete(ctx context.Context, account, kind, id string) error {
-	_, err := p.tx.Exec(ctx, "DELETE FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3", account, kind, id)
+	_, err := p.tx.Exec(ctx, "DELETE FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3", account, kind,
+		id)
 	return err
 }
 
@@ -125,5 +131,8 @@ func (p postgresTx) Find(ctx context.Context, q Query) ([]*Row, error) {
 }
 
 func (p postgresTx) Due(ctx context.Context, timer string, by int64, limit int) ([]*Row, error) {
-	return p.rows(ctx, "SELECT "+columns+" FROM sandbox_stripe WHERE timer = $1 AND timer <> '' AND due <= $2 ORDER BY due, seq LIMIT $3", timer, by, limit)
+	return p.rows(ctx,
+		"SELECT "+columns+
+			" FROM sandbox_stripe WHERE timer = $1 AND timer <> '' AND due <= $2 ORDER BY due, seq LIMIT $3", timer,
+		by, limit)
 }

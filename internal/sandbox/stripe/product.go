@@ -66,7 +66,7 @@ func updateProduct(tx *tx, c *call) (any, *problem) {
 	return p, nil
 }
 
-// price is per unit and licensed: metered and tiered ones are refused.
+// price is a per-unit, licensed price: metered and tiered prices are refused.
 type price struct {
 	head
 	Active    bool       `json:"active"`
@@ -90,26 +90,37 @@ type recurring struct {
 func (*price) kind() kind { return kindPrice }
 
 func (p *price) marks() []string {
-	return []string{mark("product", p.Product), mark("active", p.Active), mark("lookup_key", p.Lookup), mark("type", p.Type), mark("currency", p.Currency)}
+	return []string{
+		mark("product", p.Product), mark("active", p.Active), mark("lookup_key", p.Lookup),
+		mark("type", p.Type), mark("currency", p.Currency),
+	}
 }
 
 func (p *price) wire(_ *tx, w shown, _ expansion) {
 	w["unit_amount_decimal"] = strconv.FormatInt(p.Unit, 10)
 }
 
-// plan is the older form of a price that items still carry.
+// plan returns the legacy form of a price, which items still include.
 func (p *price) plan() shown {
 	w := shape("plan")
-	w["object"], w["id"], w["active"], w["amount"], w["amount_decimal"] = "plan", p.ID, p.Active, p.Unit, strconv.FormatInt(p.Unit, 10)
-	w["created"], w["currency"], w["product"], w["nickname"], w["metadata"] = p.Created, p.Currency, p.Product, p.Nickname, p.Metadata
+	w["object"], w["id"], w["active"], w["amount"], w["amount_decimal"] = "plan", p.ID, p.Active, p.Unit,
+		strconv.FormatInt(p.Unit, 10)
+	w["created"], w["currency"], w["product"], w["nickname"], w["metadata"] = p.Created, p.Currency, p.Product,
+		p.Nickname, p.Metadata
 	w["interval"], w["interval_count"], w["usage_type"] = p.Recurring.Interval, p.Recurring.Count, p.Recurring.Usage
 	return w
 }
 
 func createPrice(tx *tx, c *call) (any, *problem) {
-	p := &price{head: head{ID: newID("price")}, Active: true, Currency: strings.ToLower(c.need("currency")), Type: "one_time", Tax: "unspecified"}
+	p := &price{
+		head: head{ID: newID("price")}, Active: true, Currency: strings.ToLower(c.need("currency")),
+		Type: "one_time", Tax: "unspecified",
+	}
 	if group := c.of("product_data"); c.has("product_data") {
-		prod := &product{head: head{ID: newID("prod"), Metadata: group.metadata(nil)}, Name: group.need("name"), Active: true, Updated: tx.now}
+		prod := &product{
+			head: head{ID: newID("prod"), Metadata: group.metadata(nil)}, Name: group.need("name"),
+			Active: true, Updated: tx.now,
+		}
 		tx.put(prod)
 		tx.emit("product.created", prod, nil)
 		p.Product = prod.ID
@@ -124,7 +135,10 @@ func createPrice(tx *tx, c *call) (any, *problem) {
 	if c.has("recurring") {
 		r := c.of("recurring")
 		p.Type = "recurring"
-		p.Recurring = &recurring{cycle: cycle{Interval: r.word("interval", "day", "week", "month", "year"), Count: 1}, Usage: "licensed"}
+		p.Recurring = &recurring{
+			cycle: cycle{Interval: r.word("interval", "day", "week", "month", "year"), Count: 1},
+			Usage: "licensed",
+		}
 		r.need("interval")
 		if n, ok := r.number("interval_count"); ok {
 			p.Recurring.Count = n
@@ -180,19 +194,20 @@ func updatePrice(tx *tx, c *call) (any, *problem) {
 	return p, nil
 }
 
-// usable is a price that can be subscribed to; param is what named it.
+// usable returns a price that can be subscribed to; param is the parameter that named it.
 func (tx *tx) usable(param, id string) *price {
 	p := get[price](tx, param, id)
 	switch {
 	case !p.Active:
 		refuse(invalid(param, "", "The price specified is inactive. This field only accepts active prices."))
 	case p.Recurring == nil:
-		refuse(invalid(param, "", "The price specified is set to `type=one_time` but this field only accepts prices with `type=recurring`."))
+		refuse(invalid(param, "",
+			"The price specified is set to `type=one_time` but this field only accepts prices with `type=recurring`."))
 	}
 	return p
 }
 
-// sameCycle refuses prices that cannot be on one subscription.
+// sameCycle refuses prices that cannot be combined in one subscription.
 func sameCycle(prices []*price) {
 	for _, p := range prices[1:] {
 		first := prices[0]
@@ -200,7 +215,9 @@ func sameCycle(prices []*price) {
 			refuse(invalid("items", "", "The subscription's items must have one currency."))
 		}
 		if p.Recurring.cycle != first.Recurring.cycle {
-			refuse(invalid("items", "", "Currency and interval fields must match across all plans on this subscription. Found mismatch in interval field."))
+			refuse(invalid("items", "",
+				"Currency and interval fields must match across all plans on this subscription. Found mismatch in "+
+					"interval field."))
 		}
 	}
 	if i := slices.IndexFunc(prices, func(p *price) bool {

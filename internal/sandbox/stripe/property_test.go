@@ -17,8 +17,8 @@ var histories = flag.Int("histories", 150/slower, "random histories of each prop
 
 var unitAmounts = []int64{0, 1, 99, 999, 1999, 2900, 7301, 9900, 29900, 1_000_003}
 
-// TestChainsOfChangesConserve makes changes at random moments of a period. What each bills is what its preview
-// said, and all lines together are off the exact sum by half a unit for each line at most.
+// TestChainsOfChangesConserve makes changes at random times within a period. Each bills the amount of its preview, and
+// the sum of all lines differs from the exact sum by at most half a unit for each line.
 func TestChainsOfChangesConserve(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(*histories) {
@@ -48,7 +48,8 @@ func TestChainsOfChangesConserve(t *testing.T) {
 			s = must(w.sc.Subscriptions.Update(s.ID, p))(t)
 			inv := s.LatestInvoice
 			if inv.Total != previewed.Total || inv.AmountDue != previewed.AmountDue || inv.StartingBalance != before {
-				t.Fatalf("seed %d: charged %d of %d, previewed %d of %d", seed, inv.AmountDue, inv.Total, previewed.AmountDue, previewed.Total)
+				t.Fatalf("seed %d: charged %d of %d, previewed %d of %d", seed, inv.AmountDue, inv.Total,
+					previewed.AmountDue, previewed.Total)
 			}
 			left := big.NewRat(length-at, length)
 			exact.Add(exact, new(big.Rat).Mul(left, big.NewRat(to.UnitAmount-unit, 1)))
@@ -61,8 +62,8 @@ func TestChainsOfChangesConserve(t *testing.T) {
 	}
 }
 
-// TestNoHistoryMakesOrLosesMoney does anything at random and then counts: every invoice adds up, every paid one
-// was charged once, and balances are the sum of their entries.
+// TestNoHistoryMakesOrLosesMoney executes random operations and then audits the state: every invoice adds up, every
+// paid invoice was charged once, and balances are the sums of their entries.
 func TestNoHistoryMakesOrLosesMoney(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(*histories) {
@@ -96,7 +97,10 @@ func (h *history) step() string {
 	if live == nil {
 		p := &api.SubscriptionParams{
 			Customer: api.String(h.cus.ID), Items: []*api.SubscriptionItemsParams{{Price: api.String(h.any().ID)}},
-			PaymentBehavior: api.String([]string{"allow_incomplete", "default_incomplete", "error_if_incomplete"}[h.r.IntN(3)]),
+			PaymentBehavior: api.String([]string{
+				"allow_incomplete", "default_incomplete",
+				"error_if_incomplete",
+			}[h.r.IntN(3)]),
 		}
 		if h.r.IntN(4) == 0 {
 			p.TrialPeriodDays = api.Int64(7)
@@ -107,7 +111,10 @@ func (h *history) step() string {
 	switch h.r.IntN(11) {
 	case 0, 1, 2:
 		p := swap(live, h.any())
-		p.ProrationBehavior = api.String([]string{"always_invoice", "always_invoice", "create_prorations", "none"}[h.r.IntN(4)])
+		p.ProrationBehavior = api.String([]string{
+			"always_invoice", "always_invoice", "create_prorations",
+			"none",
+		}[h.r.IntN(4)])
 		if h.r.IntN(3) == 0 {
 			p.PaymentBehavior = api.String("allow_incomplete")
 		}
@@ -133,7 +140,8 @@ func (h *history) step() string {
 		_, err := h.sc.Invoices.Pay(inv.ID, nil)
 		return fmt.Sprint("pay ", err)
 	case 8:
-		_, err := h.sc.Subscriptions.Update(live.ID, &api.SubscriptionParams{CancelAtPeriodEnd: api.Bool(!live.CancelAtPeriodEnd)})
+		_, err := h.sc.Subscriptions.Update(live.ID,
+			&api.SubscriptionParams{CancelAtPeriodEnd: api.Bool(!live.CancelAtPeriodEnd)})
 		return fmt.Sprint("cancel at the end ", err)
 	case 9:
 		if live.LatestInvoice == nil {
@@ -160,7 +168,7 @@ func (h *history) live() *api.Subscription {
 	return h.sub(it.Subscription().ID)
 }
 
-// count holds everything against everything.
+// count audits the state.
 func (h *history) count(seed uint64) {
 	charged := map[string]int64{}
 	for _, m := range must(h.s.Ledger(h.Context(), "", h.cus.ID))(h) {
@@ -170,7 +178,8 @@ func (h *history) count(seed uint64) {
 		charged[m.Invoice] += m.Amount
 	}
 	entries := int64(0)
-	bt := h.sc.CustomerBalanceTransactions.List(&api.CustomerBalanceTransactionListParams{Customer: api.String(h.cus.ID)})
+	bt := h.sc.CustomerBalanceTransactions.List(
+		&api.CustomerBalanceTransactionListParams{Customer: api.String(h.cus.ID)})
 	for bt.Next() {
 		entries += bt.CustomerBalanceTransaction().Amount
 	}
@@ -191,7 +200,8 @@ func (h *history) count(seed uint64) {
 		case lines != inv.Total,
 			inv.Status != "draft" && inv.Total+inv.StartingBalance != inv.AmountDue+inv.EndingBalance,
 			inv.AmountPaid != paid, charged[inv.ID] != paid, inv.AmountRemaining != inv.AmountDue-paid:
-			h.Errorf("seed %d: %s is %s: lines %d, total %d, balance %d to %d, due %d, paid %d, charged %d", seed, inv.ID, inv.Status, lines, inv.Total,
+			h.Errorf("seed %d: %s is %s: lines %d, total %d, balance %d to %d, due %d, paid %d, charged %d", seed,
+				inv.ID, inv.Status, lines, inv.Total,
 				inv.StartingBalance, inv.EndingBalance, inv.AmountDue, inv.AmountPaid, charged[inv.ID])
 		}
 	}

@@ -10,33 +10,33 @@ import (
 	"sync"
 )
 
-// Objects are shown in three layers: the shape of their kind, which has every key of the API version with the
-// value that it has where the sandbox gives it no meaning; above it the object's state; above that what is made of
+// Objects are rendered in three layers: the shape of their kind, which has every key of the API version with its value
+// where the sandbox does not implement it; above it the object's state; above that the values that are derived from
 // other objects, such as the price of an item.
 
 //go:embed shapes.json
 var shapesSource []byte
 
-// shown is an object on its way out. Values are raw JSON or marshal to JSON.
+// shown is a rendered object. Values are raw JSON or marshal to JSON.
 type shown map[string]any
 
-// shapes is parsed once; its members are shared and never changed.
+// shapes is parsed once; its members are shared and must not be changed.
 var shapes = sync.OnceValue(func() map[kind]shown {
 	all := map[kind]shown{}
 	d := json.NewDecoder(bytes.NewReader(shapesSource))
 	d.UseNumber()
 	if err := d.Decode(&all); err != nil {
-		panic(err) // it is embedded and tested
+		panic(err) // cannot fail: embedded and tested
 	}
 	return all
 })
 
-// shape is a fresh copy of a kind's keys.
+// shape returns a new copy of a kind's keys.
 func shape(k kind) shown {
 	return maps.Clone(shapes()[k])
 }
 
-// nested is a fresh copy of what a key of a shape, or of a part of one, holds.
+// nested returns a new copy of the object at a key of a shape, or of a part of one.
 func nested(in shown, key string) shown {
 	part, _ := in[key].(map[string]any)
 	return maps.Clone(part)
@@ -50,7 +50,7 @@ func expanding(paths []string) expansion {
 	for _, path := range paths {
 		at := root
 		steps := strings.Split(path, ".")
-		if len(steps) > 4+1 { // lists begin with data
+		if len(steps) > 4+1 { // paths into lists begin with data
 			refuse(invalid("expand", "", "You cannot expand more than 4 levels of a property. Property: %s", path))
 		}
 		for _, step := range steps {
@@ -63,7 +63,7 @@ func expanding(paths []string) expansion {
 	return root
 }
 
-// show renders an object with the references that expand names replaced by what they refer to.
+// show renders an object. The references in expand are replaced by the objects that they refer to.
 func (tx *tx) show(o object, expand expansion) shown {
 	w := shape(o.kind())
 	overlay(w, o)
@@ -79,8 +79,8 @@ func (tx *tx) show(o object, expand expansion) shown {
 	return w
 }
 
-// overlay lays the JSON members of the struct v over w, except "_". They are taken as they are: what is kept of w
-// beyond the work, such as an event, is marshalled at once.
+// overlay sets the JSON members of the struct v, except "_", in w. Values are not copied, so a rendering that outlives
+// the unit of work, such as an event's, must be marshalled at once.
 func overlay(w shown, v any) {
 	value := reflect.Indirect(reflect.ValueOf(v))
 	for _, m := range membersOf(value.Type()) {
@@ -91,14 +91,14 @@ func overlay(w shown, v any) {
 	}
 }
 
-// member is a field of a struct as JSON has it.
+// member is a struct field with its JSON name.
 type member struct {
 	name      string
 	omitEmpty bool
 	index     []int
 }
 
-// known are the members of types that were asked for before.
+// known caches the members of types.
 var known sync.Map //nolint:gochecknoglobals // a cache of what the program's types are
 
 func membersOf(t reflect.Type) []member {
@@ -116,7 +116,7 @@ func membersOf(t reflect.Type) []member {
 	return all
 }
 
-// expand replaces one reference. Lists and embedded objects have expanded theirs themselves.
+// expand replaces one reference. Lists and embedded objects expand their own references.
 func (tx *tx) expand(w shown, name string, below expansion) {
 	value, there := w[name]
 	if !there {
@@ -130,10 +130,10 @@ func (tx *tx) expand(w shown, name string, below expansion) {
 		id = v
 	}
 	if id == "" {
-		return // null, or an object that is shown whole
+		return // null, or an embedded object
 	}
 	o := tx.any(id)
-	if name == "product" { // whose ids may be anything
+	if name == "product" { // product ids have any form
 		o = some[product](tx, id)
 	}
 	if o == nil {
@@ -142,7 +142,7 @@ func (tx *tx) expand(w shown, name string, below expansion) {
 	w[name] = tx.show(o, below)
 }
 
-// any finds an object by its id alone, nil where it has none that can be shown.
+// any returns the object with an id of any kind, or nil if there is none or its kind cannot be shown.
 func (tx *tx) any(id string) object {
 	prefix := id[:max(strings.LastIndexByte(id, '_'), 0)]
 	if read := referred(prefix); read != nil {
@@ -151,15 +151,16 @@ func (tx *tx) any(id string) object {
 	return nil
 }
 
-// referred reads what ids with a prefix refer to.
+// referred returns the function that reads the objects with an id prefix.
 func referred(prefix string) func(*tx, string) object {
 	return map[string]func(*tx, string) object{
 		"cus": some[customer], "prod": some[product], "price": some[price], "pm": some[card], "sub": some[subscription],
-		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge], "sub_sched": some[schedule], "txn": some[balanceTransaction],
+		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge],
+		"sub_sched": some[schedule], "txn": some[balanceTransaction],
 	}[prefix]
 }
 
-// some is find, with a plain nil for nothing.
+// some is like find, but returns an untyped nil if there is no object.
 func some[T any, P interface {
 	*T
 	object
@@ -170,7 +171,7 @@ func some[T any, P interface {
 	return nil
 }
 
-// page is a list as the API shows it.
+// page returns a list in the API's format.
 func page(url string, more bool, data []shown) shown {
 	if data == nil {
 		data = []shown{}
@@ -178,16 +179,16 @@ func page(url string, more bool, data []shown) shown {
 	return shown{"object": "list", "url": url, "has_more": more, "data": data}
 }
 
-// text is shown as null where it is empty.
+// text is a string that is rendered as null if it is empty.
 type text string
 
-// MarshalJSON is null for "".
+// MarshalJSON returns null for "".
 func (t text) MarshalJSON() ([]byte, error) { return nullIf(t == "", string(t)) }
 
-// moment is Unix seconds, shown as null where it is 0.
+// moment is a time in Unix seconds that is rendered as null if it is 0.
 type moment int64
 
-// MarshalJSON is null for 0.
+// MarshalJSON returns null for 0.
 func (m moment) MarshalJSON() ([]byte, error) { return nullIf(m == 0, int64(m)) }
 
 func nullIf(empty bool, v any) ([]byte, error) {
@@ -197,7 +198,7 @@ func nullIf(empty bool, v any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// differences are the top members of before that after has otherwise, as an event's previous_attributes.
+// differences returns the top-level members of before that differ in after, for an event's previous_attributes.
 func differences(before, after shown) map[string]any {
 	diff := map[string]any{}
 	for key, now := range after {

@@ -2,7 +2,7 @@ package stripe
 
 import "net/http"
 
-// table is every call that the sandbox knows. Another one is a 404 that names it.
+// table returns the routes of the sandbox. Any other request is a 404 that names the route.
 func (s *Sandbox) table() *http.ServeMux {
 	mux := http.NewServeMux()
 	for route, h := range map[string]handler{
@@ -20,7 +20,8 @@ func (s *Sandbox) table() *http.ServeMux {
 		"GET /v1/products/{id}":                        retrieve[product],
 		"POST /v1/products/{id}":                       updateProduct,
 		"POST /v1/prices":                              createPrice,
-		"GET /v1/prices":                               list[price]("/v1/prices", "product", "active", "lookup_keys", "type", "currency"),
+		"GET /v1/prices": list[price]("/v1/prices", "product", "active", "lookup_keys",
+			"type", "currency"),
 		"GET /v1/prices/{id}":                          retrieve[price],
 		"POST /v1/prices/{id}":                         updatePrice,
 		"POST /v1/payment_methods":                     createCard,
@@ -41,73 +42,82 @@ func (s *Sandbox) table() *http.ServeMux {
 		"POST /v1/subscription_schedules/{id}/release": releaseSchedule,
 		"POST /v1/subscription_schedules/{id}/cancel":  cancelSchedule,
 		"POST /v1/invoices":                            createInvoice,
-		"GET /v1/invoices":                             list[invoice]("/v1/invoices", "customer", "subscription", "status", "collection_method"),
-		"GET /v1/invoices/{id}":                        getUpcomingOrInvoice,
-		"GET /v1/invoices/{id}/lines":                  invoiceLines,
-		"POST /v1/invoices/{id}":                       updateInvoice,
-		"DELETE /v1/invoices/{id}":                     deleteInvoice,
-		"POST /v1/invoices/{id}/finalize":              finalizeInvoice,
-		"POST /v1/invoices/{id}/pay":                   payInvoice,
-		"POST /v1/invoices/{id}/void":                  voidInvoice,
-		"POST /v1/invoices/{id}/mark_uncollectible":    markUncollectible,
-		"POST /v1/invoiceitems":                        createItem,
-		"GET /v1/invoiceitems":                         list[invoiceItem]("/v1/invoiceitems", "customer", "invoice", "pending"),
-		"GET /v1/invoiceitems/{id}":                    retrieve[invoiceItem],
-		"DELETE /v1/invoiceitems/{id}":                 deleteItem,
-		"POST /v1/payment_intents":                     createIntent,
-		"GET /v1/payment_intents":                      list[intent]("/v1/payment_intents", "customer"),
-		"GET /v1/payment_intents/{id}":                 retrieve[intent],
-		"POST /v1/payment_intents/{id}/confirm":        confirmIntent,
-		"POST /v1/payment_intents/{id}/cancel":         cancelIntent,
-		"GET /v1/charges":                              list[charge]("/v1/charges", "customer", "payment_intent"),
-		"GET /v1/charges/{id}":                         retrieve[charge],
-		"POST /v1/refunds":                             createRefund,
-		"GET /v1/refunds":                              list[refund]("/v1/refunds", "charge", "payment_intent"),
-		"GET /v1/refunds/{id}":                         retrieve[refund],
-		"GET /v1/events":                               listEvents,
-		"GET /v1/events/{id}":                          retrieve[event],
-		"POST /v1/webhook_endpoints":                   createEndpoint,
-		"GET /v1/webhook_endpoints":                    list[endpoint]("/v1/webhook_endpoints"),
-		"GET /v1/webhook_endpoints/{id}":               retrieve[endpoint],
-		"POST /v1/webhook_endpoints/{id}":              updateEndpoint,
-		"DELETE /v1/webhook_endpoints/{id}":            deleteEndpoint,
-		"POST /v1/billing_portal/sessions":             createPortal,
-		"POST /v1/accounts":                            createAccount,
-		"GET /v1/accounts":                             list[account]("/v1/accounts"),
-		"GET /v1/accounts/{id}":                        getAccount,
-		"POST /v1/accounts/{id}":                       updateAccount,
-		"DELETE /v1/accounts/{id}":                     deleteAccount,
-		"POST /v1/accounts/{id}/login_links":           createLoginLink,
-		"POST /v1/account_links":                       createAccountLink,
-		"GET /v1/application_fees":                     list[fee]("/v1/application_fees", "charge"),
-		"GET /v1/application_fees/{id}":                retrieve[fee],
-		"POST /v1/application_fees/{id}/refunds":       refundFee,
-		"GET /v1/balance_transactions/{id}":            retrieve[balanceTransaction],
-		"POST /v1/transfers":                           createTransfer,
-		"GET /v1/transfers":                            list[transfer]("/v1/transfers", "destination", "transfer_group"),
-		"GET /v1/transfers/{id}":                       retrieve[transfer],
-		"POST /v1/transfers/{id}/reversals":            reverseTransfer,
+		"GET /v1/invoices": list[invoice]("/v1/invoices", "customer", "subscription",
+			"status", "collection_method"),
+		"GET /v1/invoices/{id}":                     getUpcomingOrInvoice,
+		"GET /v1/invoices/{id}/lines":               invoiceLines,
+		"POST /v1/invoices/{id}":                    updateInvoice,
+		"DELETE /v1/invoices/{id}":                  deleteInvoice,
+		"POST /v1/invoices/{id}/finalize":           finalizeInvoice,
+		"POST /v1/invoices/{id}/pay":                payInvoice,
+		"POST /v1/invoices/{id}/void":               voidInvoice,
+		"POST /v1/invoices/{id}/mark_uncollectible": markUncollectible,
+		"POST /v1/invoiceitems":                     createItem,
+		"GET /v1/invoiceitems": list[invoiceItem]("/v1/invoiceitems", "customer", "invoice",
+			"pending"),
+		"GET /v1/invoiceitems/{id}":              retrieve[invoiceItem],
+		"DELETE /v1/invoiceitems/{id}":           deleteItem,
+		"POST /v1/payment_intents":               createIntent,
+		"GET /v1/payment_intents":                list[intent]("/v1/payment_intents", "customer"),
+		"GET /v1/payment_intents/{id}":           retrieve[intent],
+		"POST /v1/payment_intents/{id}/confirm":  confirmIntent,
+		"POST /v1/payment_intents/{id}/cancel":   cancelIntent,
+		"GET /v1/charges":                        list[charge]("/v1/charges", "customer", "payment_intent"),
+		"GET /v1/charges/{id}":                   retrieve[charge],
+		"POST /v1/refunds":                       createRefund,
+		"GET /v1/refunds":                        list[refund]("/v1/refunds", "charge", "payment_intent"),
+		"GET /v1/refunds/{id}":                   retrieve[refund],
+		"GET /v1/events":                         listEvents,
+		"GET /v1/events/{id}":                    retrieve[event],
+		"POST /v1/webhook_endpoints":             createEndpoint,
+		"GET /v1/webhook_endpoints":              list[endpoint]("/v1/webhook_endpoints"),
+		"GET /v1/webhook_endpoints/{id}":         retrieve[endpoint],
+		"POST /v1/webhook_endpoints/{id}":        updateEndpoint,
+		"DELETE /v1/webhook_endpoints/{id}":      deleteEndpoint,
+		"POST /v1/billing_portal/sessions":       createPortal,
+		"POST /v1/accounts":                      createAccount,
+		"GET /v1/accounts":                       list[account]("/v1/accounts"),
+		"GET /v1/accounts/{id}":                  getAccount,
+		"POST /v1/accounts/{id}":                 updateAccount,
+		"DELETE /v1/accounts/{id}":               deleteAccount,
+		"POST /v1/accounts/{id}/login_links":     createLoginLink,
+		"POST /v1/account_links":                 createAccountLink,
+		"GET /v1/application_fees":               list[fee]("/v1/application_fees", "charge"),
+		"GET /v1/application_fees/{id}":          retrieve[fee],
+		"POST /v1/application_fees/{id}/refunds": refundFee,
+		"GET /v1/balance_transactions/{id}":      retrieve[balanceTransaction],
+		"POST /v1/transfers":                     createTransfer,
+		"GET /v1/transfers":                      list[transfer]("/v1/transfers", "destination", "transfer_group"),
+		"GET /v1/transfers/{id}":                 retrieve[transfer],
+		"POST /v1/transfers/{id}/reversals":      reverseTransfer,
 	} {
 		mux.HandleFunc(route, s.handle(route, h))
 	}
 	mux.HandleFunc("/", s.handle("", func(_ *tx, c *call) (any, *problem) {
-		return nil, &problem{Status: http.StatusNotFound, Type: "invalid_request_error", Message: "Unrecognized request URL (" + c.r.Method + ": " + c.r.URL.Path + "). The sandbox does not have it."}
+		return nil,
+			&problem{
+				Status: http.StatusNotFound, Type: "invalid_request_error",
+				Message: "Unrecognized request URL (" + c.r.Method + ": " + c.r.URL.Path +
+					"). The sandbox does not have it.",
+			}
 	}))
 	return mux
 }
 
 func listBalance(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.id1())
-	return listed[balanceEntry](tx, c, "/v1/customers/"+cus.ID+"/balance_transactions", Query{All: []string{mark("customer", cus.ID)}}, nil), nil
+	return listed[balanceEntry](tx, c, "/v1/customers/"+cus.ID+"/balance_transactions",
+		Query{All: []string{mark("customer", cus.ID)}}, nil), nil
 }
 
 func listCards(tx *tx, c *call) (any, *problem) {
 	cus := get[customer](tx, "customer", c.id1())
 	c.word("type", "card")
-	return listed[card](tx, c, "/v1/customers/"+cus.ID+"/payment_methods", Query{All: []string{mark("customer", cus.ID)}}, nil), nil
+	return listed[card](tx, c, "/v1/customers/"+cus.ID+"/payment_methods",
+		Query{All: []string{mark("customer", cus.ID)}}, nil), nil
 }
 
-// listSubscriptions leaves out what has ended, unless a status or all is asked for.
+// listSubscriptions omits ended subscriptions unless a status or all is requested.
 func listSubscriptions(tx *tx, c *call) (any, *problem) {
 	q := Query{}
 	switch v := c.text("status"); v {

@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// Version is the one API version that is spoken; a request that asks for another is refused.
+// Version is the only supported API version; a request for another is refused.
 const Version = "2023-10-16"
 
-// Options of a Sandbox.
+// Options configures a Sandbox.
 type Options struct {
 	Store Store
 	Log   *slog.Logger
-	// PageURL is where Handler can be seen, ending in Path: links to hosted invoices, the portal, onboarding and the
-	// confirmation of payments lead there. The default is a relative link.
+	// PageURL is the public URL of Handler, ending in Path: links to hosted invoices, the portal, onboarding and the
+	// confirmation of payments use it. By default links are relative.
 	PageURL string
-	// Now is the real time; nil is time.Now. The sandbox's clock is that plus what it was advanced by.
+	// Now is the real clock; nil means time.Now. The sandbox's clock is Now plus all advances.
 	Now func() time.Time
-	// Deliver sends webhooks; nil is a client that only calls the URLs of endpoints and follows no redirects.
+	// Deliver sends webhooks; nil means a client that only calls the URLs of endpoints and follows no redirects.
 	Deliver http.RoundTripper
 }
 
-// Sandbox stands in for Stripe. It is safe for concurrent use, and several, also of several processes, may share
-// a store.
+// Sandbox replaces Stripe. It is safe for concurrent use; several sandboxes, also in different processes, may share a
+// store.
 type Sandbox struct {
 	o      Options
 	routes *http.ServeMux
 	faults faults
-	calls  sync.WaitGroup // those of a Transport that nobody waits for any more
+	calls  sync.WaitGroup // running handlers of Transports, also abandoned ones
 }
 
-// New makes a sandbox and touches nothing.
+// New returns a Sandbox; it does not access the store.
 func New(o Options) *Sandbox {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -46,30 +46,37 @@ func New(o Options) *Sandbox {
 		o.PageURL = Path
 	}
 	if o.Deliver == nil {
-		o.Deliver = &http.Transport{ResponseHeaderTimeout: 10 * time.Second, IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: 4}
+		o.Deliver = &http.Transport{
+			ResponseHeaderTimeout: 10 * time.Second, IdleConnTimeout: 3 * time.Second,
+			MaxIdleConnsPerHost: 4,
+		}
 	}
 	s := &Sandbox{o: o}
 	s.routes = s.table()
 	return s
 }
 
-// Close waits for calls whose callers went away.
+// Close waits for requests that their callers abandoned.
 func (s *Sandbox) Close() { s.calls.Wait() }
 
-// do runs fn alone on the state. A *problem that fn refused with comes back as such; its changes are undone. The
-// same goes for one that it returns, unless the problem says that the work is kept.
-func (s *Sandbox) do(ctx context.Context, account string, from origin, fn func(*tx) *problem) (refused *problem, err error) {
+// do runs fn with exclusive access to the state. If fn refuses with a *problem, do undoes its changes and returns the
+// problem. The same applies to a problem that fn returns, unless it is marked as kept.
+func (s *Sandbox) do(ctx context.Context, account string, from origin, fn func(*tx) *problem) (refused *problem,
+	err error,
+) {
 	return s.alone(ctx, s.o.Store.Update, account, from, fn)
 }
 
-// look is do for reading.
+// look is like do, for reading.
 func (s *Sandbox) look(ctx context.Context, account string, fn func(*tx) *problem) (refused *problem, err error) {
 	return s.alone(ctx, s.o.Store.View, account, origin{}, fn)
 }
 
 var errRefused = errors.New("refused")
 
-func (s *Sandbox) alone(ctx context.Context, run func(context.Context, func(Tx) error) error, account string, from origin, fn func(*tx) *problem) (refused *problem, err error) {
+func (s *Sandbox) alone(ctx context.Context, run func(context.Context, func(Tx) error) error, account string,
+	from origin, fn func(*tx) *problem,
+) (refused *problem, err error) {
 	err = run(ctx, func(rows Tx) error {
 		refused = nil
 		return caught(&refused, func() {
@@ -90,7 +97,7 @@ func (s *Sandbox) alone(ctx context.Context, run func(context.Context, func(Tx) 
 	return refused, err
 }
 
-// caught turns the package's two panics back into values.
+// caught recovers the package's two panic values and returns them.
 func caught(refused **problem, fn func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -107,7 +114,7 @@ func caught(refused **problem, fn func()) (err error) {
 	return nil
 }
 
-// in runs fn for another account within the same work.
+// in runs fn for another account within the same unit of work.
 func (tx *tx) in(account string, fn func()) {
 	before := tx.account
 	tx.flush()
@@ -117,10 +124,10 @@ func (tx *tx) in(account string, fn func()) {
 	tx.flush()
 }
 
-// settings are the sandbox's own: one object, of the platform.
+// settings holds the sandbox's settings, in one object of the platform.
 type settings struct {
 	head
-	Ahead  int64  `json:"ahead"` // seconds that the sandbox's clock is before the real one
+	Ahead  int64  `json:"ahead"` // how far the sandbox's clock is ahead, in seconds
 	Mangle Mangle `json:"mangle"`
 }
 
@@ -132,7 +139,7 @@ func (s *settings) now(wall time.Time) int64 {
 	return wall.Unix() + s.Ahead
 }
 
-// settings reads them once per work.
+// settings returns the settings, which it reads once per unit of work.
 func (tx *tx) settings() *settings {
 	if tx.setting == nil {
 		r, err := tx.rows.Get(tx.ctx, "", string(kindSettings), "settings")

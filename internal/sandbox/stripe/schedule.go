@@ -4,7 +4,7 @@ import "slices"
 
 const kindSchedule kind = "subscription_schedule"
 
-// schedule changes a subscription at set times, phase by phase.
+// schedule changes a subscription at given times, phase by phase.
 type schedule struct {
 	head
 	Canceled  moment `json:"canceled_at"`
@@ -20,7 +20,7 @@ type schedule struct {
 	} `json:"_"`
 }
 
-// phase is a time and what is subscribed to in it.
+// phase is a time span and the items that are subscribed to in it.
 type phase struct {
 	Start     int64             `json:"start_date"`
 	End       int64             `json:"end_date"`
@@ -70,7 +70,7 @@ func (s *schedule) wire(tx *tx, w shown, expand expansion) {
 	}
 }
 
-// current is the phase of a moment, nil for none.
+// current returns the phase at the given time, nil for none.
 func (s *schedule) current(at int64) *phase {
 	for i := range s.Own.Phases {
 		if p := &s.Own.Phases[i]; p.Start <= at && at < p.End {
@@ -87,11 +87,14 @@ func createSchedule(tx *tx, c *call) (any, *problem) {
 	s := get[subscription](tx, "from_subscription", c.need("from_subscription"))
 	switch {
 	case s.Schedule != "":
-		refuse(invalid("from_subscription", "", "You cannot migrate a subscription that is already attached to a schedule: `%s`.", s.Schedule))
+		refuse(invalid("from_subscription", "",
+			"You cannot migrate a subscription that is already attached to a schedule: `%s`.", s.Schedule))
 	case s.over() || s.Status == "incomplete":
-		refuse(invalid("from_subscription", "", "You cannot migrate a subscription that is in the `%s` status.", s.Status))
+		refuse(invalid("from_subscription", "", "You cannot migrate a subscription that is in the `%s` status.",
+			s.Status))
 	case s.AtEnd || s.CancelAt != 0:
-		refuse(invalid("from_subscription", "", "The sandbox makes no schedule of a subscription that is set to cancel: take that back first."))
+		refuse(invalid("from_subscription", "",
+			"The sandbox makes no schedule of a subscription that is set to cancel: take that back first."))
 	case s.Own.Pending != nil:
 		refuse(invalid("from_subscription", "", "The subscription has a pending update."))
 	}
@@ -100,8 +103,14 @@ func createSchedule(tx *tx, c *call) (any, *problem) {
 			refuse(invalid(name, "", "You cannot set `%s` if `from_subscription` is set.", name))
 		}
 	}
-	sched := &schedule{head: head{ID: newID("sub_sched")}, Customer: s.Customer, AtEnd: "release", Status: "active", Sub: text(s.ID)}
-	sched.Own.Phases = []phase{{Start: s.Start, End: s.End, Currency: s.Currency, Proration: "create_prorations", Metadata: map[string]string{}, Kept: kept(s.Own.Items)}}
+	sched := &schedule{
+		head: head{ID: newID("sub_sched")}, Customer: s.Customer, AtEnd: "release", Status: "active",
+		Sub: text(s.ID),
+	}
+	sched.Own.Phases = []phase{{
+		Start: s.Start, End: s.End, Currency: s.Currency, Proration: "create_prorations",
+		Metadata: map[string]string{}, Kept: kept(s.Own.Items),
+	}}
 	before := tx.show(s, nil)
 	s.Schedule, s.Own.Phase = text(sched.ID), s.End
 	tx.put(sched)
@@ -135,12 +144,15 @@ func updateSchedule(tx *tx, c *call) (any, *problem) {
 	return sched, nil
 }
 
-// setPhases replaces the phases. The current one has to be among them, beginning when it began.
+// setPhases replaces the phases. The new phases must include the current one, with the same start.
 func (tx *tx) setPhases(sched *schedule, s *subscription, asked []*params, behaviour string) {
 	now := sched.current(tx.now)
 	var phases []phase
 	for i, a := range asked {
-		p := phase{Proration: a.word("proration_behavior", "none", "create_prorations", "always_invoice"), Metadata: a.metadata(nil)}
+		p := phase{
+			Proration: a.word("proration_behavior", "none", "create_prorations", "always_invoice"),
+			Metadata:  a.metadata(nil),
+		}
 		if p.Proration == "" {
 			p.Proration = "create_prorations"
 		}
@@ -179,7 +191,8 @@ func (tx *tx) setPhases(sched *schedule, s *subscription, asked []*params, behav
 		case hasTimes:
 			end = prices[0].Recurring.boundary(start, times)
 		case !hasEnd && i < len(asked)-1:
-			refuse(invalid(a.name+"[end_date]", "parameter_missing", "All phases but the last need an end_date or iterations."))
+			refuse(invalid(a.name+"[end_date]", "parameter_missing",
+				"All phases but the last need an end_date or iterations."))
 		case !hasEnd:
 			end = prices[0].Recurring.boundary(start, 1)
 		}
@@ -188,8 +201,11 @@ func (tx *tx) setPhases(sched *schedule, s *subscription, asked []*params, behav
 		}
 		phases = append(phases, p)
 	}
-	if len(phases) == 0 || now != nil && !slices.ContainsFunc(phases, func(p phase) bool { return p.Start == now.Start }) {
-		refuse(invalid("phases[0][start_date]", "", "You can not modify the start date of the current phase, or leave it out."))
+	if len(phases) == 0 || now != nil && !slices.ContainsFunc(phases, func(p phase) bool {
+		return p.Start == now.Start
+	}) {
+		refuse(invalid("phases[0][start_date]", "",
+			"You can not modify the start date of the current phase, or leave it out."))
 	}
 	sched.Own.Phases = phases
 	current := sched.current(tx.now)
@@ -205,11 +221,14 @@ func (tx *tx) setPhases(sched *schedule, s *subscription, asked []*params, behav
 	tx.changed(s, before)
 }
 
-// enter makes a subscription what a phase says, with prorations where it is not the end of a period.
+// enter applies a phase to a subscription, with prorations unless it is the end of a period.
 func (tx *tx) enter(s *subscription, p *phase, behaviour string) {
 	items := make([]item, 0, len(p.Kept))
 	for _, want := range p.Kept {
-		it := item{ID: newID("si"), Created: tx.now, Price: want.Price, Quantity: want.Quantity, Metadata: want.Metadata}
+		it := item{
+			ID: newID("si"), Created: tx.now, Price: want.Price, Quantity: want.Quantity,
+			Metadata: want.Metadata,
+		}
 		if i := slices.IndexFunc(s.Own.Items, func(it item) bool { return it.Price == want.Price }); i >= 0 {
 			it.ID, it.Created, it.Metadata = s.Own.Items[i].ID, s.Own.Items[i].Created, s.Own.Items[i].Metadata
 		}
@@ -229,14 +248,14 @@ func (tx *tx) enter(s *subscription, p *phase, behaviour string) {
 	s.Own.Items = items
 	if recycled {
 		s.Anchor = tx.now
-		if tx.now < s.End { // a new cycle begins at once; the renewal that is due now bills it
+		if tx.now < s.End { // a new cycle starts at once; the renewal that is due now bills it
 			s.End = tx.now
 		}
 	}
 	tx.put(s)
 }
 
-// nextPhase is what the clock does when a phase ends.
+// nextPhase ends a phase, when the clock reaches its end.
 func (tx *tx) nextPhase(s *subscription) {
 	sched := get[schedule](tx, "", string(s.Schedule))
 	p := sched.current(tx.now)
@@ -260,7 +279,7 @@ func (tx *tx) nextPhase(s *subscription) {
 	tx.changed(s, before)
 }
 
-// detach ends a schedule and leaves the subscription as it is.
+// detach ends a schedule and leaves the subscription unchanged.
 func (tx *tx) detach(s *subscription, status string) {
 	sched := get[schedule](tx, "", string(s.Schedule))
 	before := tx.show(s, nil)
@@ -277,7 +296,7 @@ func (tx *tx) detach(s *subscription, status string) {
 	tx.changed(s, before)
 }
 
-// follow writes a direct change of the subscription into its schedule's current phase.
+// follow copies a direct change of the subscription to its schedule's current phase.
 func (tx *tx) follow(s *subscription) {
 	sched := get[schedule](tx, "", string(s.Schedule))
 	if p := sched.current(tx.now); p != nil {
@@ -289,7 +308,9 @@ func (tx *tx) follow(s *subscription) {
 func (tx *tx) active(c *call) *schedule {
 	sched := get[schedule](tx, "schedule", c.id1())
 	if sched.Status != "active" && sched.Status != "not_started" {
-		refuse(invalid("", "", "You cannot change a subscription schedule that is currently in the `%s` status. It must be `not_started` or `active`.", sched.Status))
+		refuse(invalid("", "",
+			"You cannot change a subscription schedule that is currently in the `%s` status. It must be "+
+				"`not_started` or `active`.", sched.Status))
 	}
 	return sched
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/inprocess"
 )
 
-// maxBody bounds a request, in bytes.
+// maxBody limits a request body, in bytes.
 const maxBody = 1 << 20
 
-// call is one request on its way through.
+// call is one request.
 type call struct {
 	*params
 	ctx     context.Context
@@ -30,23 +30,23 @@ type call struct {
 	id      string
 }
 
-// answer is what goes out, and what the idempotency store keeps.
+// answer is a response, as it is sent and as the idempotency store keeps it.
 type answer struct {
 	Status int             `json:"status"`
 	Body   json.RawMessage `json:"body"`
 	header http.Header
 }
 
-// ServeHTTP answers the API: /v1/...
+// ServeHTTP serves the API: /v1/...
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.routes.ServeHTTP(w, r)
 }
 
-// handler does the work of one route within tx and answers what to show. A problem that it returns is the answer
-// although the work is kept, such as a declined card's.
+// handler executes one route within tx and returns the object to render. A problem that it returns is the response, but
+// the work is kept, as for a declined card.
 type handler func(*tx, *call) (any, *problem)
 
-// handle is the way of every request: who asks, which version, has this key been used, which faults are set.
+// handle returns the handler of a route: it checks the key, the API version, the idempotency key and the faults.
 func (s *Sandbox) handle(route string, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, refused := s.read(w, r, route)
@@ -54,7 +54,7 @@ func (s *Sandbox) handle(route string, h handler) http.HandlerFunc {
 			write(w, c, refused.answer())
 			return
 		}
-		// What was begun is done, whether or not the caller waits for the answer.
+		// A request that was begun is completed even if the caller gives up.
 		ctx := context.WithoutCancel(r.Context())
 		c.ctx = ctx
 		struck := s.faults.take(r)
@@ -82,13 +82,21 @@ func (s *Sandbox) read(w http.ResponseWriter, r *http.Request, route string) (c 
 		key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
 	if !strings.HasPrefix(key, "sk_test_") && !strings.HasPrefix(key, "rk_test_") {
-		return c, &problem{Status: http.StatusUnauthorized, Type: "invalid_request_error", Message: "Invalid API Key provided. The sandbox takes test keys: sk_test_ and anything."}
+		return c,
+			&problem{
+				Status: http.StatusUnauthorized, Type: "invalid_request_error",
+				Message: "Invalid API Key provided. The sandbox takes test keys: sk_test_ and anything.",
+			}
 	}
 	if v := r.Header.Get("Stripe-Version"); v != "" && v != Version {
 		return c, invalid("", "", "Invalid Stripe API version: %s. The sandbox speaks %s.", v, Version)
 	}
 	if len(c.key) > 255 {
-		return c, &problem{Status: http.StatusBadRequest, Type: "idempotency_error", Message: "Idempotency keys have up to 255 characters."}
+		return c,
+			&problem{
+				Status: http.StatusBadRequest, Type: "idempotency_error",
+				Message: "Idempotency keys have up to 255 characters.",
+			}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -128,7 +136,7 @@ func (s *Sandbox) outcome(c *call, a *answer, refused *problem, err error) *answ
 	}
 }
 
-// answer runs the handler and renders what it answers while the state is still that of the work.
+// answer runs the handler and renders its result within the same unit of work.
 func (s *Sandbox) answer(tx *tx, c *call, h handler) *answer {
 	if c.account != "" {
 		tx.in("", func() { tx.accountAt(c.account) })
@@ -150,7 +158,7 @@ func (s *Sandbox) answer(tx *tx, c *call, h handler) *answer {
 	return &answer{Status: http.StatusOK, Body: body}
 }
 
-// used is an idempotency key: what was asked with it and, once that is done, what was answered.
+// used is an idempotency key with its request and, once that is done, the response.
 type used struct {
 	head
 	Params string  `json:"params"` // a hash of method, path and parameters
@@ -160,16 +168,16 @@ type used struct {
 
 const (
 	kindKey kind = "idempotency_key"
-	// keyAge is how long a key is remembered; a later one is a new request. pendingAge is how long one counts as
-	// in use whose process may be gone.
+	// keyAge is how long a key is stored; a later use is a new request. pendingAge is how long a key counts as in use
+	// if its process may have died.
 	keyAge, pendingAge = 24 * 3600, 60
 )
 
 func (*used) kind() kind   { return kindKey }
 func (u *used) due() int64 { return u.Created + keyAge }
 
-// change runs a request that writes. The key is marked as in use first, so that a twin that comes meanwhile is
-// told, and the answer is kept in the same transaction as the work.
+// change runs a request that writes. The key is first marked as in use, so that a concurrent duplicate is refused, and
+// the response is stored in the same transaction as the work.
 func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 	if c.key == "" {
 		return s.work(c, h, struck)
@@ -187,9 +195,18 @@ func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 			k.Created, k.Params, k.Since, k.Answer = tx.now, mine, today, nil
 			tx.put(k)
 		case k.Params != mine:
-			return &problem{Status: http.StatusBadRequest, Type: "idempotency_error", Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + c.key + "' if you meant to execute a different request."}
+			return &problem{
+				Status: http.StatusBadRequest, Type: "idempotency_error",
+				Message: "Keys for idempotent requests can only be used with the same parameters they were first " +
+					"used with. Try using a key other than '" + c.key +
+					"' if you meant to execute a different request.",
+			}
 		case k.Answer == nil:
-			return &problem{Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use", Message: "There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): " + c.key}
+			return &problem{
+				Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use",
+				Message: "There is currently another in-progress request using this Idempotent Key (that probably " +
+					"means you submitted twice, and the other request is still going through): " + c.key,
+			}
 		default:
 			before = k.Answer
 			before.header = http.Header{"Idempotent-Replayed": {"true"}}
@@ -202,7 +219,7 @@ func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 	return s.work(c, h, struck)
 }
 
-// work runs the handler and, with a key, keeps its answer or lets the key go.
+// work runs the handler and, if there is a key, stores its response or deletes the key.
 func (s *Sandbox) work(c *call, h handler, struck *strike) *answer {
 	struck.hold(c.ctx)
 	var a *answer
@@ -221,7 +238,7 @@ func (s *Sandbox) work(c *call, h handler, struck *strike) *answer {
 		a = nil
 		a = s.answer(tx, c, h)
 		if struck.internal() {
-			a = internal().answer() // it acted, and says that it failed
+			a = internal().answer() // executed, but reported as failed
 		}
 		keep(tx)
 		return nil
@@ -253,7 +270,10 @@ func internal() *problem {
 func (p *problem) answer() *answer {
 	body, err := json.Marshal(map[string]any{"error": p})
 	if err != nil {
-		return &answer{Status: http.StatusInternalServerError, Body: json.RawMessage(`{"error":{"type":"api_error","message":"An unknown error occurred."}}`)}
+		return &answer{
+			Status: http.StatusInternalServerError,
+			Body:   json.RawMessage(`{"error":{"type":"api_error","message":"An unknown error occurred."}}`),
+		}
 	}
 	return &answer{Status: p.Status, Body: body, header: p.Header}
 }
@@ -276,8 +296,8 @@ func write(w http.ResponseWriter, c *call, a *answer) {
 	_, _ = w.Write(a.Body) //nolint:gosec // it is JSON, and says so
 }
 
-// Transport answers requests of this process without a network: an http.Client that uses it speaks with s,
-// whatever the host of the URL. A caller that goes away leaves the work to its end, as on a network.
+// Transport returns a RoundTripper that calls s without a network, whatever the host of the URL. If the caller cancels,
+// the request is still completed, as over a network.
 func (s *Sandbox) Transport() http.RoundTripper {
 	return inprocess.Transport{Handler: s, Calls: &s.calls}
 }

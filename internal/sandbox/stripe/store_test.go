@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// TestBothStoresKeepAndFindTheSame runs one script on either; each step's answer is in the script.
+// TestBothStoresKeepAndFindTheSame runs one script on both stores; each step states its expected result.
 func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 	t.Parallel()
 	for name, make := range stores() {
@@ -31,7 +31,10 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 				}
 			}
 			row := func(account, id string, created int64, due int64, marks ...string) *stripe.Row {
-				r := &stripe.Row{Account: account, Kind: "thing", ID: id, Created: created, Marks: marks, Body: []byte(`{"id":"` + id + `"}`), Due: due}
+				r := &stripe.Row{
+					Account: account, Kind: "thing", ID: id, Created: created, Marks: marks,
+					Body: []byte(`{"id":"` + id + `"}`), Due: due,
+				}
 				if due != 0 {
 					r.Timer = "clock"
 				}
@@ -39,7 +42,9 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 			}
 			change(func(tx stripe.Tx) error {
 				for i := range 6 {
-					if err := tx.Put(ctx, row("", fmt.Sprintf("t%d", i), int64(100+i), int64(50-i), "all=1", fmt.Sprintf("odd=%d", i%2), fmt.Sprintf("n=%d", i))); err != nil {
+					if err := tx.Put(ctx,
+						row("", fmt.Sprintf("t%d", i), int64(100+i), int64(50-i), "all=1", fmt.Sprintf("odd=%d", i%2),
+							fmt.Sprintf("n=%d", i))); err != nil {
 						return err
 					}
 				}
@@ -52,7 +57,8 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 					return err
 				}
 				r.Marks, r.Due = []string{"gone=1"}, 1
-				if err := errors.Join(tx.Put(ctx, r), tx.Put(ctx, row("", "t9", 1, 1, "all=1")), tx.Delete(ctx, "", "thing", "t2")); err != nil {
+				if err := errors.Join(tx.Put(ctx, r), tx.Put(ctx, row("", "t9", 1, 1, "all=1")),
+					tx.Delete(ctx, "", "thing", "t2")); err != nil {
 					return err
 				}
 				if got := found(ctx, t, tx, stripe.Query{All: []string{"all=1"}}); got != "t9 t5 t4 t3 t0" {
@@ -112,7 +118,8 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 				if got := due(ctx, t, tx, 49, 10); got != "t3 t2 t5 t1" && got != "t3 t2 t1 t5" {
 					t.Errorf("due: %s", got)
 				}
-				if got := found(ctx, t, tx, stripe.Query{All: []string{"all=1"}}) + "/" + found(ctx, t, tx, stripe.Query{All: []string{"new=1"}}); got != "t3 t2 t1 t0/t5" {
+				if got := found(ctx, t, tx, stripe.Query{All: []string{"all=1"}}) + "/" + found(ctx, t, tx,
+					stripe.Query{All: []string{"new=1"}}); got != "t3 t2 t1 t0/t5" {
 					t.Errorf("after a change of marks: %s", got)
 				}
 				return nil
@@ -140,11 +147,12 @@ func names(rows []*stripe.Row) string {
 	return strings.Join(all, " ")
 }
 
-// TestNoMoneyIsAFloat reads the sources of what counts money; beside the lint rule, it also finds constants. Tests
-// may use floats, for stripe-go has some, and a line may whose nolint says what it counts instead.
+// TestNoMoneyIsAFloat scans the sources that count money; unlike the lint rule, it also finds constants. Tests may use
+// floats, since stripe-go has some, and so may lines with a nolint comment that states what they count.
 func TestNoMoneyIsAFloat(t *testing.T) {
 	t.Parallel()
-	if got := floats(t, "x.go", "package x\nvar a = 1.5\ntype b struct{ c []float64 }\nfunc d() { _ = float32(1) }"); len(got) != 3 {
+	if got := floats(t, "x.go",
+		"package x\nvar a = 1.5\ntype b struct{ c []float64 }\nfunc d() { _ = float32(1) }"); len(got) != 3 {
 		t.Fatalf("the reader finds %v", got)
 	}
 	read := 0
@@ -172,7 +180,8 @@ func TestNoMoneyIsAFloat(t *testing.T) {
 	}
 }
 
-// floats are the places where a source names a floating point type, writes a number of one, or calls what makes one.
+// floats returns the places where a source names a floating point type, has a floating point constant, or calls a
+// function that returns one.
 func floats(t *testing.T, name, source string) (at []string) {
 	t.Helper()
 	set := token.NewFileSet()

@@ -7,15 +7,15 @@ import (
 
 const kindSubscription kind = "subscription"
 
-// The times that subscriptions wait, in seconds.
+// Delays of subscriptions, in seconds.
 const (
-	incompleteAge = 23 * 3600     // until the first payment, else incomplete_expired
+	incompleteAge = 23 * 3600     // until the first payment; then incomplete_expired
 	pendingAge23  = 23 * 3600     // until a pending update is dropped
-	trialWarning  = 3 * 24 * 3600 // trial_will_end comes before the end
-	upcomingAhead = 3 * 24 * 3600 // invoice.upcoming comes before the renewal
+	trialWarning  = 3 * 24 * 3600 // trial_will_end precedes the end by this
+	upcomingAhead = 3 * 24 * 3600 // invoice.upcoming precedes the renewal by this
 )
 
-// subscription is what a customer pays for again and again.
+// subscription is a customer's subscription.
 type subscription struct {
 	head
 	Anchor     int64  `json:"billing_cycle_anchor"`
@@ -52,11 +52,11 @@ type subscription struct {
 		Fee       int64          `json:"fee,omitempty"` // application_fee_percent in hundredths
 		Warned    int64          `json:"warned,omitempty"`
 		Announced int64          `json:"announced,omitempty"`
-		Phase     int64          `json:"phase,omitempty"` // when the schedule's current phase ends
+		Phase     int64          `json:"phase,omitempty"` // end of the schedule's current phase
 	} `json:"_"`
 }
 
-// item is one price of a subscription and how many of it.
+// item is a price of a subscription and its quantity.
 type item struct {
 	ID       string            `json:"id"`
 	Created  int64             `json:"created"`
@@ -65,11 +65,11 @@ type item struct {
 	Quantity int64             `json:"quantity"`
 }
 
-// pendingUpdate is a change that waits for its money.
+// pendingUpdate is a change that waits for its payment.
 type pendingUpdate struct {
 	Expires int64    `json:"expires"`
 	Invoice string   `json:"invoice"`
-	Swept   []string `json:"swept,omitempty"` // earlier invoice items that its invoice took along
+	Swept   []string `json:"swept,omitempty"` // older invoice items that its invoice claimed
 	Change  change   `json:"change"`
 }
 
@@ -86,7 +86,7 @@ func (s *subscription) marks() []string {
 	return slices.Compact(all)
 }
 
-// over tells whether nothing more will come of it.
+// over reports whether the subscription has ended for good.
 func (s *subscription) over() bool {
 	return s.Status == "canceled" || s.Status == "incomplete_expired"
 }
@@ -110,7 +110,7 @@ func (s *subscription) due() int64 {
 	return next
 }
 
-// warning is when trial_will_end is to come, 0 when it has.
+// warning returns when trial_will_end is due, 0 if it was sent.
 func (s *subscription) warning() int64 {
 	if s.Status != "trialing" || s.Own.Warned == int64(s.TrialEnd) {
 		return 0
@@ -118,7 +118,7 @@ func (s *subscription) warning() int64 {
 	return max(int64(s.TrialEnd)-trialWarning, s.Created)
 }
 
-// announcement is when invoice.upcoming is to come, 0 when it has or nothing will be billed.
+// announcement returns when invoice.upcoming is due, 0 if it was sent or nothing will be billed.
 func (s *subscription) announcement() int64 {
 	if s.AtEnd || s.CancelAt != 0 || s.Own.Announced == s.End || s.End-s.Start <= upcomingAhead {
 		return 0
@@ -127,11 +127,13 @@ func (s *subscription) announcement() int64 {
 }
 
 func (s *subscription) wire(tx *tx, w shown, expand expansion) {
-	w["items"] = page("/v1/subscription_items?subscription="+s.ID, false, tx.items(s.ID, s.Own.Items, expand["items"]["data"]))
+	w["items"] = page("/v1/subscription_items?subscription="+s.ID, false,
+		tx.items(s.ID, s.Own.Items, expand["items"]["data"]))
 	w["pending_update"] = nil
 	if p := s.Own.Pending; p != nil {
 		w["pending_update"] = shown{
-			"billing_cycle_anchor": moment(p.Change.AnchorSet), "expires_at": p.Expires, "trial_end": moment(p.Change.TrialSet), "trial_from_plan": nil,
+			"billing_cycle_anchor": moment(p.Change.AnchorSet), "expires_at": p.Expires,
+			"trial_end": moment(p.Change.TrialSet), "trial_from_plan": nil,
 			"subscription_items": tx.items(s.ID, p.Change.Items, nil),
 		}
 	}
@@ -146,7 +148,8 @@ func (tx *tx) items(sub string, items []item, expand expansion) []shown {
 		w := shape("subscription_item")
 		overlay(w, it)
 		p := get[price](tx, "", it.Price)
-		w["object"], w["subscription"], w["price"], w["plan"] = "subscription_item", sub, tx.show(p, expand["price"]), p.plan()
+		w["object"], w["subscription"], w["price"], w["plan"] = "subscription_item", sub, tx.show(p, expand["price"]),
+			p.plan()
 		if it.Metadata == nil {
 			w["metadata"] = map[string]string{}
 		}
@@ -155,7 +158,7 @@ func (tx *tx) items(sub string, items []item, expand expansion) []shown {
 	return data
 }
 
-// prices are those of items, in order.
+// prices returns the prices of items, in order.
 func (tx *tx) prices(items []item) []*price {
 	all := make([]*price, 0, len(items))
 	for _, it := range items {
@@ -164,7 +167,7 @@ func (tx *tx) prices(items []item) []*price {
 	return all
 }
 
-// worth is what a full period of items costs.
+// worth returns the price of a full period of items.
 func (tx *tx) worth(items []item) (sum int64) {
 	for i, p := range tx.prices(items) {
 		sum += p.Unit * items[i].Quantity
@@ -174,7 +177,7 @@ func (tx *tx) worth(items []item) (sum int64) {
 
 func (tx *tx) cycleOf(items []item) cycle { return get[price](tx, "", items[0].Price).Recurring.cycle }
 
-// changed puts a subscription whose former state was before, and tells about it.
+// changed stores a subscription and emits an event; before is its former rendering.
 func (tx *tx) changed(s *subscription, before shown) {
 	tx.put(s)
 	if len(differences(before, tx.show(s, nil))) > 0 {
@@ -182,8 +185,8 @@ func (tx *tx) changed(s *subscription, before shown) {
 	}
 }
 
-// cancel ends a subscription now. What waits to be invoiced is invoiced, or else its prorations are forgotten. Open
-// invoices stay and are not collected any more.
+// cancel ends a subscription now. With invoiceNow, pending items are invoiced; otherwise pending prorations are
+// dropped. Open invoices stay open but are no longer collected.
 func (tx *tx) cancel(s *subscription, reason text, invoiceNow bool) {
 	if s.Own.Pending != nil {
 		tx.dropPending(s)

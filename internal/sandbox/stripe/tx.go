@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// kind is the name of a sort of object, as the API has it.
+// kind is the API's name of an object type.
 type kind string
 
-// object is what the sandbox keeps. Its JSON is the state; the member "_" is the sandbox's own and not shown.
+// object is a stored object. Its JSON is the state; the member "_" is internal to the sandbox and is not rendered.
 type object interface {
 	kind() kind
 	top() *head
-	// marks are what lists and searches find it by.
+	// marks returns the index keys for lists and searches.
 	marks() []string
-	// due is when the clock has to look at it again, 0 for never.
+	// due returns when the clock has to process the object again, 0 for never.
 	due() int64
-	// wire completes what is shown with what is made of other objects.
+	// wire adds the values that are derived from other objects to w.
 	wire(tx *tx, w shown, expand expansion)
 }
 
-// head is what every object has.
+// head holds the members that every object has.
 type head struct {
 	ID       string            `json:"id"`
 	Created  int64             `json:"created"`
@@ -38,22 +38,22 @@ func (h *head) marks() []string            { return nil }
 func (h *head) due() int64                 { return 0 }
 func (h *head) wire(*tx, shown, expansion) {}
 
-// tx is one piece of work on the state: a request, or what the clock does at one moment.
+// tx is one unit of work on the state: a request, or a step of the clock.
 type tx struct {
 	ctx     context.Context
 	rows    Tx
 	s       *Sandbox
-	account string // "" is the platform's own
+	account string // "" is the platform
 	now     int64  // by the sandbox's clock
 	request origin
-	objects map[place]object // those read or made, one value for each
+	objects map[place]object // objects read or created, one instance each
 	dirty   []object
 	setting *settings
-	sendTo  []*endpoint // once known
+	sendTo  []*endpoint // cache of endpoints
 	known   bool
 }
 
-// origin is which request an event comes from; empty for the clock's own.
+// origin is the request that causes an event; it is empty for the clock.
 type origin struct {
 	ID  *string `json:"id"`
 	Key *string `json:"idempotency_key"`
@@ -65,7 +65,7 @@ func (tx *tx) try(err error) {
 	}
 }
 
-// find reads one object, nil where there is none.
+// find returns an object, nil if there is none.
 func find[T any, P interface {
 	*T
 	object
@@ -83,7 +83,7 @@ func find[T any, P interface {
 	return open[T, P](tx, r)
 }
 
-// open reads a row that was found.
+// open decodes a row.
 func open[T any, P interface {
 	*T
 	object
@@ -99,7 +99,7 @@ func open[T any, P interface {
 	return o
 }
 
-// get reads an object that must be there; param is the parameter that named it.
+// get returns an object that must exist; param is the parameter that named it.
 func get[T any, P interface {
 	*T
 	object
@@ -111,7 +111,7 @@ func get[T any, P interface {
 	return nil
 }
 
-// all reads the objects that a query finds, newest first, with those made or changed in this work.
+// all returns the results of a query, newest first, including objects that this unit of work created or changed.
 func all[T any, P interface {
 	*T
 	object
@@ -127,7 +127,7 @@ func all[T any, P interface {
 	return found
 }
 
-// put makes or changes an object at the end of the work, or before the next search.
+// put stores an object, at the end of the unit of work or before the next query.
 func (tx *tx) put(o object) {
 	h := o.top()
 	if h.Created == 0 {
@@ -148,7 +148,7 @@ func (tx *tx) drop(o object) {
 	tx.try(tx.rows.Delete(tx.ctx, tx.account, string(o.kind()), o.top().ID))
 }
 
-// The two timers: the sandbox's own clock, and the real one that deliveries wait for.
+// The two timers: the sandbox's clock, and the real clock, for deliveries.
 const (
 	timerClock = "clock"
 	timerWire  = "wire"
@@ -178,7 +178,7 @@ func (tx *tx) flush() {
 	tx.dirty = tx.dirty[:0]
 }
 
-// newID is prefix_ and 24 letters and digits.
+// newID returns the prefix, an underscore, and 24 random letters and digits.
 func newID(prefix string) string { return prefix + "_" + random(24) }
 
 func random(n int) string {

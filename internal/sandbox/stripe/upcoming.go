@@ -2,7 +2,7 @@ package stripe
 
 import "slices"
 
-// upcoming previews: what a change would bill at once, or else the next renewal. It is made of the same change, the
+// upcoming previews the invoice of a change or, without a change, of the next renewal. It uses the same change, the
 // same lines and the same settlement as the charge.
 func upcoming(tx *tx, c *call) (any, *problem) {
 	expand := expanding(c.texts("expand"))
@@ -37,7 +37,11 @@ func upcoming(tx *tx, c *call) (any, *problem) {
 	}
 	var inv *invoice
 	if now {
-		inv = tx.preview(s, change{Items: s.Own.Items, bill: true, Start: s.Start, End: s.End, prorated: tx.credits(s, s.Own.Items, wish.date)}, true)
+		inv = tx.preview(s,
+			change{
+				Items: s.Own.Items, bill: true, Start: s.Start, End: s.End,
+				prorated: tx.credits(s, s.Own.Items, wish.date),
+			}, true)
 	} else {
 		inv = tx.preview(s, ch, atEnd)
 	}
@@ -52,15 +56,20 @@ func upcoming(tx *tx, c *call) (any, *problem) {
 }
 
 func none(cus string) *problem {
-	return &problem{Status: 404, Type: "invalid_request_error", Code: "invoice_upcoming_none", Message: "No upcoming invoices for customer: " + cus}
+	return &problem{
+		Status: 404, Type: "invalid_request_error", Code: "invoice_upcoming_none",
+		Message: "No upcoming invoices for customer: " + cus,
+	}
 }
 
-// preview is the invoice that would come, nil for none. Nothing is kept.
+// preview returns the invoice that would be created, nil for none. It stores nothing.
 func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
 	cus := get[customer](tx, "", s.Customer)
 	inv := &invoice{
-		head: head{ID: newID("in"), Metadata: map[string]string{}}, Reason: "upcoming", Collection: s.Collection, Currency: s.Currency, Customer: cus.ID,
-		Email: cus.Email, Name: cus.Name, Start: s.Start, End: s.End, Status: "draft", Sub: text(s.ID), NextTry: moment(s.End + draftAge),
+		head: head{ID: newID("in"), Metadata: map[string]string{}}, Reason: "upcoming", Collection: s.Collection,
+		Currency: s.Currency, Customer: cus.ID,
+		Email: cus.Email, Name: cus.Name, Start: s.Start, End: s.End, Status: "draft", Sub: text(s.ID),
+		NextTry: moment(s.End + draftAge),
 	}
 	inv.Created = s.End
 	waiting := tx.sweep(s)
@@ -99,10 +108,11 @@ func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
 	return inv
 }
 
-// showPreview shows an invoice that has no id and is not there.
+// showPreview renders an invoice that has no id and is not stored.
 func (tx *tx) showPreview(inv *invoice, expand expansion) shown {
 	w := tx.show(inv, expand)
-	w["lines"].(shown)["url"] = "/v1/invoices/upcoming/lines?customer=" + inv.Customer + "&subscription=" + string(inv.Sub)
+	w["lines"].(shown)["url"] = "/v1/invoices/upcoming/lines?customer=" + inv.Customer + "&subscription=" +
+		string(inv.Sub)
 	delete(w, "id")
 	return w
 }

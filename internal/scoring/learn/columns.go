@@ -7,19 +7,22 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-// column is one feature as the fit sees it: its levels, each with a weight of its own. An example has at most one level of a
-// column, of tags any number.
+// column is one feature in the fit. Each of its levels has a separate weight. An example has at most one level of a
+// column, but any number of tags.
 type column struct {
 	feature scoring.Feature
-	field   *scoring.Field // nil for a feature of the contact itself
+	field   *scoring.Field // nil for a built-in feature
 	levels  []string       // names, in the order of the weights
 	index   map[string]int
-	mean    []float64 // of the prior
-	ordered int       // how many levels, from the first, are neighbours of each other
-	first   int       // the place of the first weight
+	mean    []float64     // prior means
+	ordered int           // number of leading levels that are bins of a number
+	tied    *mat.SymDense // precision of the bins' weights at tau 1
+	first   int           // index of the first weight
 }
 
 const (
@@ -27,11 +30,11 @@ const (
 	otherLevel  = "\x00other"
 )
 
-// rare is how often a level has to occur to have a weight of its own.
+// rare is the minimum number of occurrences for a level to have its own weight.
 func rare(examples int) int { return max(3, examples/500) }
 
-// columns are what the examples can be told apart by: the contact's own features with the levels that occur, and the
-// custom fields with their kinds found out.
+// columns returns the features that distinguish the examples: the built-in features with the levels that occur, and the
+// custom fields with their detected kinds.
 func columns(ex []Example, prior *scoring.Model) []*column {
 	var out []*column
 	for _, f := range scoring.Features() {
@@ -56,25 +59,30 @@ func columns(ex []Example, prior *scoring.Model) []*column {
 }
 
 func newColumn(f scoring.Feature, levels []string) *column {
-	c := &column{feature: f, levels: levels, index: make(map[string]int, len(levels)), mean: make([]float64, len(levels))}
+	c := &column{
+		feature: f, levels: levels, index: make(map[string]int, len(levels)),
+		mean: make([]float64, len(levels)),
+	}
 	for i, l := range levels {
 		c.index[l] = i
 	}
 	return c
 }
 
-// own is the column of a feature of the contact: the levels of the prior and those that are frequent.
+// own returns the column of a built-in feature: the levels of the prior and the frequent ones.
 func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
 	seen := map[string]int{}
 	for i := range ex {
 		c := &ex[i].Contact
 		if f == scoring.Source {
-			for _, word := range scoring.SourceWords(c.Source) { // no source at all is a level of the prior
+			for _, word := range scoring.SourceWords(c.Source) { // a missing source is a level of the prior
 				seen[word]++
 			}
 			continue
 		}
-		c.Visit(func(g scoring.Feature, level string) bool { return g == f && level != "" }, func(g scoring.Feature, level string) {
+		c.Visit(func(g scoring.Feature, level string) bool {
+			return g == f && level != ""
+		}, func(g scoring.Feature, level string) {
 			if g == f && level != scoring.Other {
 				seen[level]++
 			}
@@ -104,11 +112,11 @@ func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
 
 const (
 	maxColumns = 230
-	maxLevels  = 40 // of a text
-	maxBins    = 40 // of a number
+	maxLevels  = 40 // per text field
+	maxBins    = 40 // per number field
 )
 
-// custom is the column of a custom field; nil where all examples say the same.
+// custom returns the column of a custom field, or nil if all examples have the same value.
 func custom(key string, ex []Example) *column {
 	kind := kindOf(key, ex)
 	switch kind {
@@ -139,7 +147,7 @@ func custom(key string, ex []Example) *column {
 	return c
 }
 
-// kindOf is what most values are.
+// kindOf returns the most frequent kind of the values.
 func kindOf(key string, ex []Example) scoring.Kind {
 	n := map[scoring.Kind]int{}
 	for i := range ex {
@@ -192,7 +200,7 @@ func numberOf(kind scoring.Kind, v any) (float64, bool) {
 	return 0, false
 }
 
-// numeric is the column of a number or date: bins of about equal size, neighbours of each other.
+// numeric returns the column of a number or date, with ordered bins of about equal count.
 func numeric(key string, kind scoring.Kind, ex []Example) *column {
 	var all []float64
 	for i := range ex {
@@ -209,16 +217,16 @@ func numeric(key string, kind scoring.Kind, ex []Example) *column {
 		levels = append(levels, strconv.Itoa(i))
 	}
 	c := newColumn(scoring.FieldFeature(key), append(levels, otherLevel, absentLevel))
-	c.ordered = len(edges) + 1
+	c.ordered, c.tied = len(edges)+1, orderedPrecision(all, edges)
 	c.field = &scoring.Field{Key: key, Kind: kind, Edges: edges}
 	return c
 }
 
-// cuts are the edges of bins that hold about as many values each: a value that is frequent enough to fill a bin has one
-// of its own, and edges lie at values that occur.
+// cuts returns the edges of bins that hold about the same number of values. A value that is frequent enough to fill a
+// bin has its own bin, and every edge is a value that occurs.
 func cuts(all []float64) []float64 {
 	slices.Sort(all)
-	bins := min(maxBins, max(2, len(all)/12))
+	bins := min(maxBins, max(2, len(all)/perBin))
 	var edges []float64
 	size := float64(len(all)) / float64(bins)
 	for i, from := 1, 0; i < len(all); i++ {
@@ -229,13 +237,13 @@ func cuts(all []float64) []float64 {
 	return edges
 }
 
-// run is how many values at the beginning of sorted are equal.
+// run returns the number of equal values at the start of sorted.
 func run(sorted []float64) int {
 	n, _ := slices.BinarySearch(sorted, math.Nextafter(sorted[0], math.Inf(1)))
 	return n
 }
 
-// active calls f with the place of each weight that the contact has.
+// active calls f with the index of each weight that the contact has.
 func active(cols []*column, c *scoring.Contact, f func(int)) {
 	find := func(g scoring.Feature) *column {
 		for _, col := range cols {

@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// design is the examples as the fit sees them: which weights each has.
+// design is the design matrix of the examples: the indexes of the weights that each example has.
 type design struct {
 	cols  []*column
-	size  int // weights, the intercept's included
+	size  int // number of weights, including the intercept
 	on    []int32
-	start []int32 // where an example's places begin in on; one more at the end
+	start []int32 // start of each example in on, plus the end
 	won   []bool
 }
 
@@ -41,37 +41,29 @@ func (d *design) sum(w []float64, i int) float64 {
 	return z
 }
 
-// belief is the Gaussian prior: a mean for each weight and, for each column, a precision that scales the column's
-// structure.
-type belief struct {
+// weightPrior is the Gaussian prior: a mean for each weight, and for each column a precision that scales the column's
+// structure matrix.
+type weightPrior struct {
 	mean      []float64
-	intercept float64   // its precision
-	tau       []float64 // by column
+	intercept float64   // precision of the intercept
+	tau       []float64 // precision by column
 }
 
-// smooth is how much of an ordered column's precision ties neighbours to each other; the rest ties each to its mean.
-const smooth = 0.9
-
-// structure calls f with each entry (i, j, value), i <= j, of the column's precision at tau 1, in places of the column.
+// structure calls f with each entry (i, j, value), i <= j, of the column's precision at tau 1. i and j are indexes
+// within the column.
 func (c *column) structure(f func(i, j int, v float64)) {
 	for i := range c.levels {
 		if i >= c.ordered {
 			f(i, i, 1)
 			continue
 		}
-		v := 1 - smooth
-		if i > 0 {
-			v += 4 * smooth
+		for j := i; j < c.ordered; j++ {
+			f(i, j, c.tied.At(i, j))
 		}
-		if i < c.ordered-1 {
-			v += 4 * smooth
-			f(i, i+1, -4*smooth)
-		}
-		f(i, i, v)
 	}
 }
 
-// quadratic is (w-mean)' S (w-mean) of the column.
+// quadratic returns (w-mean)' S (w-mean) for the column.
 func (c *column) quadratic(w, mean []float64) (q float64) {
 	c.structure(func(i, j int, v float64) {
 		x := (w[c.first+i] - mean[c.first+i]) * (w[c.first+j] - mean[c.first+j]) * v
@@ -83,11 +75,11 @@ func (c *column) quadratic(w, mean []float64) (q float64) {
 	return q
 }
 
-var errSingular = errors.New("the weights cannot be told apart")
+var errSingular = errors.New("the weights are not identifiable")
 
-// posterior moves w to the most likely weights under b and the rows, by Newton's method, and answers the Cholesky factor of
-// their precision.
-func (d *design) posterior(ctx context.Context, b *belief, rows []int, w []float64) (*mat.Cholesky, error) {
+// posterior moves w to the maximum of the posterior under b and the rows, by Newton's method. It returns the Cholesky
+// factor of the precision of w.
+func (d *design) posterior(ctx context.Context, b *weightPrior, rows []int, w []float64) (*mat.Cholesky, error) {
 	n := d.size
 	h, grad, step := mat.NewSymDense(n, nil), make([]float64, n), mat.NewVecDense(n, nil)
 	var chol mat.Cholesky
@@ -123,8 +115,8 @@ func (d *design) posterior(ctx context.Context, b *belief, rows []int, w []float
 	return &chol, nil
 }
 
-// objective is the log of the posterior but for a constant.
-func (d *design) objective(b *belief, rows []int, w []float64) float64 {
+// objective returns the log posterior, up to a constant.
+func (d *design) objective(b *weightPrior, rows []int, w []float64) float64 {
 	v := -b.intercept * (w[0] - b.mean[0]) * (w[0] - b.mean[0]) / 2
 	for i, c := range d.cols {
 		v -= b.tau[i] * c.quadratic(w, b.mean) / 2
@@ -146,8 +138,8 @@ func softplus(z float64) float64 {
 	return math.Log1p(math.Exp(z))
 }
 
-// slope fills h with the precision at w and grad with the objective's gradient.
-func (d *design) slope(b *belief, rows []int, w []float64, h *mat.SymDense, grad []float64) {
+// slope stores the precision at w in h and the gradient of the objective in grad.
+func (d *design) slope(b *weightPrior, rows []int, w []float64, h *mat.SymDense, grad []float64) {
 	h.Zero()
 	clear(grad)
 	raw := h.RawSymmetric()

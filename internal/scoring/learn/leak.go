@@ -4,25 +4,25 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-// Quarantined is a feature that a model may not use, because it knows what it is to foretell.
+// Quarantined is a feature that a model must not use, because it leaks the outcome.
 type Quarantined struct {
 	Feature scoring.Feature `json:"feature"`
 	Reason  string          `json:"reason" enum:"edited_near_outcome,tells_outcome"`
-	AUC     float64         `json:"auc" doc:"Of the feature alone, on outcomes that its rates were not made from"`
-	Edited  float64         `json:"edited" doc:"The share of contacts that have the feature and had it changed near the outcome"`
+	AUC     float64         `json:"auc" doc:"AUC of the feature alone, on held-out outcomes"`
+	Edited  float64         `json:"edited" doc:"Share of contacts with the feature that had it edited near the outcome"`
 }
 
-// The guard's bounds.
+// Thresholds of the guard.
 const (
-	tooTelling = 0.9 // a feature alone that ranks better than this has seen the outcome
-	tooEdited  = 0.1 // of the contacts that have the feature
-	fewEdited  = 5   // fewer edits are chance
-	fewGuarded = 30  // with fewer outcomes anything may look telling
-	believed   = 2.0 // how many outcomes at the mean rate a level begins with
+	tooTelling = 0.9 // AUC above which a single feature must have seen the outcome
+	tooEdited  = 0.1 // share of the contacts with the feature
+	fewEdited  = 5   // fewer edits may be chance
+	fewGuarded = 30  // with fewer outcomes any feature may look telling
+	believed   = 2.0 // outcomes at the mean rate that a level starts with
 )
 
-// guard finds the features that know the outcome: those that alone rank it too well, and those that are changed about when
-// it comes. What was there when the contact was made is not an edit.
+// guard returns the features that leak the outcome: features that rank it too well alone, and features that are often
+// edited near the outcome. Values set at the creation of the contact are not edits.
 func guard(cols []*column, ex []Example) []Quarantined {
 	out := []Quarantined{}
 	if len(ex) < fewGuarded {
@@ -57,7 +57,7 @@ func guard(cols []*column, ex []Example) []Quarantined {
 	return out
 }
 
-// alone is the AUC of the column by itself: each half of the examples is ranked by the rates of the other half.
+// alone returns the AUC of the column by itself. Each half of the examples is ranked by the rates of the other half.
 func (c *column) alone(ex []Example) float64 {
 	p, won := make([]float64, 0, len(ex)), make([]bool, 0, len(ex))
 	one := []*column{c}

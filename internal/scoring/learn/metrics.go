@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// Metrics say how well probabilities fit outcomes that the model had not seen.
+// Metrics measure how well probabilities fit outcomes that the model had not seen.
 type Metrics struct {
-	AUC     float64 `json:"auc"`      // the chance that a won one ranks above one that was not
+	AUC     float64 `json:"auc"`      // the chance that a won outcome ranks above one that was not won
 	LogLoss float64 `json:"log_loss"` // nats
 	Brier   float64 `json:"brier"`
-	ECE     float64 `json:"ece"` // the mean distance of said from seen, over ten bins of equal count
+	ECE     float64 `json:"ece"` // mean distance of predicted from observed rate, over ten bins of equal count
 	Count   int     `json:"count"`
 	Won     int     `json:"won"`
 }
 
 // Bin is one row of a reliability table.
 type Bin struct {
-	From  float64 `json:"from"` // the lowest probability in it
-	To    float64 `json:"to"`   // the highest
+	From  float64 `json:"from"` // the lowest probability in the bin
+	To    float64 `json:"to"`   // the highest probability in the bin
 	Count int     `json:"count"`
-	Said  float64 `json:"said"` // the mean probability
-	Seen  float64 `json:"seen"` // the share that was won
+	Said  float64 `json:"said"` // mean predicted probability
+	Seen  float64 `json:"seen"` // observed share of won outcomes
 }
 
-// Measure compares probabilities with what came.
+// Measure compares probabilities with outcomes.
 func Measure(p []float64, won []bool) Metrics {
 	m := Metrics{Count: len(p), AUC: AUC(p, won)}
 	for i, x := range p {
@@ -58,7 +58,7 @@ func order(p []float64) []int {
 	return at
 }
 
-// AUC is the area under the ROC curve, ties counted half; 0.5 where all outcomes are the same.
+// AUC returns the area under the ROC curve. Ties count half. It is 0.5 if all outcomes are the same.
 func AUC(p []float64, won []bool) float64 {
 	at := order(p)
 	var ranks float64
@@ -84,7 +84,7 @@ func AUC(p []float64, won []bool) float64 {
 	return (ranks - float64(n)*float64(n+1)/2) / (float64(n) * float64(lost))
 }
 
-// Reliability parts the outcomes, in the order of their probabilities, into bins of about equal count.
+// Reliability sorts the outcomes by probability and divides them into bins of about equal count.
 func Reliability(p []float64, won []bool, bins int) []Bin {
 	at := order(p)
 	var out []Bin

@@ -6,18 +6,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What is believed of a column's precision before any outcome, as a gamma distribution: weights of about `spread` either
-// way, held as firmly as `firm` weights seen.
+// Gamma prior of a column's precision: weights of about `spread` in either direction, with the strength of `firm`
+// observed weights.
 const (
-	spreadBase = 1.5 // of the intercept
-	spread     = 0.8
-	firm       = 1.5
-	rounds     = 5 // of the fixed point; its steps are small by then
+	spreadBase = 1.5 // for the intercept
+	spread     = 0.6
+	firm       = 5
+	rounds     = 5 // of the fixed-point iteration, which has almost converged by then
 )
 
-// settle moves w and the precisions together by MacKay's fixed point (Neural Computation 4, 1992): a column whose weights stay
-// near their prior gets more precision, one that tells gets less. Few outcomes leave both as they were believed.
-func (d *design) settle(ctx context.Context, b *belief, rows []int, w []float64, rounds int) error {
+// settle updates w and the precisions together by MacKay's fixed point (Neural Computation 4, 1992): a column with
+// weights near their prior gets more precision, an informative column gets less. With few outcomes both stay near their
+// priors.
+func (d *design) settle(ctx context.Context, b *weightPrior, rows []int, w []float64, rounds int) error {
 	for {
 		chol, err := d.posterior(ctx, b, rows, w)
 		if err != nil || rounds == 0 {
@@ -37,7 +38,7 @@ func (d *design) settle(ctx context.Context, b *belief, rows []int, w []float64,
 				}
 				trace += x
 			})
-			known := float64(len(c.levels)) - b.tau[k]*trace // how many weights the data have determined
+			known := float64(len(c.levels)) - b.tau[k]*trace // number of weights determined by the data
 			b.tau[k] = (max(known, 0) + firm) / (c.quadratic(w, b.mean) + firm*spread*spread)
 		}
 	}

@@ -12,73 +12,76 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-// Example is one outcome: a contact as it was known when its deal began, and whether the deal was won.
+// Example is one outcome: a contact as known at the start of its deal, and whether the deal was won.
 type Example struct {
 	Contact scoring.Contact
 	Won     bool
-	At      time.Time // when the snapshot was made; examples are learned from in this order
-	// Edited are the features that were changed after the contact was made, and shortly before the outcome or after it.
+	At      time.Time // time of the snapshot; examples are learned in this order
+	// Edited lists the features that were edited after the creation of the contact, and shortly before or after the
+	// outcome.
 	Edited []scoring.Feature
 }
 
-// ErrTooFew is the answer where there is nothing to learn from.
+// ErrTooFew means that there are not enough outcomes to learn from.
 var ErrTooFew = errors.New("learning needs outcomes of both kinds")
 
-// How many outcomes change what is done.
+// Thresholds on the number of outcomes.
 const (
-	few       = 30  // fewer: the model is still called the prior
-	plenty    = 250 // as many: the org's own outcomes decide
-	calibrate = 200 // as many: what was foretold is held against what came
+	few       = 30  // below: confidence is still "prior"
+	plenty    = 250 // from here on the org's own outcomes decide
+	calibrate = 200 // from here on the model is calibrated and measured
 	mostSeen  = 100_000
 )
 
-// Weight is one weight of a model with what it was learned from.
+// Weight is one weight of a model and the data that it was learned from.
 type Weight struct {
 	Feature scoring.Feature `json:"feature"`
 	Level   string          `json:"level"`
 	Weight  float64         `json:"weight" doc:"Log odds"`
-	Prior   float64         `json:"prior" doc:"The weight before any outcome"`
+	Prior   float64         `json:"prior" doc:"The weight in the prior"`
 	Count   int             `json:"count" doc:"Outcomes with this level"`
 	Won     int             `json:"won"`
 }
 
-// Report says how a model came about.
+// Report describes how a model was trained.
 type Report struct {
 	Outcomes    int           `json:"outcomes"`
 	Won         int           `json:"won"`
-	From        time.Time     `json:"from"` // of the oldest snapshot
+	From        time.Time     `json:"from"` // time of the oldest snapshot
 	To          time.Time     `json:"to"`
-	Metrics     *Metrics      `json:"metrics"`     // on outcomes later than what was learned from; nil below 200
-	Reliability []Bin         `json:"reliability"` // of the same
-	Slope       float64       `json:"slope"`       // of the calibration; 1 is none
+	Metrics     *Metrics      `json:"metrics"`     // on outcomes after those learned from; nil below 200
+	Reliability []Bin         `json:"reliability"` // on the same outcomes
+	Slope       float64       `json:"slope"`       // of the calibration; 1 means none
 	Shift       float64       `json:"shift"`
 	Weights     []Weight      `json:"weights"`
 	Quarantined []Quarantined `json:"quarantined"`
-	Contest     Contest       `json:"contest"` // what decided on its promotion
+	Comparison  Comparison    `json:"contest"` // decides the promotion
 }
 
-// Rival is the model in use, and the last snapshot that it has seen.
-type Rival struct {
+// Incumbent is the model in use, and the time of the last snapshot that it has seen.
+type Incumbent struct {
 	Model *scoring.Model
 	Seen  time.Time
 }
 
-// Contest is how the new model and the one in use foretold the same outcomes.
-type Contest struct {
+// Comparison compares the predictions of the new model and the model in use on the same outcomes.
+type Comparison struct {
 	Outcomes int     `json:"outcomes"`
-	LogLoss  float64 `json:"log_loss"` // of the new one
-	InUse    float64 `json:"in_use"`   // of the one in use
-	// Noise is the standard error of their difference where few outcomes are held against the shipped model, else 0.
-	Noise float64 `json:"noise" doc:"How much above in_use log_loss may be: the standard error of their difference where few outcomes compare a version with the shipped one, else 0"`
+	LogLoss  float64 `json:"log_loss"` // of the new model
+	InUse    float64 `json:"in_use"`   // of the model in use
+	// Noise is the standard error of the difference if few outcomes compare a model with the shipped one, else 0.
+	Noise float64 `json:"noise" doc:"Allowed excess of log_loss over in_use: the standard error of the difference if few outcomes compare a version with the shipped one, else 0"`
 }
 
-// Won reports whether the new model did not worsen. A model that few outcomes have moved away from the shipped one may be
-// above it by the noise: it is the shipped model where the outcomes say nothing.
-func (c *Contest) Won() bool { return c.LogLoss <= c.InUse+c.Noise }
+// Won reports whether the new model is at least as good. A model that was trained on few outcomes may be worse than the
+// shipped model by up to the noise, because it equals the shipped model where the outcomes carry no information.
+func (c *Comparison) Won() bool { return c.LogLoss <= c.InUse+c.Noise }
 
-// Train learns a model from the examples, of which it takes the latest 100,000, and holds it against the one in use. It is
-// deterministic. With outcomes of one kind alone it is ErrTooFew.
-func Train(ctx context.Context, version string, ex []Example, prior *scoring.Model, inUse Rival) (*scoring.Model, *Report, error) {
+// Train trains a model on the latest 100,000 examples and compares it with the model in use. It is deterministic. If
+// all outcomes are of one kind, the error is ErrTooFew.
+func Train(ctx context.Context, version string, ex []Example, prior *scoring.Model, inUse Incumbent) (*scoring.Model,
+	*Report, error,
+) {
 	ex = slices.Clone(ex)
 	slices.SortStableFunc(ex, func(a, b Example) int { return a.At.Compare(b.At) })
 	ex = ex[max(0, len(ex)-mostSeen):]
@@ -109,9 +112,10 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 	return m, r, err
 }
 
-// judge calibrates f, and fills in how well the later half of the outcomes is foretold from those before them. Fewer than
-// plenty are held against the model in use by cross-validation over all of them, since half of them decide by chance.
-func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scoring.Model, inUse Rival) error {
+// judge calibrates f and measures how well the later half of the outcomes is predicted from the earlier ones. With
+// fewer than plenty outcomes it compares f with the model in use by cross-validation over all outcomes, because half of
+// them would decide by chance.
+func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scoring.Model, inUse Incumbent) error {
 	if len(ex) >= calibrate {
 		o, err := f.cross(ctx)
 		if err != nil {
@@ -127,9 +131,9 @@ func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scor
 		if err != nil {
 			return err
 		}
-		r.Contest = contest(p, ex, inUse)
+		r.Comparison = compare(p, ex, inUse)
 		if inUse.Model.Version == prior.Version {
-			r.Contest.Noise = noise(p, ex, inUse.Model)
+			r.Comparison.Noise = noise(p, ex, inUse.Model)
 		}
 	}
 	late, err := f.walk(ctx)
@@ -138,7 +142,7 @@ func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scor
 	}
 	p := late.said(r.Slope, r.Shift)
 	if len(ex) >= plenty {
-		r.Contest = contest(p, ex[len(ex)-len(p):], inUse)
+		r.Comparison = compare(p, ex[len(ex)-len(p):], inUse)
 	}
 	if len(ex) >= calibrate {
 		m := Measure(p, late.won)
@@ -147,12 +151,12 @@ func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scor
 	return nil
 }
 
-// fair is how many outcomes newer than all that the model in use has seen decide alone.
+// fair is the number of outcomes unseen by the model in use from which on only they decide.
 const fair = 20
 
-// contest holds p, what was foretold of ex, against the model in use: on outcomes that it has not seen where there are enough, else
-// on all, which favours it.
-func contest(p []float64, ex []Example, inUse Rival) Contest {
+// compare compares the predictions p of ex with those of the model in use. It uses outcomes that the model in use has
+// not seen, or, if there are too few, all outcomes, which favours the model in use.
+func compare(p []float64, ex []Example, inUse Incumbent) Comparison {
 	from := 0
 	for from < len(ex) && !ex[from].At.After(inUse.Seen) {
 		from++
@@ -165,10 +169,11 @@ func contest(p []float64, ex []Example, inUse Rival) Contest {
 		e := &ex[from+i]
 		won, other = append(won, e.Won), append(other, inUse.Model.Score(&e.Contact).Probability)
 	}
-	return Contest{Outcomes: len(won), LogLoss: Measure(p[from:], won).LogLoss, InUse: Measure(other, won).LogLoss}
+	return Comparison{Outcomes: len(won), LogLoss: Measure(p[from:], won).LogLoss, InUse: Measure(other, won).LogLoss}
 }
 
-// noise is the standard error of the mean difference of the log losses of p, foretold of ex, and of the other model.
+// noise returns the standard error of the mean difference between the log losses of the predictions p of ex and of the
+// other model.
 func noise(p []float64, ex []Example, other *scoring.Model) float64 {
 	n, sum, squares := float64(len(ex)), 0.0, 0.0
 	for i := range ex {
@@ -183,7 +188,7 @@ func noise(p []float64, ex []Example, other *scoring.Model) float64 {
 	return math.Sqrt(max(0, squares-sum*sum/n) / (n - 1) / n)
 }
 
-// surprise is the log loss of one outcome to which p was given.
+// surprise returns the log loss of one outcome with the predicted probability p.
 func surprise(p float64, won bool) float64 {
 	if !won {
 		p = 1 - p
@@ -201,18 +206,21 @@ func confidence(outcomes int) scoring.Confidence {
 	return scoring.Learned
 }
 
-// fitted is a model in the making.
+// fitted is a fitted model before conversion to a scoring.Model.
 type fitted struct {
 	d            *design
-	b            *belief
-	first        belief // before any outcome
+	b            *weightPrior
+	first        weightPrior // the prior before any outcome
 	w            []float64
 	slope, shift float64 // of the calibration
 }
 
-// fit learns from all rows.
+// fit trains on all rows.
 func (d *design) fit(ctx context.Context, prior *scoring.Model) (*fitted, error) {
-	b := &belief{mean: make([]float64, d.size), intercept: 1 / (spreadBase * spreadBase), tau: make([]float64, len(d.cols))}
+	b := &weightPrior{
+		mean: make([]float64, d.size), intercept: 1 / (spreadBase * spreadBase),
+		tau: make([]float64, len(d.cols)),
+	}
 	b.mean[0] = prior.Intercept
 	for i, c := range d.cols {
 		copy(b.mean[c.first:], c.mean)
@@ -226,7 +234,7 @@ func (d *design) fit(ctx context.Context, prior *scoring.Model) (*fitted, error)
 
 func (f *fitted) weight(c *column, i int) float64 { return min(max(f.slope*f.w[c.first+i], -20), 20) }
 
-// model is f as it is stored and used: the calibration is part of the weights, so that reasons stay additive.
+// model returns f as a scoring.Model. The weights include the calibration, so that reasons remain additive.
 func (f *fitted) model(version string, confidence scoring.Confidence) (*scoring.Model, error) {
 	m := &scoring.Model{Version: version, Confidence: confidence, Weights: map[scoring.Feature]map[string]float64{}}
 	m.Intercept = f.slope*f.w[0] + f.shift
@@ -267,7 +275,7 @@ func (f *fitted) field(c *column) scoring.Field {
 	return out
 }
 
-// weights are all weights with their data, the heaviest first.
+// weights returns all weights with their data, sorted by descending absolute weight.
 func (f *fitted) weights() []Weight {
 	n, won := make([]int, f.d.size), make([]int, f.d.size)
 	for i, y := range f.d.won {
@@ -282,14 +290,18 @@ func (f *fitted) weights() []Weight {
 	for _, c := range f.d.cols {
 		for i := range c.levels {
 			at := c.first + i
-			out = append(out, Weight{Feature: c.feature, Level: c.name(i), Weight: f.weight(c, i), Prior: f.b.mean[at], Count: n[at], Won: won[at]})
+			out = append(out,
+				Weight{
+					Feature: c.feature, Level: c.name(i), Weight: f.weight(c, i), Prior: f.b.mean[at],
+					Count: n[at], Won: won[at],
+				})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
 	return out
 }
 
-// name is the level as reasons show it.
+// name returns the name of level i in reasons.
 func (c *column) name(i int) string {
 	switch l := c.levels[i]; {
 	case l == absentLevel:

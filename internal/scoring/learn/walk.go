@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// foretold is what models said of outcomes that came after all that they had learned from.
-type foretold struct {
+// predictions holds a model's predictions of outcomes that it was not trained on.
+type predictions struct {
 	z   []float64 // log odds
 	won []bool
 }
 
-// blocks is how many parts the later half of the outcomes is foretold in.
+// blocks is the number of parts in which the later half of the outcomes is predicted.
 const blocks = 5
 
-// walk learns from the first half and foretells the next tenth, then from the first six tenths, and so on to the end.
-func (f *fitted) walk(ctx context.Context) (foretold, error) {
+// walk trains on the first half and predicts the next tenth, then trains on the first six tenths, and so on to the end.
+func (f *fitted) walk(ctx context.Context) (predictions, error) {
 	n := len(f.d.won)
 	var parts [][2][]int
 	for b := range blocks {
 		from, to := n*(blocks+b)/(2*blocks), n*(blocks+b+1)/(2*blocks)
 		parts = append(parts, [2][]int{span(0, from), span(from, to)})
 	}
-	return f.foretell(ctx, parts)
+	return f.predict(ctx, parts)
 }
 
-// folds is how many parts the outcomes are foretold in, each from all the others.
+// folds is the number of cross-validation folds.
 const folds = 5
 
-// cross foretells each fifth of the outcomes from the other four. The calibration is fitted to this and not to walk, whose
-// models have seen half as much as the one to be calibrated and are more timid for it.
-func (f *fitted) cross(ctx context.Context) (foretold, error) {
+// cross predicts each fold from the others. The calibration is fitted to these predictions and not to those of walk,
+// because the models of walk have seen about half as many outcomes as the final model and are therefore less confident.
+func (f *fitted) cross(ctx context.Context) (predictions, error) {
 	parts := make([][2][]int, folds)
 	for i := range f.d.won {
 		for k := range folds {
@@ -43,12 +43,12 @@ func (f *fitted) cross(ctx context.Context) (foretold, error) {
 			parts[k][side] = append(parts[k][side], i)
 		}
 	}
-	return f.foretell(ctx, parts)
+	return f.predict(ctx, parts)
 }
 
-// foretell learns from the first rows of each part and says what it thinks of the second. It begins at f's weights and
-// precisions: the optimum is one, and the precisions are a number for each column.
-func (f *fitted) foretell(ctx context.Context, parts [][2][]int) (out foretold, err error) {
+// predict trains on the first rows of each part and predicts the second rows. It starts from f's weights and
+// precisions, because the optimum is unique, and the precisions are only one number per column.
+func (f *fitted) predict(ctx context.Context, parts [][2][]int) (out predictions, err error) {
 	for _, part := range parts {
 		b := *f.b
 		b.tau = slices.Clone(f.b.tau)
@@ -63,11 +63,11 @@ func (f *fitted) foretell(ctx context.Context, parts [][2][]int) (out foretold, 
 	return out, nil
 }
 
-// tenths is how many parts rehearse foretells the outcomes in.
+// tenths is the number of folds of rehearse.
 const tenths = 10
 
-// rehearse foretells each tenth of the outcomes from all others, in their order. Each time everything is learned anew, the
-// precisions too: of few outcomes each has a part in them.
+// rehearse predicts each tenth of the outcomes from all others. It trains each fold from scratch, including the
+// precisions, because with few outcomes each one influences them.
 func (f *fitted) rehearse(ctx context.Context) ([]float64, error) {
 	out := make([]float64, len(f.d.won))
 	for k := range tenths {
@@ -98,16 +98,16 @@ func span(from, to int) []int {
 	return rows
 }
 
-// How firmly the slope is held at 1 and the shift at 0 before anything was foretold, in units of the likelihood's curvature.
+// Prior strength of slope 1 and shift 0, in units of the likelihood's curvature.
 const (
 	firmSlope = 40
 	firmShift = 10
 )
 
-var errCalibration = errors.New("the calibration did not settle")
+var errCalibration = errors.New("the calibration did not converge")
 
-// platt fits a slope and a shift of the log odds to what came (Platt 1999).
-func (o *foretold) platt() (a, c float64, err error) {
+// platt fits a slope and a shift of the log odds to the outcomes (Platt 1999).
+func (o *predictions) platt() (a, c float64, err error) {
 	a = 1
 	for range 50 {
 		ga, gc := -firmSlope*(a-1), -firmShift*c
@@ -132,8 +132,8 @@ func (o *foretold) platt() (a, c float64, err error) {
 	return 1, 0, errCalibration
 }
 
-// said are the probabilities after the calibration.
-func (o *foretold) said(a, c float64) []float64 {
+// said returns the calibrated probabilities.
+func (o *predictions) said(a, c float64) []float64 {
 	p := make([]float64, len(o.z))
 	for i, z := range o.z {
 		p[i] = logistic(a*z + c)

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	fresh    = time.Second     // how long an answer is taken for right
-	patience = 2 * time.Second // for the database, when it is asked
-	halfBook = 10_000          // orgs remembered at least; twice as many at most
+	fresh    = time.Second     // how long a cached model is used without a check
+	patience = 2 * time.Second // timeout of the database check
+	halfBook = 10_000          // minimum number of cached orgs; the maximum is twice as many
 )
 
-// Book answers which model scores for an org. It is safe for concurrent use and has no goroutine.
+// Book caches the model of each org. It is safe for concurrent use and has no goroutine.
 type Book struct {
 	db  *postgres.DB
 	log *slog.Logger
@@ -27,21 +27,22 @@ type Book struct {
 	young, old map[id.ID]*page
 }
 
-// page is what is known of one org.
+// page is the cache entry of an org.
 type page struct {
-	mu      sync.Mutex // held by the one who asks the database
+	mu      sync.Mutex // held during the database check
 	model   *scoring.Model
 	number  int
 	checked time.Time
 }
 
-// NewBook answers an empty book.
+// NewBook returns an empty Book.
 func NewBook(db *postgres.DB, log *slog.Logger) *Book {
 	return &Book{db: db, log: log, young: map[id.ID]*page{}}
 }
 
-// For is the model that scores the contacts of org. It never fails: where the database does not answer it is the last one
-// known, at first the shipped prior. It may take a connection: ask before a transaction, not within; see In.
+// For returns the model that scores the contacts of org. It never fails: if the database cannot be read, it returns the
+// last known model, initially the shipped prior. It may take a connection, so call it before a transaction, not within
+// one; see In.
 func (b *Book) For(ctx context.Context, org id.ID) *scoring.Model {
 	p := b.page(org)
 	p.mu.Lock()
@@ -53,13 +54,13 @@ func (b *Book) For(ctx context.Context, org id.ID) *scoring.Model {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := b.look(ctx, org, p); err != nil {
-		b.log.WarnContext(ctx, "score model not read", "org_id", org, "error", err)
+		b.log.WarnContext(ctx, "read score model failed, using the cached one", "org_id", org, "error", err)
 	}
 	return p.model
 }
 
 func (b *Book) look(ctx context.Context, org id.ID, p *page) error {
-	return b.db.View(ctx, org, func(tx *postgres.Tx) error {
+	return b.db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		number, err := current(ctx, tx)
 		if err != nil || number == p.number {
 			return err
@@ -73,8 +74,8 @@ func (b *Book) look(ctx context.Context, org id.ID, p *page) error {
 	})
 }
 
-// In is For within a transaction of the org: it asks that transaction, every time, and fails with it. The model stays in use
-// until the transaction ends.
+// In is For within a transaction of the org. It always reads in that transaction, and returns its errors. The model
+// remains in use until the transaction ends.
 func (b *Book) In(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error) {
 	tx.Queue(holdSQL, tx.Org())
 	number, err := current(ctx, tx)
@@ -95,7 +96,7 @@ func (b *Book) In(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error) 
 	return p.model, nil
 }
 
-// Forget makes the next For of org look at the database.
+// Forget makes the next For of org read the database.
 func (b *Book) Forget(org id.ID) {
 	p := b.page(org)
 	p.mu.Lock()
@@ -103,7 +104,8 @@ func (b *Book) Forget(org id.ID) {
 	p.mu.Unlock()
 }
 
-// page finds org's page in the young half or the old one, or begins one; when the young half is full, the old is forgotten.
+// page returns org's entry from the young or the old generation, or a new one. If the young generation is full, it
+// replaces the old one.
 func (b *Book) page(org id.ID) *page {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,20 +1,21 @@
-// Package models keeps the scoring models that orgs have learned from their own deals: the examples to learn from, the versions,
-// and which of them scores.
+// Package models stores the scoring models that orgs have learned from their own deals: the training examples, the
+// model versions, and the version in use.
 //
 // # From deals to examples
 //
-// An example is a deal with a contact. What was known is the snapshot that the database takes when the deal is made, so that
-// nothing that is written later can teach. Won is won; lost is not, and neither is a deal that is still open
-// after 90 days; a younger one is no example yet. What was edited within 24 hours of the
-// outcome, and not set when the contact was made, is told to the learner, who may quarantine it.
+// An example is a deal with a contact. Its features come from the snapshot that the database takes when the deal is
+// created, so that later writes cannot leak into it. A won deal is a positive example. A lost deal is a negative one,
+// and so is a deal that is still open after 90 days; a younger open deal is not an example yet. Features that were
+// edited within 24 hours of the outcome, and not set at the creation of the contact, are reported to the learner, which
+// may quarantine them.
 //
 // # Promotion
 //
-// A new version scores only if, on outcomes that came later than all that it had learned from, its log loss is not above that
-// of the version in use. Versions are kept, and an org may go back to any of them, the shipped prior included.
+// A new version is used only if its log loss does not exceed that of the version in use, on outcomes later than those
+// it learned from. All versions are stored, and an org may return to any of them, including the shipped prior.
 //
-// # Who scores with what
+// # Which model scores
 //
-// Book answers the model of an org from memory and looks at the database at most once a second per org, so that every process
-// scores with a new version within about a second. Without the database it goes on with what it knows.
+// Book caches the model of each org and checks the database at most once per second and org, so every process uses a
+// new version within about a second. If the database is unavailable, it uses the cached model.
 package models

@@ -13,25 +13,28 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring/learn"
 )
 
-// atMost is how many examples are read: as many as are learned from.
+// atMost is the maximum number of examples read. It equals the number that the learner uses.
 const atMost = 100_000
 
-// settled is the condition under which a deal d with snapshot s is an example.
+// settled is the condition that a deal d with snapshot s is an example.
 const settled = `d.org_id = $1 AND s.org_id = $1 AND d.id = s.deal_id AND d.archived_at IS NULL
 	AND (d.status <> 'open' OR s.at < now() - interval '90 days')`
 
-// examplesSQL reads off the timeline what was edited within a day of the outcome. A custom field counts before it and after it:
-// who keeps a field up when a deal ends keeps it up for contacts to come. The contact's own members, such as its stage, move with a
-// deal by nature; they count only before the snapshot, where the edit is part of what is learned from.
+// examplesSQL reads from the timeline which features were edited within a day of the outcome. For custom fields edits
+// before and after the outcome count: a field that users maintain when deals end will be maintained for future
+// contacts, too. The contact's built-in fields, such as its stage, naturally change with a deal; their edits count only
+// before the snapshot, where they are part of the features.
 const examplesSQL = `
 SELECT s.at, s.seen, d.status = 'won', (
 	SELECT array_agg(DISTINCT k) FROM timeline t, json_object_keys(t.data -> 'changes') k
-	WHERE t.org_id = $1 AND t.contact_id = s.contact_id AND t.type = 'contact.updated' AND json_typeof(t.data -> 'changes') = 'object'
-		AND t.at > d.closed_at - interval '24 hours' AND t.at < d.closed_at + interval '24 hours' AND (k LIKE 'attributes.%' OR t.at <= s.at))
+	WHERE t.org_id = $1 AND t.contact_id = s.contact_id AND t.type = 'contact.updated'
+	AND json_typeof(t.data -> 'changes') = 'object'
+		AND t.at > d.closed_at - interval '24 hours' AND t.at < d.closed_at + interval '24 hours'
+		AND (k LIKE 'attributes.%' OR t.at <= s.at))
 FROM score_snapshot s JOIN deal d ON ` + settled + `
 ORDER BY s.at DESC, s.deal_id DESC LIMIT $2`
 
-// seen is a snapshot.
+// seen is the stored form of a snapshot.
 type seen struct {
 	Stage      string         `json:"stage"`
 	Email      string         `json:"email"`
@@ -44,7 +47,7 @@ type seen struct {
 	Attributes map[string]any `json:"attributes"`
 }
 
-// Examples answers what the org's deals teach: the latest 100,000.
+// Examples returns the latest 100,000 examples of the org's deals.
 func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 	rows, err := tx.Query(ctx, examplesSQL, tx.Org(), atMost)
 	if err != nil {
@@ -73,7 +76,7 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 	})
 }
 
-// Grown tells how many outcomes there are and how many there were at the last training.
+// Grown returns the current number of outcomes and the number at the last training.
 func Grown(ctx context.Context, tx *postgres.Tx) (now, trained int, err error) {
 	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM score_snapshot s JOIN deal d ON `+settled+`),
 		coalesce((SELECT trained FROM score_current WHERE org_id = $1), 0)`,
@@ -84,7 +87,7 @@ func Grown(ctx context.Context, tx *postgres.Tx) (now, trained int, err error) {
 	return now, trained, nil
 }
 
-// Erase queues the erasure of what a contact's deals have taught from: models keep what they have learned, which names nobody.
+// Erase queues the deletion of a contact's snapshots. Trained models are kept; they name no contact.
 func Erase(tx *postgres.Tx, contact id.ID) {
 	tx.Queue(`DELETE FROM score_snapshot WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Learned is what a training came to; it is not stored yet. The zero Model says that there was nothing to learn from.
+// Learned is the result of a training, not stored yet. Model is nil if there were not enough outcomes.
 type Learned struct {
 	Model    *scoring.Model
 	Report   *learn.Report
 	outcomes int
-	rival    int // the version that it was held against
+	rival    int // number of the version compared with
 }
 
-// Learn trains a model from the org's outcomes. It reads in a transaction of its own and writes nothing; it takes seconds where
-// there are many outcomes, and no connection while it computes.
+// Learn trains a model on the org's outcomes. It reads in one transaction and writes nothing. With many outcomes it
+// takes seconds, and it holds no connection while it computes.
 func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learned, error) {
 	var (
 		ex   []learn.Example
@@ -36,7 +36,8 @@ func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learne
 	}); err != nil {
 		return Learned{}, err
 	}
-	m, r, err := learn.Train(ctx, "new", ex, scoring.Shipped(), learn.Rival{Model: used.Model, Seen: used.LearnedTo})
+	m, r, err := learn.Train(ctx, "new", ex, scoring.Shipped(),
+		learn.Incumbent{Model: used.Model, Seen: used.LearnedTo})
 	if errors.Is(err, learn.ErrTooFew) {
 		return Learned{outcomes: len(ex)}, nil
 	}
@@ -46,8 +47,9 @@ func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learne
 	return Learned{Model: m, Report: r, outcomes: len(ex), rival: used.Number}, nil
 }
 
-// Save stores l as the org's next version and puts it into use if it won its contest. Where another version has come into
-// use meanwhile it is only kept: it was held against something else. promoted is the version in use now because of this.
+// Save stores l as the org's next version and puts it into use if it won the comparison. If another version has gone
+// into use since, Save only stores it, because the comparison was made with a different version. promoted is the
+// version that Save put into use, or nil.
 func (l *Learned) Save(ctx context.Context, tx *postgres.Tx) (promoted *Version, err error) {
 	inUse, err := lock(ctx, tx)
 	if err != nil {
@@ -59,11 +61,12 @@ func (l *Learned) Save(ctx context.Context, tx *postgres.Tx) (promoted *Version,
 		return nil, nil //nolint:nilnil // nothing was learned
 	}
 	v := &Version{CreatedAt: now, LearnedTo: l.Report.To, Outcomes: l.Report.Outcomes, Model: l.Model, Report: l.Report}
-	if err := tx.QueryRow(ctx, `SELECT coalesce(max(number), 0) + 1 FROM score_model WHERE org_id = $1`, []any{tx.Org()}, &v.Number); err != nil {
-		return nil, fmt.Errorf("number the version: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT coalesce(max(number), 0) + 1 FROM score_model WHERE org_id = $1`,
+		[]any{tx.Org()}, &v.Number); err != nil {
+		return nil, fmt.Errorf("assign version number: %w", err)
 	}
 	v.Model.Version = Name(v.Number)
-	if l.Report.Contest.Won() && inUse == l.rival {
+	if l.Report.Comparison.Won() && inUse == l.rival {
 		v.PromotedAt = &now
 		change(tx, v.Number)
 		promoted = v

@@ -20,18 +20,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Version is one version as it is kept.
+// Version is a stored model version.
 type Version struct {
 	Number     int
 	CreatedAt  wire.Time
-	PromotedAt *wire.Time // nil: it never scored
+	PromotedAt *wire.Time // nil: never in use
 	LearnedTo  time.Time
 	Outcomes   int
 	Model      *scoring.Model
 	Report     *learn.Report
 }
 
-// Name is how a version is called on the wire: v7, or the shipped prior's own.
+// Name returns the name of a version in the API: v7, or the name of the shipped prior.
 func Name(number int) string {
 	if number == 0 {
 		return scoring.Shipped().Version
@@ -39,7 +39,7 @@ func Name(number int) string {
 	return "v" + strconv.Itoa(number)
 }
 
-// Number is the version of that name; false where there can be none.
+// Number returns the number of the version with the name, or false if the name is malformed.
 func Number(name string) (int, bool) {
 	if name == scoring.Shipped().Version {
 		return 0, true
@@ -49,7 +49,7 @@ func Number(name string) (int, bool) {
 	return n, ok && err == nil && n > 0 && Name(n) == name
 }
 
-// current is the number of the version in use; 0 for the prior.
+// current returns the number of the version in use, or 0 for the prior.
 func current(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1`, []any{tx.Org()}, &number)
 	if postgres.None(err) {
@@ -63,28 +63,31 @@ func load(ctx context.Context, tx *postgres.Tx, number int) (*scoring.Model, err
 		return scoring.Shipped(), nil
 	}
 	var raw []byte
-	if err := tx.QueryRow(ctx, `SELECT model FROM score_model WHERE org_id = $1 AND number = $2`, []any{tx.Org(), number}, &raw); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT model FROM score_model WHERE org_id = $1 AND number = $2`,
+		[]any{tx.Org(), number}, &raw); err != nil {
 		return nil, fmt.Errorf("read model %d: %w", number, err)
 	}
 	return scoring.Parse(raw)
 }
 
-// lock answers the number in use and holds it, and with it the right to add a version, until the transaction ends.
+// lock returns the number of the version in use and locks it until the transaction ends. The lock also serializes the
+// creation of versions.
 func lock(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	tx.Queue(`INSERT INTO score_current (org_id) VALUES ($1) ON CONFLICT DO NOTHING`, tx.Org())
 	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1 FOR UPDATE`, []any{tx.Org()}, &number)
 	return number, err
 }
 
-// Work in the background scores by the version that it has found in use, and nobody looks at its contacts again: the
-// rescoring that follows a new version must not pass them before they are committed. So a version comes into use when
-// those who have asked for the one before it, with the first of these, are through.
+// Background work scores with the version that it read, and its contacts are not scored again. The rescoring after a
+// new version must therefore not run before such work has committed. Readers of the version take a shared advisory
+// lock, and a change of version takes the exclusive lock, so it waits for them.
 const (
-	holdSQL   = `SELECT pg_advisory_xact_lock_shared(hashtextextended('score model', hashtextextended($1::uuid::text, 0)))`
+	holdSQL = `SELECT pg_advisory_xact_lock_shared(hashtextextended('score model', ` +
+		`hashtextextended($1::uuid::text, 0)))`
 	changeSQL = `SELECT pg_advisory_xact_lock(hashtextextended('score model', hashtextextended($1::uuid::text, 0)))`
 )
 
-// change queues that number is in use.
+// change queues that number becomes the version in use.
 func change(tx *postgres.Tx, number int) {
 	tx.Queue(changeSQL, tx.Org())
 	tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), number)
@@ -103,7 +106,7 @@ func scanVersion(row pgx.CollectableRow) (v Version, err error) {
 	return v, json.Unmarshal(report, &v.Report)
 }
 
-// Current answers the version in use; the prior has neither report nor times.
+// Current returns the version in use. The prior has no report and no times.
 func Current(ctx context.Context, tx *postgres.Tx) (Version, error) {
 	n, err := current(ctx, tx)
 	if err != nil {
@@ -112,18 +115,19 @@ func Current(ctx context.Context, tx *postgres.Tx) (Version, error) {
 	return Get(ctx, tx, n)
 }
 
-// Held is Current, which stays so until the transaction ends.
+// Held is Current with a lock that keeps the version in use until the transaction ends.
 func Held(ctx context.Context, tx *postgres.Tx) (Version, error) {
 	tx.Queue(holdSQL, tx.Org())
 	return Current(ctx, tx)
 }
 
-// Get answers one version, or a not_found fault.
+// Get returns one version, or a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 	if number == 0 {
 		return Version{Model: scoring.Shipped()}, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM score_model WHERE org_id = $1 AND number = $2`, tx.Org(), number)
+	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM score_model WHERE org_id = $1 AND number = $2`,
+		tx.Org(), number)
 	if err != nil {
 		return Version{}, fmt.Errorf("read version: %w", err)
 	}
@@ -134,16 +138,19 @@ func Get(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 	return v, err
 }
 
-// List answers at most limit versions, the newest first, below a number; 0 begins at the newest.
+// List returns at most limit versions below a number, newest first. 0 starts at the newest.
 func List(ctx context.Context, tx *postgres.Tx, below, limit int) ([]Version, error) {
-	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM score_model WHERE org_id = $1 AND ($2 = 0 OR number < $2) ORDER BY number DESC LIMIT $3`, tx.Org(), below, limit)
+	rows, err := tx.Query(ctx,
+		`SELECT `+versionColumns+
+			` FROM score_model WHERE org_id = $1 AND ($2 = 0 OR number < $2) ORDER BY number DESC LIMIT $3`, tx.Org(),
+		below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
 	return pgx.CollectRows(rows, scanVersion)
 }
 
-// Count is how many versions that were learned there are.
+// Count returns the number of learned versions.
 func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	if err = tx.QueryRow(ctx, `SELECT count(*) FROM score_model WHERE org_id = $1`, []any{tx.Org()}, &n); err != nil {
 		return 0, fmt.Errorf("count versions: %w", err)
@@ -151,10 +158,11 @@ func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	return n, nil
 }
 
-// ErrSame says that the version is in use already.
-var ErrSame = errors.New("the version is in use already")
+// ErrSame means that the version is already in use.
+var ErrSame = errors.New("the version is already in use")
 
-// Use makes number the version in use, whatever it foretold; ErrSame where it is. An unknown one is a not_found fault.
+// Use puts version number into use, whatever its comparison. It returns ErrSame if the version is already in use. An
+// unknown version is a not_found fault.
 func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 	was, err := lock(ctx, tx)
 	if err != nil {
@@ -168,13 +176,17 @@ func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 		return v, ErrSame
 	}
 	change(tx, number)
-	tx.Queue(`UPDATE score_model SET promoted_at = coalesce(promoted_at, $3) WHERE org_id = $1 AND number = $2`, tx.Org(), number, wire.Now())
+	tx.Queue(`UPDATE score_model SET promoted_at = coalesce(promoted_at, $3) WHERE org_id = $1 AND number = $2`,
+		tx.Org(), number, wire.Now())
 	return v, nil
 }
 
-// Told is v as events tell of it.
+// Told returns v as events represent it.
 func (v *Version) Told() events.ScoreModel {
-	out := events.ScoreModel{Version: Name(v.Number), Confidence: string(v.Model.Confidence), Metrics: map[string]float64{"outcomes": float64(v.Outcomes)}}
+	out := events.ScoreModel{
+		Version: Name(v.Number), Confidence: string(v.Model.Confidence),
+		Metrics: map[string]float64{"outcomes": float64(v.Outcomes)},
+	}
 	if v.Report != nil && v.Report.Metrics != nil {
 		m := v.Report.Metrics
 		maps.Copy(out.Metrics, map[string]float64{"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE})

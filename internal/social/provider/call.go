@@ -12,26 +12,29 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+
+	"github.com/funnelwork/funnelwork/internal/oauth1"
 )
 
-// maxAnswer is how much of an answer is read; one that is longer is no answer.
+// maxAnswer is the largest response that is accepted, in bytes; a longer one counts as unusable.
 const maxAnswer = 1 << 20
 
-// Op is what a request was for.
+// Op is the purpose of a request.
 type Op string
 
 // The ops.
 const (
+	Requesting Op = "request" // an OAuth 1.0a request token
 	Exchanging Op = "exchange"
 	Renewing   Op = "refresh"
 	Asking     Op = "api"
 	Revoking   Op = "revoke"
 )
 
-// spends tells whether the request may have used up a code or a token.
+// spends reports whether the request may have used up a code or a token.
 func (o Op) spends() bool { return o == Exchanging || o == Renewing }
 
-// Reply is an answer as it came.
+// Reply is a raw response.
 type Reply struct {
 	Op     Op
 	Status int
@@ -39,26 +42,28 @@ type Reply struct {
 	Body   []byte
 }
 
-// ask is one request.
+// ask describes one request.
 type ask struct {
 	op      Op
 	method  string
-	address string     // the provider's own
-	query   url.Values // added to the address
+	address string     // at the provider, before App.Base applies
+	query   url.Values // appended to the address
 	form    url.Values // sent as the body
 	json    any        // sent as the body
 	header  http.Header
 	bearer  Secret
-	basic   bool // the client authenticates in the header
+	basic   bool           // authenticate the client in the header
+	signer  *oauth1.Signer // for OAuth 1.0a; nil: unsigned
+	signed  []oauth1.Param // further protocol parameters to sign
 }
 
-// send makes one request and reads the answer to its end. Its error is always an *Error.
+// send makes one request and reads the whole response. Its error is always an *Error.
 func (p *Provider) send(ctx context.Context, a ask) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallTime)
 	defer cancel()
 	var sent atomic.Bool
 	_, ours := p.http.Transport.(*http.Transport)
-	sent.Store(!ours) // another carrier may not tell: it may have been sent
+	sent.Store(!ours) // another transport may not report it: assume it was sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	req, err := p.request(ctx, a)
 	if err != nil {
@@ -122,10 +127,31 @@ func (p *Provider) request(ctx context.Context, a ask) (*http.Request, error) {
 	if a.basic {
 		req.SetBasicAuth(url.QueryEscape(p.app.ClientID), url.QueryEscape(p.app.ClientSecret.Reveal()))
 	}
+	if a.signer != nil {
+		own, err := url.Parse(p.versioned(a.address))
+		if err != nil {
+			return nil, err
+		}
+		own.RawQuery = u.RawQuery
+		req.Header.Set("Authorization", a.signer.Header(a.method, own, a.form, a.signed...))
+	}
 	return req, nil
 }
 
-// broken is a request to which no whole answer came. The cause stays here: it may quote the address.
+// secrets returns the parts of the request that no error may show.
+func (a ask) secrets(client Secret) []Secret {
+	all := []Secret{client, a.bearer, Secret(a.form.Get("refresh_token")), Secret(a.form.Get("code"))}
+	if a.signer != nil {
+		all = append(all, Secret(a.signer.Token), Secret(a.signer.TokenSecret))
+		for _, p := range a.signed {
+			all = append(all, Secret(p.Value))
+		}
+	}
+	return all
+}
+
+// broken returns the error of a request without a complete response. The cause is not wrapped, since it may quote the
+// address.
 func (p *Provider) broken(op Op, err error, sent bool) *Error {
 	e := &Error{Class: Transient, Platform: p.Platform, Code: "connection"}
 	var timeout net.Error
@@ -147,7 +173,7 @@ func (p *Provider) broken(op Op, err error, sent bool) *Error {
 	return e
 }
 
-// unusable is an answer that says nothing about what was done.
+// unusable returns the error of a response that does not state whether the request was carried out.
 func (p *Provider) unusable(r Reply, why string) *Error {
 	e := &Error{Class: Transient, Platform: p.Platform, Code: why, Status: r.Status}
 	if r.Op.spends() {
@@ -156,12 +182,15 @@ func (p *Provider) unusable(r Reply, why string) *Error {
 	return e
 }
 
-// Get asks an API of the provider with t and reads the JSON of the answer into into.
-func (p *Provider) Get(ctx context.Context, t Token, address string, query url.Values, header http.Header, into any) error {
-	return p.read(ctx, ask{op: Asking, method: http.MethodGet, address: address, query: query, header: header, bearer: t.Access}, into)
+// Get sends a GET request with t to an API of the provider and decodes the JSON response into into.
+func (p *Provider) Get(ctx context.Context, t Token, address string, query url.Values, header http.Header,
+	into any,
+) error {
+	return p.read(ctx,
+		ask{op: Asking, method: http.MethodGet, address: address, query: query, header: header, bearer: t.Access}, into)
 }
 
-// read sends a and reads the JSON of the answer.
+// read sends a and decodes the JSON response.
 func (p *Provider) read(ctx context.Context, a ask, into any) error {
 	r, err := p.send(ctx, a)
 	if err != nil {

@@ -7,39 +7,40 @@ import (
 	"time"
 )
 
-// Class says what an error means to the one who holds the token.
+// Class states what an error means for the holder of the token.
 type Class string
 
 // The classes. Only Dead ends a connection.
 const (
-	// Dead: the provider refuses this login for good; a person has to connect it again. Of Exchange: the code is
-	// spent or too old; the person has to start again.
+	// Dead: the provider refuses this login for good; a person has to connect it again. From Exchange it means that the
+	// code is spent or too old; the person has to start again.
 	Dead Class = "dead"
-	// Stale: an API refuses the access token. Refresh, then ask again; refused after a fresh one it is Dead.
-	// Only Login and Revoke answer it.
+	// Stale: an API refuses the access token. Refresh it and retry; if the fresh token is refused too, the login is
+	// Dead. Only Login and Revoke return it.
 	Stale Class = "stale"
-	// Transient: certainly not done, for a reason that passes. Later.
+	// Transient: certainly not carried out, for a temporary reason. Retry later.
 	Transient Class = "transient"
-	// Throttled: not done, since we ask too often. Not before RetryAfter, which is always set.
+	// Throttled: not carried out because of the provider's rate limit. Do not retry before RetryAfter, which is always
+	// set.
 	Throttled Class = "throttled"
-	// Misconfigured: our client id, secret or request is wrong, or the application lacks a right. Tell the operator,
-	// disconnect nobody.
+	// Misconfigured: our client id, secret or request is wrong, or the application lacks a permission. Alert the
+	// operator; disconnect no login.
 	Misconfigured Class = "misconfigured"
-	// Unknown: sent, and no usable answer came. A token good for one use may be spent. Only Exchange and Refresh
-	// answer it.
+	// Unknown: sent, but no usable response arrived. A single-use token may be spent. Only Exchange and Refresh return
+	// it.
 	Unknown Class = "unknown"
 )
 
-// Error is what became of a request that did not succeed. It holds no token, no address and no words of the answer.
+// Error is the failure of a request. It holds no token, no address and no text of the response.
 type Error struct {
 	Class    Class
 	Platform string
-	// Code is the provider's own, such as "190/460" or "invalid_grant", or ours for what no answer told: "timeout",
-	// "connection", "not_json". At most 64 characters of [A-Za-z0-9_./:-].
+	// Code is the provider's code, such as "190/460" or "invalid_grant", or ours if no response gave one: "timeout",
+	// "connection", "not_json". It has at most 64 characters of [A-Za-z0-9_./:-].
 	Code string
-	// Status is HTTP's; 0 where no answer came.
+	// Status is the HTTP status; 0 if no response arrived.
 	Status int
-	// RetryAfter is set with Throttled, and with Transient where the provider said it.
+	// RetryAfter is set with Throttled, and with Transient if the provider stated it.
 	RetryAfter time.Duration
 }
 
@@ -51,7 +52,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// ClassOf is the class of an *Error anywhere in err; Unknown for anything else but nil, for which it is "".
+// ClassOf returns the class of the *Error in err's tree, "" if err is nil, and Unknown for any other error.
 func ClassOf(err error) Class {
 	var e *Error
 	switch {
@@ -64,24 +65,23 @@ func ClassOf(err error) Class {
 	}
 }
 
-// What a caller finds out without asking a provider.
+// Errors that are detected without a request to a provider.
 var (
-	// ErrUnknownPlatform: there is no such platform.
+	// ErrUnknownPlatform means that there is no such platform.
 	ErrUnknownPlatform = errors.New("no such platform")
-	// ErrUnsupported: the platform is known and not built: 501.
-	ErrUnsupported = errors.New("this platform is not supported yet")
-	// ErrUnconfigured: no client id is set for it.
-	ErrUnconfigured = errors.New("no client id is set for this platform")
-	// ErrNoRevoke: the provider has no way to revoke a token. Forget it, and tell the person where to remove us.
-	ErrNoRevoke = errors.New("the provider cannot revoke")
-	// ErrNoRefresh: this token cannot be renewed; see CanRefresh.
+	// ErrUnconfigured means that no client id is configured for the platform.
+	ErrUnconfigured = errors.New("no client id is configured for this platform")
+	// ErrNoRevoke means that the provider has no way to revoke a token. Delete the token, and show the person where to
+	// remove our application.
+	ErrNoRevoke = errors.New("the provider does not support revocation")
+	// ErrNoRefresh means that the token cannot be renewed; see CanRefresh.
 	ErrNoRefresh = errors.New("this token cannot be renewed")
-	// ErrDenied: the person did not consent.
+	// ErrDenied means that the person did not consent.
 	ErrDenied = errors.New("the person did not consent")
 )
 
-// code makes a provider's code fit to be shown: its characters are few, its length bounded, and it is not one of
-// the secrets of the request.
+// code sanitizes a provider's code for display: it restricts the characters and the length, and drops a code that is
+// one of the request's secrets.
 func code(s string, secrets ...Secret) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -8,24 +8,28 @@ import (
 	"time"
 )
 
-// facebook is Facebook's pages. The person's token is exchanged for a long one at once, and again before it ends; a
-// page has a token of its own that lives as long as the person's consent.
+// facebook returns the spec of Facebook pages. The person's token is exchanged for a long-lived one at once, and again
+// before that expires; each page has its own token, which lives as long as the person's consent.
 func facebook() Spec {
 	return Spec{
 		Platform: "facebook", Name: "Facebook", Kind: Social, Family: "facebook", Version: GraphVersion,
 		AuthURL: "https://www.facebook.com/" + GraphVersion + "/dialog/oauth", TokenURL: graph + "/oauth/access_token",
 		Scopes: []string{
-			"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement", "pages_manage_engagement", "read_insights", "business_management",
+			"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement",
+			"pages_manage_engagement", "read_insights", "business_management",
 		},
 		ScopeSeparator: ",", PKCE: S256,
 		Renewal: ByExchange, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
 		Several: true, RevokesSiblings: true, OwnTokens: true, Notifies: true,
 		Rate: 10, Burst: 10,
-		Dialect: Dialect{Exchange: facebookExchange, Refresh: facebookRefresh, Login: facebookLogin, Revoke: facebookRevoke, Judge: graphJudge},
+		Dialect: Dialect{
+			Exchange: facebookExchange, Refresh: facebookRefresh, Login: facebookLogin,
+			Revoke: facebookRevoke, Judge: graphJudge,
+		},
 	}
 }
 
-// facebookExchange turns the short token of the code into a long one.
+// facebookExchange exchanges the short-lived token of the code for a long-lived one.
 func facebookExchange(ctx context.Context, p *Provider, c Code) (Token, error) {
 	short, err := standardExchange(ctx, p, c)
 	if err != nil {
@@ -43,7 +47,7 @@ func facebookRefresh(ctx context.Context, p *Provider, t Token) (Token, error) {
 	return facebookLong(ctx, p, Renewing, t)
 }
 
-// facebookLong exchanges a living token for one that is good for some 60 days. The old one stays good.
+// facebookLong exchanges a valid token for one that lives some 60 days. The old one stays valid.
 func facebookLong(ctx context.Context, p *Provider, op Op, t Token) (Token, error) {
 	return p.tokenOf(ctx, ask{op: op, method: http.MethodGet, address: p.TokenURL, query: url.Values{
 		"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {t.Access.Reveal()},
@@ -69,16 +73,21 @@ func facebookLogin(ctx context.Context, p *Provider, t Token) (Login, []Account,
 	var accounts []Account
 	for _, g := range pages {
 		if g.ID != "" && g.Token != "" { // a page without a token was not granted
-			accounts = append(accounts, Account{ExternalID: g.ID, DisplayName: g.Name, AvatarURL: g.Picture.Data.URL, Token: Secret(g.Token)})
+			accounts = append(accounts,
+				Account{ExternalID: g.ID, DisplayName: g.Name, AvatarURL: g.Picture.Data.URL, Token: Secret(g.Token)})
 		}
 	}
 	who.Cut = cut
 	return p.several(who, accounts)
 }
 
-// facebookRevoke takes back every permission that the person gave to the application.
+// facebookRevoke revokes every permission that the person gave to the application.
 func facebookRevoke(ctx context.Context, p *Provider, t Token) error {
-	_, err := p.send(ctx, ask{op: Revoking, method: http.MethodDelete, address: graph + "/me/permissions", query: p.proof(t, nil), bearer: t.Access})
+	_, err := p.send(ctx,
+		ask{
+			op: Revoking, method: http.MethodDelete, address: graph + "/me/permissions", query: p.proof(t, nil),
+			bearer: t.Access,
+		})
 	return gone(err)
 }
 
@@ -92,8 +101,8 @@ func graphMe(ctx context.Context, p *Provider, t Token) (Login, error) {
 	return Login{Subject: me.ID, Name: me.Name, AvatarURL: me.Picture.Data.URL}, err
 }
 
-// graphList reads a list page by page, to its end or MaxAccounts. It goes on by the cursor, never to an address that an
-// answer names.
+// graphList reads a list page by page, to its end or to MaxAccounts. It pages by cursor and never requests an address
+// from a response.
 func graphList[T any](ctx context.Context, p *Provider, t Token, path, fields string) (all []T, cut bool, err error) {
 	const size = 100
 	next := ""

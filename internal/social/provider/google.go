@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// What YouTube and Google Ads have in common: one application, one login, Google's errors.
+// Common to YouTube and Google Ads: one application, one login, Google's errors.
 
-// googleApp has a refresh token that does not rotate, and that Google gives at each consent because it is asked to.
+// googleApp returns the common part of Google's specs. The refresh token does not rotate, and Google issues one at each
+// consent because the authorize URL requests it.
 func googleApp() Spec {
 	return Spec{
 		Family:  "google",
-		AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token", RevokeURL: "https://oauth2.googleapis.com/revoke",
+		AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token",
+		RevokeURL:  "https://oauth2.googleapis.com/revoke",
 		AuthParams: url.Values{"access_type": {"offline"}, "prompt": {"consent", "select_account"}},
 		PKCE:       S256,
 		Renewal:    ByRefreshToken, Lifetime: time.Hour,
@@ -27,17 +29,18 @@ func googleApp() Spec {
 
 const googleUserinfo = "https://openidconnect.googleapis.com/v1/userinfo"
 
-// googleRevoke takes back everything that the person granted to the application.
+// googleRevoke revokes everything that the person granted to the application.
 func googleRevoke(ctx context.Context, p *Provider, t Token) error {
 	token := t.Refresh
 	if token == "" {
 		token = t.Access
 	}
-	_, err := p.send(ctx, ask{op: Revoking, method: http.MethodPost, address: p.RevokeURL, form: url.Values{"token": {token.Reveal()}}})
+	_, err := p.send(ctx,
+		ask{op: Revoking, method: http.MethodPost, address: p.RevokeURL, form: url.Values{"token": {token.Reveal()}}})
 	return gone(err)
 }
 
-// googleError is how Google's APIs refuse.
+// googleError is the error format of Google's APIs.
 type googleError struct {
 	Error struct {
 		Status string `json:"status"`
@@ -51,7 +54,7 @@ type googleError struct {
 	} `json:"error"`
 }
 
-// adCode is the errorCode member of an error of Google Ads, an object of one member; of the others nothing is kept.
+// adCode is the errorCode member of a Google Ads error, an object with one member; other members are ignored.
 type adCode string
 
 func (c *adCode) UnmarshalJSON(raw []byte) error {
@@ -64,7 +67,7 @@ func (c *adCode) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// reasons are the names that the error goes by, the most exact first.
+// reasons returns the names of the error, the most specific first.
 func (g googleError) reasons() []string {
 	var all []string
 	for _, d := range g.Error.Details {
@@ -81,19 +84,24 @@ func (g googleError) reasons() []string {
 	return slices.DeleteFunc(append(all, g.Error.Status), func(s string) bool { return s == "" })
 }
 
-// googleReasons are the names that decide.
+// googleReasons maps error names to classes.
 var googleReasons = map[string]Class{
-	"NOT_ADS_USER": Dead, "USER_PERMISSION_DENIED": Dead, "insufficientPermissions": Dead, "ACCESS_TOKEN_SCOPE_INSUFFICIENT": Dead, "youtubeSignupRequired": Dead,
+	"NOT_ADS_USER": Dead, "USER_PERMISSION_DENIED": Dead, "insufficientPermissions": Dead,
+	"ACCESS_TOKEN_SCOPE_INSUFFICIENT": Dead, "youtubeSignupRequired": Dead,
 	"TWO_STEP_VERIFICATION_NOT_ENROLLED": Dead, "ACCOUNT_STATE_INVALID": Dead,
-	"authError": Stale, "OAUTH_TOKEN_EXPIRED": Stale, "OAUTH_TOKEN_INVALID": Stale, "OAUTH_TOKEN_REVOKED": Dead, "ACCESS_TOKEN_EXPIRED": Stale, "authorizationRequired": Stale,
-	"quotaExceeded": Throttled, "rateLimitExceeded": Throttled, "userRateLimitExceeded": Throttled, "dailyLimitExceeded": Throttled, "RESOURCE_EXHAUSTED": Throttled,
+	"authError": Stale, "OAUTH_TOKEN_EXPIRED": Stale, "OAUTH_TOKEN_INVALID": Stale, "OAUTH_TOKEN_REVOKED": Dead,
+	"ACCESS_TOKEN_EXPIRED": Stale, "authorizationRequired": Stale,
+	"quotaExceeded": Throttled, "rateLimitExceeded": Throttled, "userRateLimitExceeded": Throttled,
+	"dailyLimitExceeded": Throttled, "RESOURCE_EXHAUSTED": Throttled,
 	"RATE_LIMIT_EXCEEDED": Throttled,
-	"accessNotConfigured": Misconfigured, "SERVICE_DISABLED": Misconfigured, "DEVELOPER_TOKEN_NOT_APPROVED": Misconfigured, "DEVELOPER_TOKEN_PROHIBITED": Misconfigured,
-	"DEVELOPER_TOKEN_INVALID": Misconfigured, "OAUTH_TOKEN_HEADER_INVALID": Misconfigured, "CONSUMER_INVALID": Misconfigured, "UNSUPPORTED_VERSION": Misconfigured,
+	"accessNotConfigured": Misconfigured, "SERVICE_DISABLED": Misconfigured,
+	"DEVELOPER_TOKEN_NOT_APPROVED": Misconfigured, "DEVELOPER_TOKEN_PROHIBITED": Misconfigured,
+	"DEVELOPER_TOKEN_INVALID": Misconfigured, "OAUTH_TOKEN_HEADER_INVALID": Misconfigured,
+	"CONSUMER_INVALID": Misconfigured, "UNSUPPORTED_VERSION": Misconfigured,
 	"backendError": Transient, "INTERNAL": Transient, "UNAVAILABLE": Transient, "DEADLINE_EXCEEDED": Transient,
 }
 
-// googleJudge knows the names of both ends.
+// googleJudge classifies the errors of the APIs and of the token endpoint.
 func googleJudge(r Reply) (Class, string) {
 	var said struct {
 		Error string `json:"error"`

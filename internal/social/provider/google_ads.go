@@ -7,22 +7,26 @@ import (
 	"strings"
 )
 
-// GoogleAdsVersion is the version of the Google Ads API that this was tested with; each is served for a year or so.
+// GoogleAdsVersion is the tested version of the Google Ads API; each version is served for about a year.
 const GoogleAdsVersion = "v25"
 
 const googleAdsAPI = "https://googleads.googleapis.com/" + GoogleAdsVersion
 
-// googleAds is the customers that a person has access to by name; those below a manager account are not listed.
+// googleAds returns the spec for the customers that a person has direct access to; customers below a manager account
+// are not listed.
 func googleAds() Spec {
 	s := googleApp()
 	s.Platform, s.Name, s.Kind, s.Several = "google_ads", "Google Ads", Ads, true
 	s.Version = GoogleAdsVersion
-	s.Scopes = []string{"openid", "https://www.googleapis.com/auth/userinfo.profile", "https://www.googleapis.com/auth/adwords"}
+	s.Scopes = []string{
+		"openid", "https://www.googleapis.com/auth/userinfo.profile",
+		"https://www.googleapis.com/auth/adwords",
+	}
 	s.Dialect.Login = googleAdsLogin
 	return s
 }
 
-// googleAdsNames is how many customers are asked for their names; the others are shown by their numbers.
+// googleAdsNames is how many customers are looked up by name; the rest are shown by number.
 const googleAdsNames = 20
 
 func googleAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
@@ -36,7 +40,7 @@ func googleAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account
 	}
 	err = p.Get(ctx, t, googleAdsAPI+"/customers:listAccessibleCustomers", nil, header, &list)
 	if e := (*Error)(nil); errors.As(err, &e) && e.Code == "NOT_ADS_USER" {
-		return p.several(who, nil) // a person without ads
+		return p.several(who, nil) // the person has no Google Ads account
 	}
 	if err != nil {
 		return Login{}, nil, err
@@ -53,7 +57,7 @@ func googleAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account
 	return p.several(who, accounts)
 }
 
-// customerName asks a customer for its name; "" where it has none or does not say, as one that was cancelled.
+// customerName returns the name of a customer; "" if it has none or the request fails, as for a cancelled customer.
 func (p *Provider) customerName(ctx context.Context, t Token, header http.Header, id string) string {
 	var found struct {
 		Results []struct {
@@ -63,7 +67,8 @@ func (p *Provider) customerName(ctx context.Context, t Token, header http.Header
 		} `json:"results"`
 	}
 	err := p.read(ctx, ask{
-		op: Asking, method: http.MethodPost, address: googleAdsAPI + "/customers/" + id + "/googleAds:search", header: header.Clone(), bearer: t.Access,
+		op: Asking, method: http.MethodPost, address: googleAdsAPI + "/customers/" + id + "/googleAds:search",
+		header: header.Clone(), bearer: t.Access,
 		json: map[string]string{"query": "SELECT customer.descriptive_name FROM customer LIMIT 1"},
 	}, &found)
 	if err != nil || len(found.Results) == 0 {
@@ -72,7 +77,7 @@ func (p *Provider) customerName(ctx context.Context, t Token, header http.Header
 	return found.Results[0].Customer.Name
 }
 
-// dashed writes a customer's number as Google shows it: 123-456-7890.
+// dashed formats a customer's number as Google does: 123-456-7890.
 func dashed(id string) string {
 	if len(id) != 10 {
 		return id

@@ -10,26 +10,31 @@ import (
 
 const instagramGraph = "https://graph.instagram.com/"
 
-// instagram is Instagram's business login: the person is the account. A long token is extended while it lives, from
-// its second day on; one that has ended cannot be.
+// instagram returns the spec of Instagram's business login: the person is the account. A long-lived token is extended
+// before it expires, from its second day on; an expired one cannot be.
 func instagram() Spec {
 	return Spec{
 		Platform: "instagram", Name: "Instagram", Kind: Social, Family: "instagram", Version: GraphVersion,
 		AuthURL: "https://www.instagram.com/oauth/authorize", TokenURL: "https://api.instagram.com/oauth/access_token",
 		Scopes: []string{
-			"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments", "instagram_business_manage_messages",
+			"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments",
+			"instagram_business_manage_messages",
 		},
 		ScopeSeparator: ",",
 		Renewal:        ByExtension, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
 		Notifies: true,
 		Rate:     10, Burst: 10,
-		Dialect: Dialect{Exchange: instagramExchange, Refresh: instagramRefresh, Login: instagramLogin, Judge: graphJudge},
+		Dialect: Dialect{
+			Exchange: instagramExchange, Refresh: instagramRefresh, Login: instagramLogin,
+			Judge: graphJudge,
+		},
 	}
 }
 
-// instagramExchange turns the hour's token of the code into a long one.
+// instagramExchange exchanges the one-hour token of the code for a long-lived one.
 func instagramExchange(ctx context.Context, p *Provider, c Code) (Token, error) {
-	r, err := p.send(ctx, p.asClient(ask{op: Exchanging, method: http.MethodPost, address: p.TokenURL, form: codeForm(p, c)}))
+	r, err := p.send(ctx,
+		p.asClient(ask{op: Exchanging, method: http.MethodPost, address: p.TokenURL, form: codeForm(p, c)}))
 	if err != nil {
 		return Token{}, err
 	}
@@ -39,7 +44,7 @@ func instagramExchange(ctx context.Context, p *Provider, c Code) (Token, error) 
 	}
 	var said struct {
 		short
-		Data []short `json:"data"` // both forms are about
+		Data []short `json:"data"` // both formats are in use
 	}
 	if json.Unmarshal(r.Body, &said) != nil {
 		return Token{}, p.unusable(r, "not_json")
@@ -51,9 +56,11 @@ func instagramExchange(ctx context.Context, p *Provider, c Code) (Token, error) 
 	if got.Token == "" {
 		return Token{}, p.unusable(r, "no_access_token")
 	}
-	long, err := p.tokenOf(ctx, ask{op: Exchanging, method: http.MethodGet, address: instagramGraph + "access_token", query: url.Values{
-		"grant_type": {"ig_exchange_token"}, "client_secret": {p.app.ClientSecret.Reveal()}, "access_token": {got.Token},
-	}})
+	long, err := p.tokenOf(ctx,
+		ask{op: Exchanging, method: http.MethodGet, address: instagramGraph + "access_token", query: url.Values{
+			"grant_type": {"ig_exchange_token"}, "client_secret": {p.app.ClientSecret.Reveal()},
+			"access_token": {got.Token},
+		}})
 	if err == nil && len(got.Permissions) > 0 {
 		long.Scopes = got.Permissions
 	}
@@ -61,9 +68,10 @@ func instagramExchange(ctx context.Context, p *Provider, c Code) (Token, error) 
 }
 
 func instagramRefresh(ctx context.Context, p *Provider, t Token) (Token, error) {
-	return p.tokenOf(ctx, ask{op: Renewing, method: http.MethodGet, address: instagramGraph + "refresh_access_token", query: url.Values{
-		"grant_type": {"ig_refresh_token"}, "access_token": {t.Access.Reveal()},
-	}})
+	return p.tokenOf(ctx,
+		ask{op: Renewing, method: http.MethodGet, address: instagramGraph + "refresh_access_token", query: url.Values{
+			"grant_type": {"ig_refresh_token"}, "access_token": {t.Access.Reveal()},
+		}})
 }
 
 func instagramLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
@@ -77,7 +85,8 @@ func instagramLogin(ctx context.Context, p *Provider, t Token) (Login, []Account
 		person
 		Data []person `json:"data"`
 	}
-	err := p.Get(ctx, t, instagramGraph+GraphVersion+"/me", url.Values{"fields": {"user_id,username,name,profile_picture_url"}}, nil, &said)
+	err := p.Get(ctx, t, instagramGraph+GraphVersion+"/me",
+		url.Values{"fields": {"user_id,username,name,profile_picture_url"}}, nil, &said)
 	if err != nil {
 		return Login{}, nil, err
 	}

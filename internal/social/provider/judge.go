@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	unsaidRetry  = time.Minute    // where a provider throttles and does not say for how long
-	longestRetry = 24 * time.Hour // whatever it says
+	unsaidRetry  = time.Minute    // if a provider throttles without stating a time
+	longestRetry = 24 * time.Hour // upper bound of a stated time
 )
 
-// judge answers nil for an answer that is plainly good, else what it means: first what the dialect says, then what the
-// standard says, then what the status says.
+// judge returns nil for a successful response and otherwise its error. It consults the dialect first, then the
+// standards, then the status.
 func (p *Provider) judge(r Reply, a ask) error {
 	class, said := Class(""), ""
 	if p.Dialect.Judge != nil {
@@ -32,7 +32,8 @@ func (p *Provider) judge(r Reply, a ask) error {
 	if class == Stale && r.Op.spends() {
 		class = Dead
 	}
-	e := &Error{Class: class, Platform: p.Platform, Code: code(said, p.app.ClientSecret, a.bearer, Secret(a.form.Get("refresh_token")), Secret(a.form.Get("code"))), Status: r.Status}
+	shown := code(said, a.secrets(p.app.ClientSecret)...)
+	e := &Error{Class: class, Platform: p.Platform, Code: shown, Status: r.Status}
 	if class == Throttled || class == Transient {
 		e.RetryAfter = retryAfter(r.Header, p.now())
 	}
@@ -42,7 +43,7 @@ func (p *Provider) judge(r Reply, a ask) error {
 	return e
 }
 
-// standardJudge is RFC 6749's section 5.2, RFC 7009's and RFC 6750's section 3.1, and HTTP's.
+// standardJudge classifies a response by RFC 6749, section 5.2, RFC 7009, RFC 6750, section 3.1, and the HTTP status.
 func standardJudge(r Reply) (Class, string) {
 	var said struct {
 		Error json.RawMessage `json:"error"`
@@ -59,7 +60,8 @@ func standardJudge(r Reply) (Class, string) {
 			return Dead, name
 		case "invalid_token":
 			return Stale, name
-		case "invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_grant_type", "unsupported_token_type":
+		case "invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_grant_type",
+			"unsupported_token_type":
 			return Misconfigured, name
 		case "server_error", "temporarily_unavailable":
 			return Transient, name
@@ -72,7 +74,7 @@ func standardJudge(r Reply) (Class, string) {
 	case r.Status < 300 && name == "":
 		return "", ""
 	case r.Status == http.StatusBadGateway, r.Status == http.StatusGatewayTimeout, r.Status > 508:
-		return Unknown, or(name, status) // a gateway does not know what was done behind it
+		return Unknown, or(name, status) // a gateway does not know whether the request was carried out
 	case r.Status >= 500, r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly:
 		return Transient, or(name, status)
 	case r.Status == http.StatusUnauthorized && !r.Op.spends():
@@ -80,15 +82,15 @@ func standardJudge(r Reply) (Class, string) {
 	case r.Status == http.StatusForbidden && !r.Op.spends():
 		return Dead, or(name, status)
 	case r.Status >= 400:
-		return Misconfigured, or(name, status) // an error that nobody has met: disconnects nobody
+		return Misconfigured, or(name, status) // an unknown error must not disconnect a login
 	case r.Status >= 300:
 		return Transient, or(name, status)
-	default: // 200, and an error that nobody has met
+	default: // status 200 with an unknown error
 		return Unknown, name
 	}
 }
 
-// retryAfter reads Retry-After, in either form, and the reset moments that X and others send; 0 for none.
+// retryAfter parses Retry-After, in either form, and the reset times that X and others send; 0 for none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	var d time.Duration
 	said := h.Get("Retry-After")
@@ -109,7 +111,7 @@ func or(name, status string) string {
 	return status
 }
 
-// has tells whether text holds one of the words, in whatever case.
+// has reports whether text contains one of the words, ignoring case.
 func has(text string, words ...string) bool {
 	text = strings.ToLower(text)
 	for _, w := range words {

@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// TestARefreshTokenIsNeverReplacedByNone takes every way in which an answer may speak of the refresh token, in any order,
-// by refresh and by connecting again: there is always one afterwards, and it works.
+// TestARefreshTokenIsNeverReplacedByNone tries every form of refresh token in a response, in any order, by refreshing
+// and by reconnecting: afterwards there is always a refresh token, and it works.
 func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"x", "tiktok", "linkedin", "youtube", "pinterest"} {
@@ -27,12 +27,12 @@ func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 				{RefreshToken: oauth.Absent, Rotation: oauth.Fixed},
 				{RefreshToken: oauth.Empty, Rotation: oauth.Fixed},
 				{RefreshToken: oauth.Same, Rotation: oauth.Fixed},
-				{Rotation: oauth.Strict}, // a new one
+				{Rotation: oauth.Strict}, // a new token
 			}
 			for step := range 24 {
 				k := answers[random.IntN(len(answers))]
 				reconnect := random.IntN(2) == 0
-				if step < 8 { // each of them once for certain
+				if step < 8 { // each form at least once
 					k, reconnect = answers[step/2], step%2 == 0
 				}
 				if err := w.Set(t.Context(), p.Family, k); err != nil {
@@ -76,7 +76,12 @@ func TestLifetimesAreThoseThatTheAnswerStates(t *testing.T) {
 		w := newWorld(t)
 		p := w.get(t, spec.Platform)
 		token := w.token(t, p, oauth.Choice{})
-		for i, k := range []oauth.Knobs{{Lifetime: 5 * 86400}, {Lifetime: 3 * 86400}, {NoExpiresIn: true}, {Lifetime: 100000}} {
+		for i, k := range []oauth.Knobs{
+			{Lifetime: 5 * 86400},
+			{Lifetime: 3 * 86400},
+			{NoExpiresIn: true},
+			{Lifetime: 100000},
+		} {
 			k.MinAge = -1
 			if err := w.Set(t.Context(), p.Family, k); err != nil {
 				t.Fatal(err)
@@ -90,7 +95,8 @@ func TestLifetimesAreThoseThatTheAnswerStates(t *testing.T) {
 				want = p.Spec.Lifetime
 			}
 			if fresh.Lifetime() != want || fresh.LifetimeAssumed != k.NoExpiresIn {
-				t.Errorf("%s, answer %d: %v (assumed %v), want %v", p.Platform, i, fresh.Lifetime(), fresh.LifetimeAssumed, want)
+				t.Errorf("%s, answer %d: %v (assumed %v), want %v", p.Platform, i, fresh.Lifetime(),
+					fresh.LifetimeAssumed, want)
 			}
 			token = fresh
 		}
@@ -133,8 +139,10 @@ func TestLifetimesAreReadInEveryForm(t *testing.T) {
 		if token.RefreshExpiresAt != nil {
 			refresh = token.RefreshExpiresAt.Sub(token.IssuedAt)
 		}
-		if token.Lifetime() != want.access || refresh != want.refresh || token.LifetimeAssumed != want.assumed || len(token.Scopes) == 0 {
-			t.Errorf("%s: %v, %v, assumed %v, scopes %v", form, token.Lifetime(), refresh, token.LifetimeAssumed, token.Scopes)
+		if token.Lifetime() != want.access || refresh != want.refresh || token.LifetimeAssumed != want.assumed ||
+			len(token.Scopes) == 0 {
+			t.Errorf("%s: %v, %v, assumed %v, scopes %v", form, token.Lifetime(), refresh, token.LifetimeAssumed,
+				token.Scopes)
 		}
 	}
 }

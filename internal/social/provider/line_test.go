@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// via makes X with a carrier.
+// via returns X with the given transport.
 func via(t *testing.T, base string, carrier http.RoundTripper) *provider.Provider {
 	t.Helper()
 	app := provider.App{ClientID: "id", ClientSecret: planted + "-secret", Base: base}
@@ -32,13 +32,15 @@ func via(t *testing.T, base string, carrier http.RoundTripper) *provider.Provide
 	return p
 }
 
-// TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter: the difference decides whether a token that is good
-// for one use may be spent.
+// TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter: the difference decides whether a single-use token
+// may be spent.
 func TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter(t *testing.T) {
 	t.Parallel()
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	cut := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	cut := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
 	t.Cleanup(cut.Close)
 	half := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
@@ -49,12 +51,12 @@ func TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter(t *testin
 		_, _ = w.Write(bytes.Repeat([]byte(" "), 2<<20))
 	}))
 	t.Cleanup(long.Close)
-	plain := httptest.NewServer(http.NotFoundHandler()) // which speaks no TLS
+	plain := httptest.NewServer(http.NotFoundHandler()) // does not support TLS
 	t.Cleanup(plain.Close)
 	for name, c := range map[string]struct {
 		base       string
 		class      provider.Class
-		code, read string // of a read, which is transient
+		code, read string // read: the code of a read, which is transient
 	}{
 		"nobody listens":     {closed.URL, later, "dial", "dial"},
 		"no such host":       {"http://no-such-host.invalid", later, "dns", "dns"},
@@ -68,17 +70,21 @@ func TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter(t *testin
 		for op, want := range map[provider.Op]struct {
 			class provider.Class
 			code  string
-		}{re: {c.class, c.code}, ex: {c.class, c.code}, api: {map[bool]provider.Class{true: ours, false: later}[c.class == ours], c.read}} {
+		}{
+			re: {c.class, c.code}, ex: {c.class, c.code},
+			api: {map[bool]provider.Class{true: ours, false: later}[c.class == ours], c.read},
+		} {
 			err := call(t, p, op)
 			var e *provider.Error
-			if !errors.As(err, &e) || e.Class != want.class || e.Code != want.code || strings.Contains(fmt.Sprintf("%v %#v", err, e), planted) {
+			if !errors.As(err, &e) || e.Class != want.class || e.Code != want.code ||
+				strings.Contains(fmt.Sprintf("%v %#v", err, e), planted) {
 				t.Errorf("%s, %s: %v, want %+v", name, op, err, want)
 			}
 		}
 	}
 }
 
-// carrier is a RoundTripper as a function.
+// carrier is a function that implements http.RoundTripper.
 type carrier func(*http.Request) (*http.Response, error)
 
 func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
@@ -108,25 +114,41 @@ func TestAProviderThatHangsIsGivenUpInTime(t *testing.T) {
 	})
 }
 
-// TestNothingIsAskedTwice: whatever comes back, one Refresh is one request, to one address.
+// TestNothingIsAskedTwice: whatever the response, one Refresh is one request, to one address.
 func TestNothingIsAskedTwice(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct {
 		status int
 		header string
-	}{{200, ""}, {301, "/again"}, {307, "/again"}, {308, "/again"}, {401, ""}, {429, ""}, {500, ""}, {503, ""}, {0, ""}} {
+	}{
+		{200, ""},
+		{301, "/again"},
+		{307, "/again"},
+		{308, "/again"},
+		{401, ""},
+		{429, ""},
+		{500, ""},
+		{503, ""},
+		{0, ""},
+	} {
 		asked := 0
 		apps := map[string]provider.App{}
 		for _, f := range provider.Families() {
 			apps[f] = provider.App{ClientID: "id", ClientSecret: "secret"}
 		}
-		set := provider.New(provider.Options{Apps: apps, HTTP: &http.Client{Transport: carrier(func(r *http.Request) (*http.Response, error) {
-			asked++
-			if s.status == 0 {
-				return nil, io.EOF
-			}
-			return &http.Response{StatusCode: s.status, Header: http.Header{"Location": {s.header}}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
-		})}})
+		set := provider.New(provider.Options{
+			Apps: apps,
+			HTTP: &http.Client{Transport: carrier(func(r *http.Request) (*http.Response, error) {
+				asked++
+				if s.status == 0 {
+					return nil, io.EOF
+				}
+				return &http.Response{
+					StatusCode: s.status, Header: http.Header{"Location": {s.header}},
+					Body: io.NopCloser(strings.NewReader("{}")), Request: r,
+				}, nil
+			})},
+		})
 		for _, p := range set.All() {
 			if p.Renewal == provider.NoRenewal {
 				continue
@@ -139,7 +161,8 @@ func TestNothingIsAskedTwice(t *testing.T) {
 	}
 }
 
-// TestNoLogOrErrorShowsASecret drives everything into a line that breaks, where net/http's own errors quote addresses.
+// TestNoLogOrErrorShowsASecret makes every request fail at the network level, where net/http's own errors quote
+// addresses.
 func TestNoLogOrErrorShowsASecret(t *testing.T) {
 	t.Parallel()
 	apps := map[string]provider.App{}
@@ -149,13 +172,19 @@ func TestNoLogOrErrorShowsASecret(t *testing.T) {
 	var log strings.Builder
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	secrets := 0
-	for _, broken := range []error{io.ErrUnexpectedEOF, &net.OpError{Op: "dial", Err: errors.New("refused")}, errors.New("a carrier that quotes " + planted)} {
-		set := provider.New(provider.Options{Apps: apps, HTTP: &http.Client{Transport: carrier(func(r *http.Request) (*http.Response, error) {
-			if strings.Contains(r.URL.String(), planted) {
-				secrets++
-			}
-			return nil, broken
-		})}})
+	for _, broken := range []error{
+		io.ErrUnexpectedEOF, &net.OpError{Op: "dial", Err: errors.New("refused")},
+		errors.New("a carrier that quotes " + planted),
+	} {
+		set := provider.New(provider.Options{
+			Apps: apps,
+			HTTP: &http.Client{Transport: carrier(func(r *http.Request) (*http.Response, error) {
+				if strings.Contains(r.URL.String(), planted) {
+					secrets++
+				}
+				return nil, broken
+			})},
+		})
 		for _, p := range set.All() {
 			for _, op := range []provider.Op{ex, re, api, rev} {
 				if err := call(t, p, op); err != nil {

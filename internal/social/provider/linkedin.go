@@ -12,24 +12,27 @@ import (
 
 const (
 	linkedinAPI = "https://api.linkedin.com"
-	// LinkedInVersion is the month of the API that this was tested with; each is served for a year.
+	// LinkedInVersion is the tested version, by month, of the API; each version is served for a year.
 	LinkedInVersion = "202607"
 )
 
-// linkedinApp is what LinkedIn's three platforms have in common. LinkedIn grants its Community Management API to
-// applications that have no other product, so that pages and ads may each have an application of their own; without one
-// they use the profile's. Refresh tokens are granted to approved partners alone and end a year after the login, however often they are used.
+// linkedinApp returns the common part of LinkedIn's three specs. LinkedIn grants its Community Management API only to
+// applications without another product, so pages and ads may each have their own application; without one they use the
+// profile's. Only approved partners get refresh tokens, and those expire a year after the login, however often they are
+// used.
 func linkedinApp() Spec {
 	return Spec{
 		Family: "linkedin", Version: LinkedInVersion,
-		AuthURL: "https://www.linkedin.com/oauth/v2/authorization", TokenURL: "https://www.linkedin.com/oauth/v2/accessToken", RevokeURL: "https://www.linkedin.com/oauth/v2/revoke",
-		Renewal: ByRefreshToken, Lifetime: 60 * 24 * time.Hour, RefreshLifetime: 365 * 24 * time.Hour,
+		AuthURL:   "https://www.linkedin.com/oauth/v2/authorization",
+		TokenURL:  "https://www.linkedin.com/oauth/v2/accessToken",
+		RevokeURL: "https://www.linkedin.com/oauth/v2/revoke",
+		Renewal:   ByRefreshToken, Lifetime: 60 * 24 * time.Hour, RefreshLifetime: 365 * 24 * time.Hour,
 		Rate: 5, Burst: 5,
 		Dialect: Dialect{Revoke: revokeAccess, Judge: linkedinJudge},
 	}
 }
 
-// linkedin is a person's profile.
+// linkedin returns the spec for a person's profile.
 func linkedin() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind = "linkedin", "LinkedIn", Social
@@ -38,7 +41,7 @@ func linkedin() Spec {
 	return s
 }
 
-// linkedinPage is the organisations that a person administers.
+// linkedinPage returns the spec for the organizations that a person administers.
 func linkedinPage() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_page", "LinkedIn Page", Social, true
@@ -48,7 +51,7 @@ func linkedinPage() Spec {
 	return s
 }
 
-// linkedinAds is the ad accounts that a person has a role in.
+// linkedinAds returns the spec for the ad accounts in which a person has a role.
 func linkedinAds() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_ads", "LinkedIn Ads", Ads, true
@@ -66,7 +69,7 @@ func linkedinLogin(ctx context.Context, p *Provider, t Token) (Login, []Account,
 	return p.one(Account{ExternalID: who.Subject, DisplayName: who.Name, AvatarURL: who.AvatarURL})
 }
 
-// administers are the roles in an organisation that may speak for it.
+// administers holds the roles that may post for an organization.
 var administers = map[string]bool{"ADMINISTRATOR": true, "CONTENT_ADMINISTRATOR": true}
 
 func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
@@ -93,7 +96,7 @@ func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Acco
 		from := len(accounts)
 		for _, e := range page.Elements {
 			id := e.URN[strings.LastIndex(e.URN, ":")+1:]
-			if !administers[e.Role] || id == "" || seen[id] { // one organisation has a row for each role
+			if !administers[e.Role] || id == "" || seen[id] { // an organization has one row for each role
 				continue
 			}
 			seen[id] = true
@@ -112,8 +115,8 @@ func linkedinPageLogin(ctx context.Context, p *Provider, t Token) (Login, []Acco
 	}
 }
 
-// organizations gives organisations their names, which the list of roles has not. Where the application may not read them
-// they are shown by their numbers. Logos have no address that lasts.
+// organizations sets the names of organizations, which the list of roles lacks. If the application may not read them,
+// the organizations are shown by number. Logos are left out, since their addresses expire.
 func (p *Provider) organizations(ctx context.Context, t Token, accounts []Account) error {
 	if len(accounts) == 0 {
 		return nil
@@ -127,8 +130,9 @@ func (p *Provider) organizations(ctx context.Context, t Token, accounts []Accoun
 			Name string `json:"localizedName"`
 		} `json:"results"`
 	}
-	// Rest.li wants the list's own brackets and commas as they are.
-	err := p.Get(ctx, t, linkedinAPI+"/rest/organizations?ids=List("+strings.Join(ids, ",")+")", nil, p.linkedinHeader(), &found)
+	// Rest.li requires the list's brackets and commas unescaped.
+	err := p.Get(ctx, t, linkedinAPI+"/rest/organizations?ids=List("+strings.Join(ids, ",")+")", nil,
+		p.linkedinHeader(), &found)
 	if c := ClassOf(err); c == Dead || c == Misconfigured {
 		return nil
 	}
@@ -183,7 +187,7 @@ func (p *Provider) linkedinHeader() http.Header {
 	return http.Header{"Linkedin-Version": {p.version()}, "X-Restli-Protocol-Version": {"2.0.0"}}
 }
 
-// linkedinJudge knows the service codes of the APIs, and that a token that ended is sometimes an invalid_request.
+// linkedinJudge classifies the service codes of the APIs. An expired token is sometimes reported as invalid_request.
 func linkedinJudge(r Reply) (Class, string) {
 	var said struct {
 		Error       string `json:"error"`
@@ -194,7 +198,8 @@ func linkedinJudge(r Reply) (Class, string) {
 	if json.Unmarshal(r.Body, &said) != nil {
 		return "", ""
 	}
-	if said.Error == "invalid_request" && has(said.Description, "expired", "revoked", "not valid", "is invalid") && has(said.Description, "refresh token", "authorization code", "access token") {
+	if said.Error == "invalid_request" && has(said.Description, "expired", "revoked", "not valid", "is invalid") &&
+		has(said.Description, "refresh token", "authorization code", "access token") {
 		return Dead, said.Error
 	}
 	if r.Status < 400 || said.Service == 0 {
@@ -204,7 +209,7 @@ func linkedinJudge(r Reply) (Class, string) {
 	switch said.Service {
 	case 65601: // revoked by the person
 		return Dead, name
-	case 65600, 65602, 65604, 65605: // invalid, expired, or nothing that can be used
+	case 65600, 65602, 65604, 65605: // invalid, expired or unusable
 		return Stale, name
 	}
 	switch r.Status {

@@ -2,7 +2,7 @@ package provider
 
 import "net/http"
 
-// one is the login of a platform where the person is the account.
+// one returns the login of a platform where the person is the account.
 func (p *Provider) one(a Account) (Login, []Account, error) {
 	if a.ExternalID == "" {
 		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id", Status: http.StatusOK}
@@ -10,7 +10,7 @@ func (p *Provider) one(a Account) (Login, []Account, error) {
 	return Login{Subject: a.ExternalID, Name: a.DisplayName, AvatarURL: a.AvatarURL}, []Account{a}, nil
 }
 
-// several is the login of a platform where the person reaches accounts of others.
+// several returns the login of a platform where the person reaches other accounts.
 func (p *Provider) several(who Login, accounts []Account) (Login, []Account, error) {
 	if who.Subject == "" {
 		return Login{}, nil, &Error{Class: Transient, Platform: p.Platform, Code: "no_id", Status: http.StatusOK}
@@ -18,7 +18,7 @@ func (p *Provider) several(who Login, accounts []Account) (Login, []Account, err
 	return who, accounts, nil
 }
 
-// named is the first of the names that says something.
+// named returns the first name that is not blank.
 func named(names ...string) string {
 	for _, n := range names {
 		if n != "" && n != "@" {

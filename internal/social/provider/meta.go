@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// What Facebook, Instagram and Meta's ads have in common: the Graph API's errors and its pages.
+// Common to Facebook, Instagram and Meta's ads: the Graph API's errors and pages.
 
-// GraphVersion is the version of the Graph API that this was tested with.
+// GraphVersion is the tested version of the Graph API.
 const GraphVersion = "v25.0"
 
 const graph = "https://graph.facebook.com/" + GraphVersion
 
-// graphError is how the Graph API refuses, whatever its status.
+// graphError is the error format of the Graph API, whatever the status.
 type graphError struct {
 	Error struct {
 		Message   string `json:"message"`
@@ -25,13 +25,13 @@ type graphError struct {
 		Subcode   int    `json:"error_subcode"`
 		Transient bool   `json:"is_transient"`
 	} `json:"error"`
-	// Instagram's token endpoint has a form of its own.
+	// Instagram's token endpoint has its own format.
 	Type    string `json:"error_type"`
 	Code    int    `json:"code"`
 	Message string `json:"error_message"`
 }
 
-// graphJudge knows the Graph API's codes.
+// graphJudge classifies the Graph API's codes.
 func graphJudge(r Reply) (Class, string) {
 	var said graphError
 	if json.Unmarshal(r.Body, &said) != nil {
@@ -40,13 +40,14 @@ func graphJudge(r Reply) (Class, string) {
 	if said.Type != "" && said.Error.Code == 0 {
 		name := said.Type + "/" + strconv.Itoa(said.Code)
 		switch {
-		case has(said.Message, "platform app", "client_secret", "client secret", "client_id", "redirect_uri", "redirect uri"):
+		case has(said.Message, "platform app", "client_secret", "client secret", "client_id", "redirect_uri",
+			"redirect uri"):
 			return Misconfigured, name
 		case said.Code == http.StatusTooManyRequests:
 			return Throttled, name
 		case said.Code >= 500:
 			return Transient, name
-		default: // the code was spent, is too old, or was never one
+		default: // the code was spent, is too old, or never existed
 			return Dead, name
 		}
 	}
@@ -67,7 +68,7 @@ func graphJudge(r Reply) (Class, string) {
 		return Throttled, name
 	case e.Transient, c == 1, c == 2, c == 368:
 		return Transient, name
-	case c == 10, c >= 200 && c < 300: // the permission is not there any more
+	case c == 10, c >= 200 && c < 300: // the permission was withdrawn
 		return Dead, name
 	case c == 100 && (e.Subcode == 36007 || e.Subcode == 36009): // the authorization code is too old, or spent
 		return Dead, name
@@ -76,7 +77,7 @@ func graphJudge(r Reply) (Class, string) {
 	}
 }
 
-// proof is the query that shows the Graph API that a token is used by the application that it was granted to.
+// proof returns the query that proves to the Graph API that the token is used by the application it was granted to.
 func (p *Provider) proof(t Token, more url.Values) url.Values {
 	mac := hmac.New(sha256.New, []byte(p.app.ClientSecret.Reveal()))
 	mac.Write([]byte(t.Access.Reveal()))
@@ -98,7 +99,7 @@ type graphPage[T any] struct {
 	} `json:"paging"`
 }
 
-// picture is how the Graph API shows an image.
+// picture is the Graph API's format of an image.
 type picture struct {
 	Data struct {
 		URL string `json:"url"`

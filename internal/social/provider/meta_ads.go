@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// metaAds is the ad accounts of Facebook and Instagram, by the same application as Facebook's pages.
+// metaAds returns the spec for the ad accounts of Facebook and Instagram, with the same application as Facebook pages.
 func metaAds() Spec {
 	s := facebook()
 	s.Platform, s.Name, s.Kind = "meta_ads", "Meta Ads", Ads

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// openidLogin asks a userinfo endpoint of OpenID Connect.
+// openidLogin calls an OpenID Connect userinfo endpoint.
 func openidLogin(ctx context.Context, p *Provider, t Token, address string) (Login, error) {
 	var me struct {
 		Subject text   `json:"sub"`
@@ -19,7 +19,7 @@ func openidLogin(ctx context.Context, p *Provider, t Token, address string) (Log
 	return Login{Subject: string(me.Subject), Name: me.Name, AvatarURL: me.Picture}, nil
 }
 
-// OpenID is a Dialect.Login for providers of OpenID Connect where the person is the account: address is their userinfo
+// OpenID returns a Dialect.Login for OpenID Connect providers where the person is the account. address is the userinfo
 // endpoint.
 func OpenID(address string) func(context.Context, *Provider, Token) (Login, []Account, error) {
 	return func(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
@@ -27,11 +27,14 @@ func OpenID(address string) func(context.Context, *Provider, Token) (Login, []Ac
 		if err != nil {
 			return Login{}, nil, err
 		}
-		return p.one(Account{ExternalID: who.Subject, DisplayName: named(who.Name, who.Subject), AvatarURL: who.AvatarURL})
+		return p.one(Account{
+			ExternalID: who.Subject, DisplayName: named(who.Name, who.Subject),
+			AvatarURL: who.AvatarURL,
+		})
 	}
 }
 
-// text is an id that some write as a number.
+// text is an id that some providers encode as a number.
 type text string
 
 func (t *text) UnmarshalJSON(raw []byte) error {

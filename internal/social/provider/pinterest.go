@@ -11,8 +11,8 @@ import (
 
 const pinterestAPI = "https://api.pinterest.com/v5"
 
-// pinterest is Pinterest. Its refresh tokens live for 60 days, each refresh bringing a new one; whether the old one dies at
-// once is not told, so it is taken to.
+// pinterest returns Pinterest's spec. Its refresh tokens live for 60 days, and each refresh issues a new one. Whether
+// the old one is invalidated at once is not documented, so the spec assumes that it is.
 func pinterest() Spec {
 	return Spec{
 		Platform: "pinterest", Name: "Pinterest", Kind: Social, Family: "pinterest",
@@ -25,7 +25,7 @@ func pinterest() Spec {
 	}
 }
 
-// pinterestAds is the ad accounts of the same application.
+// pinterestAds returns the spec for the ad accounts, with the same application.
 func pinterestAds() Spec {
 	s := pinterest()
 	s.Platform, s.Name, s.Kind, s.Several = "pinterest_ads", "Pinterest Ads", Ads, true
@@ -90,7 +90,8 @@ func pinterestAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Acco
 	}
 }
 
-// pinterestJudge tells by the words what a code leaves open: at the token endpoint 401 is said of tokens and of clients.
+// pinterestJudge uses the error's text where a code is ambiguous: at the token endpoint a 401 may be about the token or
+// about the client.
 func pinterestJudge(r Reply) (Class, string) {
 	var said struct {
 		Code    *int   `json:"code"`
@@ -107,10 +108,11 @@ func pinterestJudge(r Reply) (Class, string) {
 		return "", ""
 	case r.Op.spends() && has(said.Message, "client", "application", "app id"):
 		return Misconfigured, name
-	case r.Op.spends() && has(said.Message, "refresh token", "refresh_token", "authorization grant", "authorization code"):
+	case r.Op.spends() &&
+		has(said.Message, "refresh token", "refresh_token", "authorization grant", "authorization code"):
 		return Dead, name
 	case r.Op.spends():
-		return Misconfigured, name // may be our secret: disconnects nobody
+		return Misconfigured, name // may be our secret: must not disconnect a login
 	case r.Status == http.StatusUnauthorized:
 		return Stale, name
 	case r.Status == http.StatusForbidden, *said.Code == 29:

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Bounds of the methods.
+// Limits of the methods.
 const (
-	// CallTime is what one request may take, from dialling to the last byte. Refresh is one request.
+	// CallTime is the timeout of one request, from dialling to the last byte. Refresh is one request.
 	CallTime = 15 * time.Second
-	// LoginTime is what Login may take, all its requests together.
+	// LoginTime is the timeout of Login, for all its requests together.
 	LoginTime = 30 * time.Second
-	// MaxAccounts is how many accounts of one login are listed.
+	// MaxAccounts is the largest number of accounts that is listed for one login.
 	MaxAccounts = 1000
 )
 
@@ -30,21 +30,21 @@ const (
 type App struct {
 	ClientID     string
 	ClientSecret Secret
-	// DeveloperToken is Google Ads' own.
+	// DeveloperToken is needed by Google Ads only.
 	DeveloperToken Secret
-	// Configs are Facebook Login for Business's configurations, by platform: one names what is asked for in the place of
+	// Configs holds the configurations of Facebook Login for Business, by platform. A configuration replaces the
 	// scopes.
 	Configs map[string]string
-	// Version is asked for in the place of Spec.Version, where it is not "".
+	// Version overrides Spec.Version unless it is "".
 	Version string
-	// Base, where it is not "", takes the place of the scheme of every address, the host becoming the first part of
-	// the path: https://graph.facebook.com/me is asked for at Base + "/graph.facebook.com/me".
+	// Base, unless it is "", replaces the scheme of every address, and the host becomes the first segment of the path:
+	// https://graph.facebook.com/me is requested at Base + "/graph.facebook.com/me".
 	Base string
-	// HTTP carries the requests; nil: that of Options.
+	// HTTP sends the requests; nil means Options.HTTP.
 	HTTP *http.Client
 }
 
-// Provider is a Spec with an App: everything there is to do with one platform. It is safe for concurrent use.
+// Provider is a Spec with an App: the client of one platform. It is safe for concurrent use.
 type Provider struct {
 	Spec
 	app  App
@@ -52,26 +52,33 @@ type Provider struct {
 	now  func() time.Time
 }
 
-// Format writes the platform's name under every verb: fmt would show the secrets of the App, since it cannot ask a Secret
-// in an unexported field to hide.
+// Format writes the platform's name under every verb. Otherwise fmt would show the secrets of the App, since it cannot
+// call the methods of a Secret in an unexported field.
 func (p *Provider) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.Platform) }
 
-// LogValue is the platform's name.
+// LogValue returns the platform's name.
 func (p *Provider) LogValue() slog.Value { return slog.StringValue(p.Platform) }
 
-// ClientID is the application's. External ids and tokens are worth something within it alone.
+// ClientID returns the application's client id. External ids and tokens are valid only within it.
 func (p *Provider) ClientID() string { return p.app.ClientID }
 
-// Sandboxed tells that the addresses lead somewhere else than to the provider.
+// Sandboxed reports whether requests go to another host than the provider's.
 func (p *Provider) Sandboxed() bool { return p.app.Base != "" }
 
-// NewVerifier answers a PKCE verifier of 256 bits. A flow has one whether the provider takes it or not.
+// NewVerifier returns a PKCE verifier of 256 bits. Each flow has one, even if the provider does not use it.
 func NewVerifier() Secret { return Secret(oauth2.GenerateVerifier()) }
 
-// AuthorizeURL is where the person's browser goes. state is at least 128 random bits, callbackURL is where it comes back
-// to, with state and a code.
+// AuthorizeURL returns the address for the person's browser. state has at least 128 random bits, verifier is the result
+// of Begin, and callbackURL is the address to which the browser returns, with state and a code.
 func (p *Provider) AuthorizeURL(state string, verifier Secret, callbackURL string) string {
-	config := oauth2.Config{ClientID: p.app.ClientID, RedirectURL: callbackURL, Endpoint: oauth2.Endpoint{AuthURL: p.at(p.AuthURL)}}
+	if p.AsksFirst() {
+		token, _ := credentials(verifier)
+		return p.at(p.AuthURL) + "?" + url.Values{"oauth_token": {token}}.Encode()
+	}
+	config := oauth2.Config{
+		ClientID: p.app.ClientID, RedirectURL: callbackURL,
+		Endpoint: oauth2.Endpoint{AuthURL: p.at(p.AuthURL)},
+	}
 	var options []oauth2.AuthCodeOption
 	set := func(key, value string) { options = append(options, oauth2.SetAuthURLParam(key, value)) }
 	if config := p.app.Configs[p.Platform]; config != "" {
@@ -94,13 +101,18 @@ func (p *Provider) AuthorizeURL(state string, verifier Secret, callbackURL strin
 	return renamed(config.AuthCodeURL(state, options...), "client_id", p.clientParam())
 }
 
-// Returned reads the query of the callback. Its error is ErrDenied where the person said no, else an *Error.
+// Returned reads the query of the callback. Its error is ErrDenied if the person did not consent, and otherwise an
+// *Error.
 func (p *Provider) Returned(query url.Values) (Secret, error) {
+	if p.AsksFirst() && query.Get("denied") != "" {
+		return "", ErrDenied
+	}
 	if got := query.Get(p.codeParam()); got != "" && query.Get("error") == "" {
 		return Secret(got), nil
 	}
 	reason := query.Get("error")
-	if reason == "access_denied" || reason == "user_cancelled_login" || reason == "user_cancelled_authorize" || query.Get("error_reason") == "user_denied" {
+	if reason == "access_denied" || reason == "user_cancelled_login" || reason == "user_cancelled_authorize" ||
+		query.Get("error_reason") == "user_denied" {
 		return "", ErrDenied
 	}
 	e := &Error{Class: Dead, Platform: p.Platform, Code: code(reason)}
@@ -109,13 +121,14 @@ func (p *Provider) Returned(query url.Values) (Secret, error) {
 		e.Code = "no_code"
 	case "server_error", "temporarily_unavailable":
 		e.Class = Transient
-	case "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_response_type", "unauthorized_scope_error":
+	case "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_response_type",
+		"unauthorized_scope_error":
 		e.Class = Misconfigured
 	}
 	return "", e
 }
 
-// Exchange turns the code of a callback into a token. The code is spent by it, whatever comes back.
+// Exchange exchanges the code of a callback for a token. It spends the code, whatever the result.
 func (p *Provider) Exchange(ctx context.Context, code, verifier Secret, callbackURL string) (Token, error) {
 	c := Code{Code: code, Verifier: verifier, CallbackURL: callbackURL}
 	if p.Dialect.Exchange != nil {
@@ -124,7 +137,7 @@ func (p *Provider) Exchange(ctx context.Context, code, verifier Secret, callback
 	return standardExchange(ctx, p, c)
 }
 
-// CanRefresh tells whether Refresh has something to work with. What cannot be renewed ends at ExpiresAt.
+// CanRefresh reports whether t can be renewed. A token that cannot be renewed ends at ExpiresAt.
 func (p *Provider) CanRefresh(t Token) bool {
 	switch p.Renewal {
 	case ByRefreshToken:
@@ -136,8 +149,8 @@ func (p *Provider) CanRefresh(t Token) bool {
 	}
 }
 
-// Refresh answers the successor of t, in one request. The refresh token of t is kept where the answer has none. No
-// earlier than t.IssuedAt + MinAge.
+// Refresh returns the successor of t, in one request. It keeps t's refresh token if the response has none. It must not
+// be called before t.IssuedAt + MinAge.
 func (p *Provider) Refresh(ctx context.Context, t Token) (Token, error) {
 	if !p.CanRefresh(t) {
 		return Token{}, ErrNoRefresh
@@ -156,8 +169,8 @@ func (p *Provider) Refresh(ctx context.Context, t Token) (Token, error) {
 	return fresh.KeepRefreshOf(t), nil
 }
 
-// Login answers who t belongs to and which accounts it reaches, those of p's platform alone. It reads only; ask it
-// after the token is safely kept.
+// Login returns the owner of t and the accounts of p's platform that t reaches. It only reads; call it after the token
+// is stored.
 func (p *Provider) Login(ctx context.Context, t Token) (Login, []Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
@@ -171,8 +184,8 @@ func (p *Provider) Login(ctx context.Context, t Token) (Login, []Account, error)
 	return who, accounts, nil
 }
 
-// Revoke ends t at the provider. A token that it no longer knows is revoked already. ErrNoRevoke where there is no
-// way to. See RevokesSiblings before you ask.
+// Revoke revokes t at the provider. A token that the provider no longer knows counts as revoked. Revoke returns
+// ErrNoRevoke if the provider has no revocation. See RevokesSiblings before calling it.
 func (p *Provider) Revoke(ctx context.Context, t Token) error {
 	switch {
 	case p.Dialect.Revoke != nil:
@@ -184,28 +197,35 @@ func (p *Provider) Revoke(ctx context.Context, t Token) error {
 	}
 }
 
-// Revocable tells whether Revoke has a way.
+// Revocable reports whether the provider supports revocation.
 func (p *Provider) Revocable() bool { return p.Dialect.Revoke != nil || p.RevokeURL != "" }
 
-// version is the version of the API that is asked.
+// version returns the API version to request.
 func (p *Provider) version() string { return cmp.Or(p.app.Version, p.Version) }
 
-// at is an address of the provider as it is asked for: see App.Version and App.Base.
+// at returns the address to request for an address of the provider: see App.Version and App.Base.
 func (p *Provider) at(address string) string {
-	if p.Version != "" {
-		address = strings.Replace(address, "/"+p.Version+"/", "/"+p.version()+"/", 1)
-	}
+	address = p.versioned(address)
 	if p.app.Base == "" {
 		return address
 	}
-	return strings.TrimSuffix(p.app.Base, "/") + "/" + strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "http://")
+	return strings.TrimSuffix(p.app.Base, "/") + "/" + strings.TrimPrefix(strings.TrimPrefix(address, "https://"),
+		"http://")
+}
+
+// versioned returns an address of the provider with the API version to request.
+func (p *Provider) versioned(address string) string {
+	if p.Version == "" {
+		return address
+	}
+	return strings.Replace(address, "/"+p.Version+"/", "/"+p.version()+"/", 1)
 }
 
 func (p *Provider) separator() string   { return cmp.Or(p.ScopeSeparator, " ") }
 func (p *Provider) clientParam() string { return cmp.Or(p.ClientParam, "client_id") }
 func (p *Provider) codeParam() string   { return cmp.Or(p.CodeParam, "code") }
 
-// renamed answers address with one parameter of its query under another name.
+// renamed returns address with the query parameter from renamed to to.
 func renamed(address, from, to string) string {
 	u, err := url.Parse(address)
 	if err != nil || from == to {

@@ -5,20 +5,20 @@ import (
 	"log/slog"
 )
 
-// Secret is a token or a client secret. It shows itself to nobody who does not ask by Reveal: not to fmt, slog or
-// encoding/json. One exception is fmt's: it cannot ask a value in an unexported field, so a struct that keeps a Secret
-// there hides it by a Format of its own.
+// Secret is a token or a client secret. Only Reveal returns it; fmt, slog and encoding/json show a placeholder. There
+// is one exception: fmt cannot call the methods of a value in an unexported field, so a struct with such a field needs
+// its own Format.
 type Secret string
 
 const hidden = "[secret]"
 
-// Reveal answers the secret itself, for requests and for sealing.
+// Reveal returns the secret itself, for requests and for sealing.
 func (s Secret) Reveal() string { return string(s) }
 
 // Format hides the secret under every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// String is "[secret]", or "" for none.
+// String returns "[secret]", or "" for an empty secret.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -26,8 +26,8 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// LogValue is String.
+// LogValue returns String.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is String, to JSON as well.
+// MarshalText returns String; encoding/json uses it too.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

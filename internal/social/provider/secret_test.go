@@ -17,8 +17,10 @@ func TestASecretShowsItselfToNobody(t *testing.T) {
 	token := provider.Token{Access: planted, Refresh: planted, IssuedAt: time.Now(), Scopes: []string{"a"}}
 	app := provider.App{ClientID: "id", ClientSecret: planted, DeveloperToken: planted}
 	var log strings.Builder
-	slog.New(slog.NewJSONHandler(&log, nil)).InfoContext(t.Context(), "shown", "token", token, "secret", token.Access, "pointer", &token)
-	slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "shown", "token", token, "secret", token.Access, "account", provider.Account{Token: planted})
+	slog.New(slog.NewJSONHandler(&log, nil)).InfoContext(t.Context(), "shown", "token", token, "secret", token.Access,
+		"pointer", &token)
+	slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "shown", "token", token, "secret", token.Access,
+		"account", provider.Account{Token: planted})
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		fmt.Fprintf(&log, verb+verb+verb+"\n", token, token.Access, app)
 	}

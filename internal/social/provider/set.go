@@ -5,45 +5,40 @@ import (
 	"time"
 )
 
-// Options of a Set.
+// Options configures a Set.
 type Options struct {
-	// Apps are the operator's, by family; a family without one is not offered.
+	// Apps holds the operator's applications, by family; a family without one is not offered.
 	Apps map[string]App
-	// HTTP carries the requests; nil: NewHTTP(). Its redirects and cookies are not used.
+	// HTTP sends the requests; nil means NewHTTP(). Its redirects and cookies are not used.
 	HTTP *http.Client
-	// Now is the clock; nil: time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// More are further specs, beside those of Catalogue.
+	// More holds specs in addition to those of Catalogue.
 	More []Spec
 }
 
-// Set is the providers that this install knows. It is safe for concurrent use.
+// Set holds the providers of this install. It is safe for concurrent use.
 type Set struct {
 	specs  []Spec
 	found  map[string]*Provider
-	former map[string]*Provider // by platform: with the application of Spec.Instead, beside one of its own
+	former map[string]*Provider // by platform: with the app of Spec.Instead, beside its own
 }
 
-// Catalogue answers every spec that is built, in the order of the documentation. An eighth is a file and a line here.
+// Catalogue returns every spec, in the order of the documentation. To add a network, add a file and a line here.
 func Catalogue() []Spec {
 	return []Spec{
 		facebook(), instagram(), linkedin(), linkedinPage(), x(), tiktok(), youtube(), pinterest(),
-		metaAds(), linkedinAds(), tiktokAds(), googleAds(), pinterestAds(),
+		metaAds(), linkedinAds(), tiktokAds(), googleAds(), pinterestAds(), xAds(),
 	}
 }
 
-// Unsupported are platforms whose names are known and which are not built, and why.
-func Unsupported() map[string]string {
-	return map[string]string{"x_ads": "X's ads API takes OAuth 1.0a alone"}
-}
-
-// New makes the set and asks nobody.
+// New returns a Set; it makes no request.
 func New(o Options) *Set {
 	s := &Set{specs: append(Catalogue(), o.More...), found: map[string]*Provider{}, former: map[string]*Provider{}}
 	for _, spec := range s.specs {
 		own, other := o.Apps[spec.Family], o.Apps[spec.Instead]
 		instead := spec
-		instead.Family = spec.Instead // whose budget and whose siblings it shares
+		instead.Family = spec.Instead // it shares that family's budget and siblings
 		switch {
 		case own.ClientID != "":
 			s.found[spec.Platform] = with(spec, own, o)
@@ -57,8 +52,9 @@ func New(o Options) *Set {
 	return s
 }
 
-// Of answers the provider of a platform with the application that a login was made with, so that a platform that was given
-// an application of its own goes on with the logins from before. ErrUnconfigured where this install has no such application.
+// Of returns the provider of a platform with the application that a login was made with, so that a platform that later
+// gets its own application keeps serving the earlier logins. It returns ErrUnconfigured if this install does not have
+// that application.
 func (s *Set) Of(platform, client string) (*Provider, error) {
 	p, err := s.Get(platform)
 	if err != nil || p.ClientID() == client {
@@ -70,7 +66,7 @@ func (s *Set) Of(platform, client string) (*Provider, error) {
 	return nil, ErrUnconfigured
 }
 
-// with joins a spec and an app.
+// with returns the provider for a spec and an app.
 func with(spec Spec, app App, o Options) *Provider {
 	p := &Provider{Spec: spec, app: app, now: o.Now}
 	if p.now == nil {
@@ -83,17 +79,17 @@ func with(spec Spec, app App, o Options) *Provider {
 	if carrier == nil {
 		carrier = NewHTTP()
 	}
-	p.http = &http.Client{Transport: carrier.Transport, Timeout: carrier.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	p.http = &http.Client{
+		Transport: carrier.Transport, Timeout: carrier.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return p
 }
 
-// Get answers the provider of a platform, or ErrUnknownPlatform, ErrUnsupported or ErrUnconfigured.
+// Get returns the provider of a platform, or ErrUnknownPlatform or ErrUnconfigured.
 func (s *Set) Get(platform string) (*Provider, error) {
 	if p, ok := s.found[platform]; ok {
 		return p, nil
-	}
-	if _, ok := Unsupported()[platform]; ok {
-		return nil, ErrUnsupported
 	}
 	for _, spec := range s.specs {
 		if spec.Platform == platform {
@@ -103,7 +99,7 @@ func (s *Set) Get(platform string) (*Provider, error) {
 	return nil, ErrUnknownPlatform
 }
 
-// All answers the providers that are configured, in the order of the catalogue.
+// All returns the configured providers, in the order of the catalogue.
 func (s *Set) All() []*Provider {
 	var all []*Provider
 	for _, spec := range s.specs {
@@ -114,8 +110,8 @@ func (s *Set) All() []*Provider {
 	return all
 }
 
-// Families answers the names of the applications that the catalogue cannot do without, in its order: those of
-// Spec.Instead stand in for the others.
+// Families returns, in the order of the catalogue, the families that need an application; a family with a Spec.Instead
+// does not.
 func Families() []string {
 	var families []string
 	seen := map[string]bool{}
@@ -128,10 +124,10 @@ func Families() []string {
 	return families
 }
 
-// NewHTTP answers a client for the providers' own hosts. A request of it is over after CallTime.
+// NewHTTP returns a client for requests to the providers. Each request times out after CallTime.
 func NewHTTP() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = nil // what the environment says is not a setting of ours
+	t.Proxy = nil // ignore proxies of the environment
 	t.MaxIdleConnsPerHost = 8
 	t.IdleConnTimeout = 30 * time.Second
 	t.MaxResponseHeaderBytes = 64 << 10

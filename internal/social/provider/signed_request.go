@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// ErrSignature is a signed request that this application's secret has not signed.
-var ErrSignature = errors.New("the signature does not fit the signed request")
+// ErrSignature means that a signed request was not signed with this application's secret.
+var ErrSignature = errors.New("the signature does not match the signed request")
 
-// Removed is what Meta says of a person who removed the application, or who wants their data erased.
+// Removed is Meta's notification that a person removed the application, or wants their data erased.
 type Removed struct {
-	Subject  string    // as Login has it
+	Subject  string    // as in Login
 	IssuedAt time.Time // by the provider's clock, in whole seconds
 }
 
-// SignedRequest reads the signed_request that Meta posts: the signature and the payload, each in base64url, with a dot
-// between them. The signature is an HMAC-SHA256 of the payload's text under the application's secret. Anything else, and a
-// provider that sends none, is ErrSignature.
+// SignedRequest verifies and decodes the signed_request that Meta posts: the signature and the payload, each in
+// base64url, with a dot between them. The signature is an HMAC-SHA256 of the encoded payload under the application's
+// secret. For any other text, and for a provider that sends none, it returns ErrSignature.
 func (p *Provider) SignedRequest(raw string) (Removed, error) {
 	signature, payload, ok := strings.Cut(raw, ".")
 	sent, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(signature, "="))
@@ -39,7 +39,8 @@ func (p *Provider) SignedRequest(raw string) (Removed, error) {
 		IssuedAt  int64  `json:"issued_at"`
 	}
 	plain, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(payload, "="))
-	if err != nil || json.Unmarshal(plain, &said) != nil || !strings.EqualFold(said.Algorithm, "HMAC-SHA256") || said.User == "" {
+	if err != nil || json.Unmarshal(plain, &said) != nil || !strings.EqualFold(said.Algorithm, "HMAC-SHA256") ||
+		said.User == "" {
 		return Removed{}, ErrSignature
 	}
 	out := Removed{Subject: string(said.User), IssuedAt: p.now()}

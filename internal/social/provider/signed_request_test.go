@@ -12,7 +12,8 @@ import (
 func TestASignedRequestIsReadOnlyUnderTheApplicationsOwnSecret(t *testing.T) {
 	t.Parallel()
 	set := provider.New(provider.Options{Apps: map[string]provider.App{
-		"facebook": {ClientID: "1", ClientSecret: "fb"}, "instagram": {ClientID: "2", ClientSecret: "ig"}, "x": {ClientID: "3", ClientSecret: "fb"},
+		"facebook": {ClientID: "1", ClientSecret: "fb"}, "instagram": {ClientID: "2", ClientSecret: "ig"},
+		"x": {ClientID: "3", ClientSecret: "fb"},
 	}})
 	at := time.Unix(1_790_000_000, 0)
 	good := oauth.SignedRequest("fb", "4711", at)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// standardExchange is RFC 6749's section 4.1.3 with RFC 7636's verifier.
+// standardExchange implements RFC 6749, section 4.1.3, with RFC 7636's verifier.
 func standardExchange(ctx context.Context, p *Provider, c Code) (Token, error) {
 	return p.tokenRequest(ctx, Exchanging, codeForm(p, c))
 }
@@ -24,12 +24,14 @@ func codeForm(p *Provider, c Code) url.Values {
 	return form
 }
 
-// standardRefresh is section 6.
+// standardRefresh implements RFC 6749, section 6.
 func standardRefresh(ctx context.Context, p *Provider, t Token) (Token, error) {
-	return p.tokenRequest(ctx, Renewing, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh.Reveal()}})
+	return p.tokenRequest(ctx, Renewing,
+		url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh.Reveal()}})
 }
 
-// standardRevoke is RFC 7009, of the refresh token where there is one: it takes the access tokens along.
+// standardRevoke implements RFC 7009. It revokes the refresh token if there is one, which also revokes the access
+// tokens.
 func standardRevoke(ctx context.Context, p *Provider, t Token) error {
 	form := url.Values{"token": {t.Access.Reveal()}, "token_type_hint": {"access_token"}}
 	if t.Refresh != "" {
@@ -39,7 +41,7 @@ func standardRevoke(ctx context.Context, p *Provider, t Token) error {
 	return gone(err)
 }
 
-// gone answers nil where the provider does not know the token any more.
+// gone returns nil if err means that the provider no longer knows the token, and otherwise err.
 func gone(err error) error {
 	if c := ClassOf(err); c == Dead || c == Stale {
 		return nil
@@ -47,7 +49,7 @@ func gone(err error) error {
 	return err
 }
 
-// asClient adds the client's id and secret, where the provider wants them.
+// asClient adds the client's id and secret in the place that the provider requires.
 func (p *Provider) asClient(a ask) ask {
 	if p.Auth == InBasic {
 		a.basic = true
@@ -58,12 +60,12 @@ func (p *Provider) asClient(a ask) ask {
 	return a
 }
 
-// tokenRequest posts form to the token endpoint and reads the token of the answer.
+// tokenRequest posts form to the token endpoint and returns the token of the response.
 func (p *Provider) tokenRequest(ctx context.Context, op Op, form url.Values) (Token, error) {
 	return p.tokenOf(ctx, p.asClient(ask{op: op, method: http.MethodPost, address: p.TokenURL, form: form}))
 }
 
-// tokenOf sends a and reads the token of the answer.
+// tokenOf sends a and returns the token of the response.
 func (p *Provider) tokenOf(ctx context.Context, a ask) (Token, error) {
 	issued := p.now()
 	r, err := p.send(ctx, a)
@@ -73,18 +75,19 @@ func (p *Provider) tokenOf(ctx context.Context, a ask) (Token, error) {
 	return p.granted(r, issued)
 }
 
-// grant is an answer of a token endpoint, in all the spellings of the providers.
+// grant is a token endpoint's response, in the spellings of all providers.
 type grant struct {
 	AccessToken  string  `json:"access_token"`
 	RefreshToken string  `json:"refresh_token"`
 	ExpiresIn    seconds `json:"expires_in"`
-	// The refresh token's lifetime is RFC-less: LinkedIn and Pinterest, then TikTok.
+	// No RFC defines the refresh token's lifetime. The first spelling is LinkedIn's and Pinterest's, the second
+	// TikTok's.
 	RefreshTokenExpiresIn seconds `json:"refresh_token_expires_in"`
 	RefreshExpiresIn      seconds `json:"refresh_expires_in"`
 	Scope                 words   `json:"scope"`
 }
 
-// granted reads the token of r.
+// granted decodes the token of r.
 func (p *Provider) granted(r Reply, issued time.Time) (Token, error) {
 	var g grant
 	if json.Unmarshal(r.Body, &g) != nil {
@@ -121,8 +124,8 @@ func after(t time.Time, d time.Duration) *time.Time {
 	return &t
 }
 
-// seconds is a number, or a number in quotes, as some send it. Anything else, and a lifetime of more than a hundred
-// years, is none.
+// seconds is a number, which some providers send in quotes. Any other value, and a lifetime of more than a hundred
+// years, counts as absent.
 type seconds int64
 
 func (s *seconds) UnmarshalJSON(raw []byte) error {
@@ -136,7 +139,7 @@ func (s *seconds) UnmarshalJSON(raw []byte) error {
 
 func (s seconds) duration() time.Duration { return time.Duration(s) * time.Second }
 
-// words is a list, or its elements in one string with spaces or commas between them.
+// words is a list, or one string with its elements separated by spaces or commas.
 type words []string
 
 func (w *words) UnmarshalJSON(raw []byte) error {

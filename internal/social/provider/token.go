@@ -2,25 +2,29 @@ package provider
 
 import "time"
 
-// Token is what a provider granted to one login.
+// Token holds what a provider granted to one login.
 type Token struct {
+	// Access is the access token. With OAuth 1.0a it is the token together with its secret: see Signed.
 	Access  Secret
-	Refresh Secret // "" where the provider grants none
-	// IssuedAt is our clock just before the request left, so that a lifetime counted from it never ends too late.
+	Refresh Secret // "" if the provider issues none
+	// IssuedAt is our clock just before the request was sent, so that a lifetime counted from it never ends too late.
 	IssuedAt time.Time
-	// ExpiresAt is of Access; nil: it does not end by itself.
+	// ExpiresAt is the expiry of Access; nil: it does not expire.
 	ExpiresAt *time.Time
-	// RefreshExpiresAt is of Refresh; nil: it has no known end.
+	// RefreshExpiresAt is the expiry of Refresh; nil: none is known.
 	RefreshExpiresAt *time.Time
-	// Scopes are those granted, or those asked for where the answer names none.
+	// Scopes are the granted scopes, or the requested ones if the response names none.
 	Scopes []string
-	// LifetimeAssumed tells that the answer stated no lifetime of Access and the provider's usual one was taken:
-	// count it, since someone has to look.
+	// Subject is the person's id if the provider states it only with the token, otherwise "". Login of such a provider
+	// needs it.
+	Subject string
+	// LifetimeAssumed means that the response stated no lifetime of Access and the provider's usual one was assumed.
+	// Callers should count it, since an operator has to check it.
 	LifetimeAssumed bool
 }
 
-// KeepRefreshOf answers t with the refresh token of old, and its end, where t has none. Refresh does it by itself;
-// a login that is connected again does it by this, since some providers grant a refresh token only the first time.
+// KeepRefreshOf returns t with the refresh token of old and its expiry, if t has none. Refresh does this itself; a
+// reconnected login needs it, since some providers issue a refresh token only the first time.
 func (t Token) KeepRefreshOf(old Token) Token {
 	switch {
 	case t.Refresh == "":
@@ -31,7 +35,7 @@ func (t Token) KeepRefreshOf(old Token) Token {
 	return t
 }
 
-// Lifetime is how long Access lives from its issue; 0 where it does not end by itself.
+// Lifetime returns how long Access lives from its issue; 0 if it does not expire.
 func (t Token) Lifetime() time.Duration {
 	if t.ExpiresAt == nil {
 		return 0
@@ -39,20 +43,20 @@ func (t Token) Lifetime() time.Duration {
 	return t.ExpiresAt.Sub(t.IssuedAt)
 }
 
-// Login is who consented: Subject is the provider's stable id of the person, within the client id that asked.
+// Login is the person who consented. Subject is the provider's stable id of the person, within the client id.
 type Login struct {
 	Subject   string
 	Name      string
 	AvatarURL string
-	// Cut tells that the login reaches more accounts than are listed: there are MaxAccounts.
+	// Cut means that the login reaches more accounts than the MaxAccounts that are listed.
 	Cut bool
 }
 
-// Account is something that a login can act for: a profile, page, organisation, channel or ad account.
+// Account is an account that a login can act for: a profile, page, organization, channel or ad account.
 type Account struct {
 	ExternalID  string // as the provider writes it
 	DisplayName string
 	AvatarURL   string
-	// Token is the account's own, as a Facebook page has one; "" where the login's is used.
+	// Token is the account's own token, as Facebook pages have one; "" if the login's is used.
 	Token Secret
 }

@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// x is X, once Twitter. Its refresh tokens are good for one use, and using one twice ends them all.
+// x returns the spec of X (formerly Twitter). Its refresh tokens are valid for a single use; using one twice
+// invalidates all tokens of the login.
 func x() Spec {
 	return Spec{
 		Platform: "x", Name: "X", Kind: Social, Family: "x",
-		AuthURL: "https://x.com/i/oauth2/authorize", TokenURL: "https://api.x.com/2/oauth2/token", RevokeURL: "https://api.x.com/2/oauth2/revoke",
-		Scopes: []string{"users.read", "tweet.read", "tweet.write", "media.write", "offline.access"},
-		Auth:   InBasic, PKCE: S256,
+		AuthURL: "https://x.com/i/oauth2/authorize", TokenURL: "https://api.x.com/2/oauth2/token",
+		RevokeURL: "https://api.x.com/2/oauth2/revoke",
+		Scopes:    []string{"users.read", "tweet.read", "tweet.write", "media.write", "offline.access"},
+		Auth:      InBasic, PKCE: S256,
 		Renewal: ByRefreshToken, Lifetime: 2 * time.Hour, Rotates: true,
 		Rate: 10, Burst: 10,
 		Dialect: Dialect{Login: xLogin, Judge: xJudge},
@@ -39,7 +41,8 @@ func xLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, error)
 	return p.one(Account{ExternalID: d.ID, DisplayName: named(d.Name, "@"+d.Handle), AvatarURL: d.Avatar})
 }
 
-// xJudge knows X's own: a spent or unknown token is an invalid_request, as is a request that is really wrong.
+// xJudge classifies X's errors: a spent or unknown token is an invalid_request, as is a request that is really
+// malformed.
 func xJudge(r Reply) (Class, string) {
 	var said struct {
 		Error       string `json:"error"`
@@ -53,7 +56,8 @@ func xJudge(r Reply) (Class, string) {
 		return "", ""
 	}
 	switch {
-	case said.Error == "invalid_request" && has(said.Description, "value passed for the token", "value passed for the authorization code"):
+	case said.Error == "invalid_request" &&
+		has(said.Description, "value passed for the token", "value passed for the authorization code"):
 		return Dead, said.Error
 	case said.Reason == "client-not-enrolled", said.Reason == "unsupported-authentication":
 		return Misconfigured, said.Reason
@@ -72,7 +76,7 @@ func xJudge(r Reply) (Class, string) {
 		return Throttled, name
 	case 130, 131:
 		return Transient, name
-	case 32, 99, 215, 220, 416, 453: // our credentials, our application
+	case 32, 99, 215, 220, 416, 453: // our credentials or our application
 		return Misconfigured, name
 	}
 	if r.Status == http.StatusTooManyRequests {

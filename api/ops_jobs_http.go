@@ -1,0 +1,220 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+const (
+	deskBody = 64 << 10         // maximum request body in bytes
+	oneCall  = 20 * time.Second // limit of one drop call; its response reports whether more remain
+)
+
+// jobsHandler returns a status and a value to be encoded as JSON; nil for no body.
+type jobsHandler func(*http.Request) (int, any, error)
+
+// opsError is an error with a status and a text for the client.
+type opsError struct {
+	status int
+	text   string
+}
+
+func (r *opsError) Error() string { return r.text }
+
+var errCursor = &opsError{http.StatusBadRequest, "cursor: take next_cursor from an answer with the same filter"}
+
+// handle responds with {"error": ...} if h fails: 4xx for a bad request, 503 if Postgres is unavailable.
+func (d *jobsAPI) handle(h jobsHandler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.readOnly && changes(r) {
+			showJSON(w, http.StatusForbidden, map[string]string{"error": "this listener is read only"})
+			return
+		}
+		status, out, err := h(r)
+		if err != nil {
+			status, out = d.failure(r, err)
+			if status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "1")
+			}
+		}
+		showJSON(w, status, out)
+	})
+}
+
+func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
+	status, text := http.StatusInternalServerError, "internal error; the log says more"
+	var said *opsError
+	switch {
+	case errors.As(err, &said):
+		status, text = said.status, said.text
+	case askersOwn(err):
+		status, text = http.StatusUnprocessableEntity, err.Error()
+	case postgres.Away(err):
+		status, text = http.StatusServiceUnavailable, "postgres is away"
+	default:
+		d.log.ErrorContext(r.Context(), "operator action failed", "path", r.URL.Path, "error", err)
+	}
+	return status, map[string]string{"error": text}
+}
+
+func showJSON(w http.ResponseWriter, status int, out any) {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(out)
+}
+
+// readJSON decodes a JSON object. The body may be empty.
+func readJSON(r *http.Request, into any) error {
+	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, deskBody))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return &opsError{
+			http.StatusBadRequest,
+			"body: it is no JSON object of the members that this knows, each of its type",
+		}
+	}
+	return nil
+}
+
+// readQuery parses the query. It allows only the named parameters, each at most once.
+func readQuery(r *http.Request, names ...string) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &opsError{http.StatusBadRequest, "query: it cannot be read"}
+	}
+	for name, values := range q {
+		if !slices.Contains(names, name) || len(values) != 1 {
+			return nil, &opsError{http.StatusBadRequest, fmt.Sprintf("query: one each of %v", names)}
+		}
+	}
+	return q, nil
+}
+
+func limitOf(q url.Values) (int, error) {
+	if q.Get("limit") == "" {
+		return 50, nil
+	}
+	n, err := strconv.Atoi(q.Get("limit"))
+	if err != nil || n < 1 || n > 200 {
+		return 0, &opsError{http.StatusBadRequest, "limit: 1 to 200"}
+	}
+	return n, nil
+}
+
+// opsPage is the envelope of paginated lists.
+type opsPage[T any] struct {
+	Data       []T     `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// dataOf returns the envelope of an unpaginated list. Data is never null.
+func dataOf[T any](rows []T) any {
+	return map[string]any{"data": append([]T{}, rows...)}
+}
+
+// search lists jobs. A search by id alone finds the job in any state; a search by filter finds dead jobs unless the
+// filter names another state.
+func (d *jobsAPI) search(r *http.Request) (int, any, error) {
+	q, err := readQuery(r, "state", "kind", "lane", "org_id", "error", "after", "before", "id", "limit", "cursor")
+	if err != nil {
+		return 0, nil, err
+	}
+	limit, err := limitOf(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	if q.Get("id") != "" {
+		out, err := d.byID(r, q.Get("id"))
+		return http.StatusOK, out, err
+	}
+	f, err := filterOf(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	var after *queue.Place
+	if c := q.Get("cursor"); c != "" {
+		text, err := base64.RawURLEncoding.DecodeString(c)
+		if err != nil || json.Unmarshal(text, &after) != nil {
+			return 0, nil, errCursor
+		}
+	}
+	jobs, next, err := d.operator.Search(r.Context(), f, limit, after)
+	if err != nil {
+		return 0, nil, err
+	}
+	out := opsPage[queue.Job]{Data: append([]queue.Job{}, jobs...), HasMore: next != nil}
+	if next != nil {
+		text, err := json.Marshal(next)
+		if err != nil {
+			return 0, nil, err
+		}
+		c := base64.RawURLEncoding.EncodeToString(text)
+		out.NextCursor = &c
+	}
+	return http.StatusOK, out, nil
+}
+
+func (d *jobsAPI) byID(r *http.Request, text string) (out opsPage[queue.Job], err error) {
+	out.Data = []queue.Job{}
+	job, err := id.Parse(text)
+	if err != nil {
+		return out, &opsError{http.StatusBadRequest, "id: a UUID"}
+	}
+	keys, err := d.operator.Locate(r.Context(), job)
+	for _, k := range keys {
+		j, err := d.operator.Show(r.Context(), k)
+		if err != nil {
+			return out, err
+		}
+		if j != nil {
+			out.Data = append(out.Data, *j)
+		}
+	}
+	return out, err
+}
+
+func filterOf(q url.Values) (queue.Filter, error) {
+	f := queue.Filter{
+		State: queue.State(q.Get("state")), Kind: q.Get("kind"), Lane: queue.Lane(q.Get("lane")),
+		Error: q.Get("error"),
+	}
+	if text := q.Get("org_id"); text != "" {
+		org, err := id.Parse(text)
+		if err != nil {
+			return f, &opsError{http.StatusBadRequest, "org_id: a UUID"}
+		}
+		f.Org = &org
+	}
+	for name, at := range map[string]**time.Time{"after": &f.After, "before": &f.Before} {
+		if text := q.Get(name); text != "" {
+			t, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return f, &opsError{http.StatusBadRequest, name + ": a time as in RFC 3339"}
+			}
+			*at = &t
+		}
+	}
+	if err := f.Check(); err != nil {
+		return f, &opsError{http.StatusBadRequest, err.Error()}
+	}
+	return f, nil
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// errStored ends a change before it starts, because a concurrent request has stored the response for its key.
+var errStored = errors.New("a response is stored for the key")
+
+// twoPhaseWrite is write for operations that call the payment processor between two transactions. No transaction is
+// open during the call. The first transaction records the request under its idempotency key, so that a concurrent
+// duplicate finds it in flight. The second stores the response together with its effect. If a process dies between the
+// two, a retry gets the actual outcome of the request.
+func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*billing.Answer, error),
+	show func(*billing.Answer) *O,
+) (*O, error) {
+	r := requestOf(ctx)
+	if r.key == "" {
+		got, err := act(billing.Call{})
+		if err != nil {
+			return nil, err
+		}
+		return show(got), nil
+	}
+	if out, err := known(ctx, a, r, show); out != nil || err != nil {
+		return out, err
+	}
+	kept := false
+	got, err := act(billing.Call{
+		Key: r.key, Fingerprint: r.fingerprint[:],
+		Check: func(ctx context.Context, tx *postgres.Tx) error {
+			stored, err := recall(ctx, tx, r)
+			if err == nil && stored != nil {
+				err = errStored
+			}
+			return err
+		},
+		Keep: func(_ context.Context, tx *postgres.Tx, got *billing.Answer) error {
+			kept = true
+			return remember(tx, a, r, show(got))
+		},
+	})
+	switch {
+	case errors.Is(err, errStored):
+		return known(ctx, a, r, show)
+	case err != nil:
+		return nil, err
+	case kept:
+		return show(got), nil
+	}
+	return store(ctx, a, show(got))
+}
+
+// store stores the response of a request that changed nothing in the database.
+func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
+	r := requestOf(ctx)
+	if r.key == "" {
+		return out, nil
+	}
+	return out, a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { return remember(tx, a, r, out) })
+}
+
+// known returns the response for a key that was used before: the stored response, or the outcome of the key's change.
+// It returns nil for a new key.
+func known[O any](ctx context.Context, a *App, r *request, show func(*billing.Answer) *O) (*O, error) {
+	var (
+		out    *O
+		change *billing.Known
+	)
+	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+		stored, err := recall(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if stored != nil {
+			return a.decode(r, stored, &out)
+		}
+		change, err = billing.ByKey(ctx, tx, r.key)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case out != nil:
+		r.replayed = true
+		return out, nil
+	case change == nil:
+		return nil, nil //nolint:nilnil // a new key is no error
+	case string(change.Fingerprint) != string(r.fingerprint[:]):
+		return nil,
+			fault.New(fault.IdempotencyMismatch,
+				"This Idempotency-Key was used with another request. Use a new key for a new request.")
+	case change.Answer.Status == billing.InFlight:
+		return nil, inFlight()
+	}
+	got, err := a.Billing.Recall(ctx, change)
+	if err != nil {
+		return nil, err
+	}
+	r.replayed = true
+	return show(got), nil
+}
+
+// replay returns the stored response of a route without plan changes, or nil for a new key.
+func replay[O any](ctx context.Context, a *App) (out *O, err error) {
+	r := requestOf(ctx)
+	if r.key == "" {
+		return nil, nil //nolint:nilnil // as for a new key
+	}
+	err = a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+		stored, err := recall(ctx, tx, r)
+		if err != nil || stored == nil {
+			return err
+		}
+		r.replayed = true
+		return a.decode(r, stored, &out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recall response: %w", err)
+	}
+	return out, nil
+}

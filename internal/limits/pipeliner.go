@@ -1,0 +1,196 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	boats    = 1    // concurrent pipelines: the next one fills while one is in flight
+	boatLoad = 128  // maximum calls in one pipeline
+	quay     = 4096 // maximum waiting calls; beyond it the process decides
+)
+
+// call is one call of the script.
+type call struct {
+	subject string
+	key     string
+	args    []any
+	charges bool        // also charges what the process admitted alone
+	left    atomic.Bool // the caller gave up: if unsent, it need not be sent
+	alone   int64       // when the process admitted the request alone; guarded by the subject state's lock
+	reply   chan reply  // capacity 1
+}
+
+type reply struct {
+	values []int64
+	err    error
+}
+
+// decision returns the script's decision.
+func (r reply) decision(rule Rule) Decision {
+	v := r.values
+	return Decision{Rule: rule, Allowed: v[0] == 1, Remaining: v[1], Grows: us(v[3]), ByWindow: v[4] == 1}
+}
+
+// pipeliner sends calls to Redis. Calls that arrive while a pipeline is in flight share the next one. Under load that
+// halves the cost of a decision on both sides, which is mostly system calls. A single call does not wait.
+type pipeliner struct {
+	redis   redis.UniversalClient
+	script  *redis.Script
+	breaker *breaker
+	arrived func(*call, reply)
+	calls   chan *call
+	afloat  atomic.Int32 // pipelines in flight
+	stop    chan struct{}
+	all     sync.WaitGroup
+}
+
+// newPipeliner returns a pipeliner that calls arrived with the outcome of each call.
+func newPipeliner(c redis.UniversalClient, b *breaker, arrived func(*call, reply)) *pipeliner {
+	f := &pipeliner{
+		redis: c, script: redis.NewScript(source), breaker: b, arrived: arrived, calls: make(chan *call, quay),
+		stop: make(chan struct{}),
+	}
+	for range boats {
+		f.all.Go(f.loop)
+	}
+	return f
+}
+
+// enqueue queues a call. It reports false if the queue is full.
+func (f *pipeliner) enqueue(c *call) bool {
+	select {
+	case f.calls <- c:
+		return true
+	default:
+		return false
+	}
+}
+
+// tryDirect sends the call immediately, in the caller's goroutine and for at most wait. It reports false if a pipeline
+// is in flight; the caller should then enqueue the call. It saves a lone caller two goroutine switches.
+func (f *pipeliner) tryDirect(c *call, wait time.Duration) bool {
+	if !f.afloat.CompareAndSwap(0, 1) {
+		return false
+	}
+	defer f.afloat.Add(-1)
+	f.roundTrip([]*call{c}, wait)
+	return true
+}
+
+// close waits for the pipelines in flight. enqueue must not be called afterwards.
+func (f *pipeliner) close() {
+	close(f.stop)
+	f.all.Wait()
+}
+
+func (f *pipeliner) loop() {
+	load := make([]*call, 0, boatLoad)
+	for {
+		load = load[:0]
+		select {
+		case c := <-f.calls:
+			load = append(load, c)
+		case <-f.stop:
+			return
+		}
+		for len(load) < cap(load) && len(f.calls) > 0 {
+			select {
+			case c := <-f.calls:
+				load = append(load, c)
+			default: // another pipeline took it
+			}
+		}
+		f.afloat.Add(1)
+		f.roundTrip(load, longest)
+		f.afloat.Add(-1)
+	}
+}
+
+// roundTrip runs the script once for each call with a waiting caller, and gives up after wait.
+func (f *pipeliner) roundTrip(load []*call, wait time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	waiting := load[:0]
+	for _, c := range load {
+		if c.left.Load() {
+			f.arrived(c, reply{err: errLeft})
+			continue
+		}
+		waiting = append(waiting, c)
+	}
+	for len(waiting) > 0 {
+		replies := f.run(ctx, waiting)
+		if ctx.Err() == nil && neverSent(replies[0].err) && f.breaker.heard(patience) {
+			continue // calls that were never sent are retried while others get through
+		}
+		for i, c := range waiting {
+			c.reply <- replies[i]
+			f.arrived(c, replies[i])
+		}
+		return
+	}
+}
+
+// run sends the calls in one pipeline, and sends those that failed because Redis did not have the script again with its
+// text.
+func (f *pipeliner) run(ctx context.Context, calls []*call) []reply {
+	replies := f.send(ctx, calls, f.script.EvalSha)
+	var unknown []*call
+	var at []int
+	for i, r := range replies {
+		if redis.HasErrorPrefix(r.err, "NOSCRIPT") {
+			unknown, at = append(unknown, calls[i]), append(at, i)
+		}
+	}
+	if len(unknown) > 0 {
+		for i, r := range f.send(ctx, unknown, f.script.Eval) {
+			replies[at[i]] = r
+		}
+	}
+	return replies
+}
+
+type evaluate func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+func (f *pipeliner) send(ctx context.Context, calls []*call, eval evaluate) []reply {
+	cmds := make([]*redis.Cmd, len(calls))
+	if len(calls) == 1 {
+		cmds[0] = eval(ctx, f.redis, []string{calls[0].key}, calls[0].args...)
+	} else {
+		pipe := f.redis.Pipeline()
+		for i, c := range calls {
+			cmds[i] = eval(ctx, pipe, []string{c.key}, c.args...)
+		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
+	}
+	replies := make([]reply, len(cmds))
+	for i, cmd := range cmds {
+		got, err := cmd.Int64Slice()
+		if err == nil && len(got) != 5 {
+			err = fmt.Errorf("limiter script returned %d values", len(got))
+		}
+		if err == nil {
+			f.breaker.succeeded()
+		}
+		replies[i] = reply{got, err}
+	}
+	return replies
+}
+
+// neverSent reports whether a command timed out before it got a connection.
+func neverSent(err error) bool {
+	if errors.Is(err, redis.ErrPoolTimeout) {
+		return true
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial" && op.Timeout()
+}

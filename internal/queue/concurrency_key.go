@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Statements that set a concurrency key's limits. Each runs in the caller's transaction, in the key's org. A key
+// without settings has Slots slots, a closed circuit and no rate limit.
+const (
+	holdSQL = `
+INSERT INTO job_line (org_id, id, held_until, probing) VALUES ($1, $2, now() + $3::interval, true)
+ON CONFLICT (org_id, id) DO UPDATE SET held_until = excluded.held_until, probing = true`
+	// Rows that a worker is claiming are locked and are skipped.
+	takeBackSQL = `
+UPDATE job SET wake_at = NULL, due = true
+FROM (
+	SELECT org_id, id FROM job
+	WHERE lane = ANY ($3::text[]) AND org_id = $1 AND line = $2 AND state = 'ready' AND wake_at IS NOT NULL
+	AND owner IS NULL
+	FOR UPDATE SKIP LOCKED
+) AS free
+WHERE job.org_id = free.org_id AND job.id = free.id`
+	freeSQL = `UPDATE job_line SET held_until = NULL, probing = false WHERE org_id = $1 AND id = $2 AND (probing
+		OR held_until IS NOT NULL)`
+	rateSQL = `INSERT INTO job_line (org_id, id, rate) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE
+		SET rate = excluded.rate, next_at = now()`
+	slotsSQL = `INSERT INTO job_line (org_id, id, slots) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE
+		SET slots = excluded.slots`
+	dropSQL = `DELETE FROM job_line WHERE org_id = $1 AND id = $2`
+)
+
+// OpenCircuit starts no job of the key for d, by Postgres's clock, and after that only one at a time until
+// CloseCircuit. Meanwhile the key's jobs wait, including those with a due retry, and spend no attempt: slots without a
+// run are taken back, so that their deliveries find nothing to claim. Runs that have started continue. Call OpenCircuit
+// from a run of a call-out kind, because its row has an owner; it must not be called from a Tx kind with the same key.
+// If d <= 0 jobs continue at once, one at a time.
+func OpenCircuit(tx *postgres.Tx, line id.ID, d time.Duration) {
+	tx.Queue(holdSQL, tx.Org(), line, d)
+	tx.Queue(takeBackSQL, tx.Org(), line, laneNames())
+}
+
+// CloseCircuit ends OpenCircuit: the key has all its slots again.
+func CloseCircuit(tx *postgres.Tx, line id.ID) { tx.Queue(freeSQL, tx.Org(), line) }
+
+// SetKeyRate limits the key to perSecond slots per second, evenly spaced; nil removes the limit. A feeder that stood
+// still makes up for at most half a second. perSecond must be at least 1.
+func SetKeyRate(tx *postgres.Tx, line id.ID, perSecond *int) {
+	tx.Queue(rateSQL, tx.Org(), line, perSecond)
+}
+
+// SetKeySlots sets how many jobs of the key may be in Redis or running, at least 1. No key gets more than half of
+// Lines.
+func SetKeySlots(tx *postgres.Tx, line id.ID, slots int) { tx.Queue(slotsSQL, tx.Org(), line, slots) }
+
+// DropKey deletes the key's settings. Its jobs, if there are any, continue with the defaults.
+func DropKey(tx *postgres.Tx, line id.ID) { tx.Queue(dropSQL, tx.Org(), line) }
+
+func laneNames() []string {
+	var names []string
+	for _, lane := range Lanes() {
+		names = append(names, string(lane))
+	}
+	return names
+}

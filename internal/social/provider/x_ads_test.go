@@ -1,0 +1,160 @@
+package provider_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/social/provider"
+)
+
+func TestAFlowOfOAuth1IsBoundToItsOwnRequestToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.get(t, "x_ads")
+	mine, other := begin(t, p), begin(t, p)
+	u, err := url.Parse(p.AuthorizeURL(state, mine, callback("x_ads")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, secret, _ := strings.Cut(mine.Reveal(), " ")
+	if u.RawQuery != "oauth_token="+token || !strings.HasSuffix(u.Path, "/api.x.com/oauth/authorize") {
+		t.Errorf("authorize at %s", u)
+	}
+	if secret == "" || strings.Contains(u.String(), secret) {
+		t.Errorf("%s shows the secret %q", u, secret)
+	}
+	for _, deny := range []bool{false, true} {
+		verifier := begin(t, p)
+		query, err := w.code(t, p, verifier, oauth.Choice{Deny: deny})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Matches(verifier, query) || p.Matches(other, query) || p.Matches("", query) {
+			t.Errorf("denied %v: %v", deny, query)
+		}
+	}
+	if p.Matches(mine, nil) || p.Matches("", nil) {
+		t.Error("a callback without a token matches")
+	}
+	if x := w.get(t, "x"); x.AsksFirst() || !x.Matches("verifier", nil) {
+		t.Error("a flow of OAuth 2.0 is held to a request token")
+	}
+}
+
+func TestAVerifierOfAnotherPersonsConsentIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.get(t, "x_ads")
+	mine, theirs := begin(t, p), begin(t, p)
+	query, err := w.code(t, p, theirs, oauth.Choice{Person: "Grace Hopper"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := p.Returned(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := p.Exchange(t.Context(), code, mine, callback("x_ads"))
+	if provider.ClassOf(err) != provider.Dead || token.Access != "" {
+		t.Errorf("another consent's verifier: %v", err)
+	}
+	token, err = p.Exchange(t.Context(), code, theirs, callback("x_ads"))
+	if err != nil || token.Subject == "" || token.ExpiresAt != nil || token.Refresh != "" {
+		t.Errorf("%+v, %v", token, err)
+	}
+}
+
+// TestOurOwnFaultsDisconnectNobody signs with the wrong secret, then with a wrong clock.
+func TestOurOwnFaultsDisconnectNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := w.token(t, w.get(t, "x_ads"), oauth.Choice{})
+	apps := w.apps()
+	wrong := apps["x_ads"]
+	wrong.ClientSecret = "another"
+	for name, o := range map[string]provider.Options{
+		"a wrong secret": {Apps: map[string]provider.App{"x_ads": wrong}, Now: w.clock.now},
+		"a slow clock":   {Apps: apps, Now: func() time.Time { return w.clock.now().Add(-6 * time.Minute) }},
+		"a fast clock":   {Apps: apps, Now: func() time.Time { return w.clock.now().Add(6 * time.Minute) }},
+	} {
+		p, err := provider.New(o).Get("x_ads")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Begin(t.Context(), state, callback("x_ads"))
+		if provider.ClassOf(err) != provider.Misconfigured {
+			t.Errorf("%s: begin: %v", name, err)
+		}
+		if _, _, err = p.Login(t.Context(), token); provider.ClassOf(err) != provider.Misconfigured {
+			t.Errorf("%s: login: %v", name, err)
+		}
+		if err = p.Revoke(t.Context(), token); provider.ClassOf(err) != provider.Misconfigured {
+			t.Errorf("%s: revoke: %v", name, err)
+		}
+	}
+	if g, err := w.Holder(t.Context(), raw(token)); err != nil || !g.Alive {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
+// TestARefusalThatMayBeTheTokensOrOursIsAskedAbout: the Ads API returns the same error for both.
+func TestARefusalThatMayBeTheTokensOrOursIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		class  provider.Class
+		code   string
+	}{
+		"the token lives":      {200, `{"id_str":"1"}`, ours, "UNAUTHORIZED_ACCESS"},
+		"the token is gone":    {401, `{"errors":[{"code":89,"message":"Invalid or expired token."}]}`, dead, "89"},
+		"the signature":        {401, `{"errors":[{"code":32,"message":"?"}]}`, ours, "UNAUTHORIZED_ACCESS"},
+		"not in our plan":      {403, `{"errors":[{"code":453,"message":"?"}]}`, ours, "UNAUTHORIZED_ACCESS"},
+		"nobody can say now":   {503, ``, later, "503"},
+		"too often":            {429, ``, slow, "429"},
+		"the person is locked": {403, `{"errors":[{"code":326,"message":"?"}]}`, dead, "326"},
+	} {
+		set := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/12/accounts") {
+				w.WriteHeader(401)
+				fmt.Fprint(w, `{"errors":[{"code":"UNAUTHORIZED_ACCESS","message":"?"}]}`)
+				return
+			}
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		})
+		p, err := set.Get("x_ads")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = p.Login(t.Context(), provider.Token{Access: provider.Signed("token", "secret"), Subject: "1"})
+		var e *provider.Error
+		if !errors.As(err, &e) || e.Class != c.class || e.Code != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestXGivesAPersonTheSameTokenAgain shows why a login of X Ads is revoked only if no other login uses its token.
+func TestXGivesAPersonTheSameTokenAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.get(t, "x_ads")
+	one, two := w.token(t, p, oauth.Choice{}), w.token(t, p, oauth.Choice{})
+	other := w.token(t, p, oauth.Choice{Person: "Grace Hopper"})
+	if one.Access != two.Access || one.Access == other.Access || !p.RevokesSiblings {
+		t.Errorf("same %v, other %v", one.Access == two.Access, one.Access == other.Access)
+	}
+	if err := p.Revoke(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	if fresh := w.token(t, p, oauth.Choice{}); fresh.Access == one.Access {
+		t.Error("a revoked token was given again")
+	}
+}

@@ -1,0 +1,191 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// TokenJournal keeps providers' responses on this machine's disk from their arrival until they are committed, since
+// with a single-use refresh token the response is the only copy. The tokens in a file are sealed and bound to their
+// grant, as in the row, and the whole file is sealed once more. A nil *TokenJournal keeps nothing.
+type TokenJournal struct {
+	dir string
+	box *secret.Sealer
+}
+
+// OpenTokenJournal opens the journal in dir. It creates the directory if needed, readable by its owner only, and checks
+// that it is writable.
+func OpenTokenJournal(dir string, box *secret.Sealer) (*TokenJournal, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open token journal: %w", err)
+	}
+	s := &TokenJournal{dir: dir, box: box}
+	name, err := s.write(".probe", nil)
+	if err == nil {
+		err = os.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process with the same directory removed it
+		return nil, fmt.Errorf("open token journal: %w", err)
+	}
+	return s, nil
+}
+
+const spooled = ".answer"
+
+// nameOf returns the file name prefix of a grant, by which its responses are found.
+func nameOf(org, grant id.ID) string { return org.String() + "_" + grant.String() + "_" }
+
+func spoolAbout(name string) string { return "social_spool|" + name }
+
+// keep writes the response to disk and returns its file name. If that fails, it logs the error and returns ""; the
+// response is still stored in Postgres.
+func (s *TokenJournal) keep(ctx context.Context, n answer, log *slog.Logger) string {
+	if s == nil {
+		return ""
+	}
+	name := nameOf(n.Org, n.Grant) + id.New().String() + spooled
+	plain, err := json.Marshal(n)
+	var sealed []byte
+	if err == nil {
+		sealed, err = s.box.Seal(plain, spoolAbout(name))
+	}
+	if err == nil {
+		name, err = s.write(name, sealed)
+	}
+	if err != nil {
+		log.ErrorContext(ctx, "write to token journal failed", "grant_id", n.Grant.String(), "error", err)
+		return ""
+	}
+	return name
+}
+
+// write creates a file atomically and returns when it is synced to disk.
+func (s *TokenJournal) write(name string, body []byte) (path string, err error) {
+	f, err := os.CreateTemp(s.dir, ".new-*") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(body)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	path = filepath.Join(s.dir, name)
+	if err = os.Rename(f.Name(), path); err != nil {
+		return "", err
+	}
+	d, err := os.Open(s.dir)
+	if err != nil {
+		return "", err
+	}
+	return path, errors.Join(d.Sync(), d.Close())
+}
+
+// drop deletes a file when its response is stored or obsolete.
+func (s *TokenJournal) drop(path string) {
+	if s != nil && path != "" {
+		_ = os.Remove(path)
+	}
+}
+
+// answers lists the files with the given name prefix, the oldest of a grant first.
+func (s *TokenJournal) answers(prefix string) ([]string, error) {
+	if s == nil {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, fmt.Errorf("read token journal: %w", err)
+	}
+	var out []string
+	for _, e := range entries { // sorted by name, which ends in a UUIDv7
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), spooled) {
+			out = append(out, filepath.Join(s.dir, e.Name()))
+		}
+	}
+	return out, nil
+}
+
+// read decrypts a file. The error is fs.ErrNotExist if another process has just deleted the file.
+func (s *TokenJournal) read(path string) (n answer, err error) {
+	sealed, err := os.ReadFile(path)
+	if err != nil {
+		return n, err
+	}
+	plain, err := s.box.Open(sealed, spoolAbout(filepath.Base(path)))
+	if err != nil {
+		return n, err
+	}
+	if err := json.Unmarshal(plain, &n); err != nil {
+		return n, fmt.Errorf("decode journaled response: %w", err)
+	}
+	return n, nil
+}
+
+// Replay stores every response in this machine's journal. It returns how many were stored, now or just before, because
+// their attempt still held its grant. It must be called when a worker starts; each attempt replays its own grant's
+// responses itself.
+func (r *Refresher) Replay(ctx context.Context) (stored int, err error) { return r.replayAll(ctx, "") }
+
+// Recover runs Replay as a task of the worker: it retries while Postgres is unavailable and returns when all is stored.
+func (r *Refresher) Recover(ctx context.Context) error {
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, time.Minute) {
+		n, err := r.Replay(ctx)
+		if n > 0 {
+			r.Log.InfoContext(ctx, "tokens recovered from the journal", "grants", n)
+		}
+		if err == nil {
+			return nil
+		}
+		r.Log.WarnContext(ctx, "replay token journal failed", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
+
+func (r *Refresher) replay(ctx context.Context, org, grant id.ID) (bool, error) {
+	n, err := r.replayAll(ctx, nameOf(org, grant))
+	return n > 0, err
+}
+
+func (r *Refresher) replayAll(ctx context.Context, prefix string) (stored int, err error) {
+	files, err := r.Spool.answers(prefix)
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range files {
+		n, err := r.Spool.read(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil { // kept, since its key may be restored
+			r.Log.ErrorContext(ctx, "read journaled response failed", "file", filepath.Base(file), "error", err)
+			continue
+		}
+		fresh, err := r.store(ctx, n)
+		if err != nil {
+			return stored, err
+		}
+		r.Spool.drop(file)
+		if fresh {
+			stored++
+			r.Metrics.ended(n.Platform, Recovered)
+		}
+		r.Log.InfoContext(ctx, "journaled response replayed", "grant_id", n.Grant.String(), "stored", fresh)
+	}
+	return stored, nil
+}

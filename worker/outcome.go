@@ -1,0 +1,144 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// afterPostgres delays asynq's retries. asynq's clock has a resolution of whole seconds. With the delay Postgres, which
+// starts retries, is always first, and asynq never delivers early.
+const afterPostgres = 2 * time.Second
+
+// away is the retry delay of a delivery that could not reach Postgres.
+const away = 5 * time.Second
+
+// longestError is how many bytes of an error a job keeps.
+const longestError = 2000
+
+// snoozeError postpones a delivery. It is not a failure, neither for the job nor in asynq's count.
+type snoozeError struct {
+	in  time.Duration
+	why string
+}
+
+func (l snoozeError) Error() string { return l.why }
+
+// retryError is a failed attempt with attempts left.
+type retryError struct {
+	in   time.Duration
+	text string
+}
+
+func (a retryError) Error() string { return a.text }
+
+// archiveError is a job's last error. asynq archives the task.
+type archiveError struct{ text string }
+
+func (a archiveError) Error() string { return a.text }
+
+// Is makes asynq treat the error as SkipRetry without adding SkipRetry's text to the dashboard.
+func (archiveError) Is(target error) bool { return target == asynq.SkipRetry }
+
+// retryDelay is asynq's RetryDelayFunc. It returns the delay of the error.
+func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
+	if l, ok := errors.AsType[snoozeError](err); ok {
+		return l.in + afterPostgres
+	}
+	if a, ok := errors.AsType[retryError](err); ok {
+		return a.in + afterPostgres
+	}
+	return away
+}
+
+// isFailure reports whether asynq should count err as a failure.
+func isFailure(err error) bool {
+	_, put := errors.AsType[snoozeError](err)
+	return !put && !errors.Is(err, asynq.ErrLeaseExpired)
+}
+
+// completionOf returns the completion of a run of c that returned err.
+func completionOf(c *queue.Claimed, o queue.Options, err error) queue.Completion {
+	if err == nil {
+		return queue.Completion{Outcome: queue.Done}
+	}
+	if d, ok := queue.SnoozeOf(err); ok {
+		return queue.Completion{Outcome: queue.Snoozed, In: max(d, 0)}
+	}
+	if postgres.Lost(err) && !queue.IsDrop(err) { // an outage is not the job's failure
+		return queue.Completion{Outcome: queue.Snoozed, In: away}
+	}
+	v := queue.Completion{Outcome: queue.Failed, Error: clean(err.Error())}
+	if queue.IsDrop(err) || c.Last() {
+		v.Outcome = queue.Died
+		return v
+	}
+	if d, ok := queue.RetryOf(err); ok {
+		v.In = max(d, 0)
+	} else {
+		v.In = o.Backoff(c.Attempt)
+	}
+	return v
+}
+
+// asynqError returns the error for asynq after a completion was written in Postgres.
+func (w *Worker) asynqError(c *queue.Claimed, v queue.Completion) error {
+	if !w.listed(c.Lane) && v.Outcome != queue.Died {
+		return nil
+	}
+	switch v.Outcome {
+	case queue.Failed:
+		return retryError{in: v.In, text: attemptText(c.Attempt, c.MaxAttempts, v.Error)}
+	case queue.Died:
+		return archiveError{attemptText(c.Attempt, c.MaxAttempts, v.Error)}
+	case queue.Snoozed:
+		return snoozeError{in: v.In, why: "snoozed for " + v.In.String()}
+	case queue.Done, queue.Released:
+	}
+	return nil
+}
+
+// attemptText prefixes text with the attempt. asynq's own counter restarts when a task is rebuilt.
+func attemptText(n, of int, text string) string {
+	return fmt.Sprintf("attempt %d of %d: %s", n, of, text)
+}
+
+// clean makes s safe for a row and a page: no NUL, valid UTF-8, limited length.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	if len(s) > longestError {
+		s = strings.ToValidUTF8(s[:longestError], "") + "…"
+	}
+	return s
+}
+
+// Causes of a run's cancellation other than its own timeout.
+var (
+	errLeaseLost = errors.New("the run lost its job")
+	errShutdown  = errors.New("the worker is stopping")
+)
+
+// interrupted returns the completion of a run that was cancelled from outside, and true. It returns false for a run
+// that ended by itself. asked is asynq's context, run the run's own.
+func (w *Worker) interrupted(asked, run context.Context, err error) (queue.Completion, bool) {
+	if _, snoozed := queue.SnoozeOf(err); err == nil || snoozed || queue.IsDrop(err) {
+		return queue.Completion{}, false
+	}
+	cause := context.Cause(run)
+	switch {
+	case errors.Is(cause, errLeaseLost), errors.Is(cause, errShutdown):
+		return queue.Completion{Outcome: queue.Released}, true
+	case asked.Err() != nil && w.link.isDown(): // asynq could not extend its lease
+		return queue.Completion{Outcome: queue.Released}, true
+	case asked.Err() != nil: // "cancel" in the dashboard
+		return queue.Completion{Outcome: queue.Released, In: time.Minute}, true
+	}
+	return queue.Completion{}, false
+}

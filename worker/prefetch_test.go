@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// prefetch recognizes asynq's script by its keys. If the keys change, tasks are taken one by one, and this test fails.
+func TestTasksThatWaitAreTakenTogether(t *testing.T) {
+	t.Parallel()
+	const tasks = 400
+	client, err := redisx.Open(testkit.Redis(t), redisx.Worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	to := asynq.NewClientFromRedisClient(client)
+	for i := range tasks {
+		if _, err := to.EnqueueContext(t.Context(), asynq.NewTask("test", nil),
+			asynq.TaskID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taking := newPrefetch(client)
+	seen := &scripts{is: func(cmd redis.Cmder) bool { _, is := polled(cmd); return is }}
+	taking.resize(general, 50)
+	client.AddHook(newPollSuppressor(&redisHealth{}, taking))
+	client.AddHook(seen)
+	var ran sync.WaitGroup
+	ran.Add(tasks)
+	server := asynq.NewServerFromRedisClient(client,
+		asynq.Config{Concurrency: 50, TaskCheckInterval: 10 * time.Millisecond, LogLevel: asynq.ErrorLevel})
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+		taking.ended(general)
+		ran.Done()
+		return nil
+	})); err != nil {
+		t.Fatal(err)
+	}
+	ran.Wait()
+	taking.end()
+	server.Shutdown()
+	if info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default"); err != nil ||
+		info.Active+info.Pending+info.Retry != 0 || info.Processed != tasks {
+		t.Errorf("asynq holds %+v, %v", info, err)
+	}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	t.Logf("%d tasks in %d trips, and %d for one at most", tasks, seen.trips, seen.alone)
+	if seen.trips < tasks/prefetchMax || seen.trips > tasks/2 {
+		t.Errorf("%d tasks in %d trips", tasks, seen.trips)
+	}
+}
+
+// poller is an asynq server as prefetch sees it.
+type poller struct {
+	slots, runs int
+	lanes       []string
+	lane        string // of the request in flight; "" for none
+	asked       int
+}
+
+func TestNoTaskIsKeptWithoutASlotForIt(t *testing.T) {
+	t.Parallel()
+	const critical, ordinary = "asynq:{critical}:pending", "asynq:{default}:pending"
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		servers := []*poller{
+			{slots: 1 + random.IntN(3), lanes: []string{critical, ordinary}},
+			{slots: 1 + random.IntN(12), lanes: []string{critical, ordinary, bulkPending}},
+		}
+		all := servers[0].slots + servers[1].slots
+		taking := newPrefetch(nil)
+		taking.resize(general, all)
+		for step := range 2000 {
+			s := servers[random.IntN(2)]
+			switch {
+			case s.lane != "": // the reply, usually complete
+				messages := make([]string, s.asked)
+				if random.IntN(4) == 0 {
+					messages = messages[:random.IntN(s.asked+1)]
+				}
+				taking.got(s.lane, s.asked, messages)
+				if len(messages) > 0 {
+					s.runs++
+				}
+				s.lane = ""
+			case s.runs > 0 && random.IntN(3) == 0:
+				s.runs--
+				taking.ended(reserved)
+			case s.runs < s.slots:
+				poll(taking, s, random)
+			}
+			running := servers[0].runs + servers[1].runs
+			if stock := taking.crews[general]; stock.out != running || len(stock.kept)+running > all {
+				t.Fatalf("seed %d, step %d: %d kept beside %d that run, counted as %d, with %d slots", seed, step,
+					len(stock.kept), running, stock.out, all)
+			}
+		}
+	}
+}
+
+// poll polls the lanes of s in random order, as asynq does.
+func poll(taking *prefetch, s *poller, random *rand.Rand) {
+	for _, i := range random.Perm(len(s.lanes)) {
+		_, found, wait := taking.pop(s.lanes[i])
+		if found {
+			s.runs++
+			return
+		}
+		if wait {
+			continue
+		}
+		if n := taking.reserve(s.lanes[i]); n > 0 {
+			s.lane, s.asked = s.lanes[i], n
+			return
+		}
+	}
+}

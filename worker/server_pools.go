@@ -1,0 +1,271 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// The pools. A pool is asynq servers that share a semaphore.
+const (
+	reserved    = "quick" // a quarter of the slots, without bulk, so that long jobs never hold all
+	general     = "rest"
+	webhookPool = "calls" // the webhooks lane: its runs mostly wait for receivers
+)
+
+// Limits of the webhook slots: eight per other slot. Each call holds a goroutine and a socket.
+const (
+	webhookSlotsPer = 8
+	webhookSlotsMin = 160
+	webhookSlotsMax = 800
+)
+
+// MaxConcurrency is the largest useful concurrency of one process. perServer is the number of slots of one asynq
+// server. A server takes its tasks one after another, about 12,000 a second, and polls Redis all the time while there
+// are none.
+const (
+	MaxConcurrency        = 1000
+	perServer             = 100
+	webhookSlotsPerServer = 400
+)
+
+// poolShare is one asynq server: its pool, its share of the slots, and its lanes.
+type poolShare struct {
+	crew  string
+	slots int
+	lanes map[string]int
+}
+
+// weights returns the lanes' weights, which apply when several lanes have jobs.
+func weights() map[string]int {
+	return map[string]int{string(queue.Critical): 8, string(queue.Default): 4, string(queue.Bulk): 1}
+}
+
+// slots returns the slots of each pool at a concurrency of n.
+func slots(n int) map[string]int {
+	out := map[string]int{general: n, webhookPool: min(max(webhookSlotsPer*n, webhookSlotsMin), webhookSlotsMax)}
+	if n > 1 {
+		out[reserved] = max(1, n/4)
+		out[general] = n - out[reserved]
+	}
+	return out
+}
+
+// plan distributes the slots over asynq servers.
+func plan(n int) []poolShare {
+	var out []poolShare
+	for crew, left := range slots(n) {
+		lanes, most := weights(), perServer
+		switch crew {
+		case reserved:
+			delete(lanes, string(queue.Bulk))
+		case webhookPool:
+			lanes, most = map[string]int{string(queue.Webhooks): 1}, webhookSlotsPerServer
+		}
+		for parts := (left + most - 1) / most; parts > 0; parts-- {
+			size := left / parts
+			out, left = append(out, poolShare{crew: crew, slots: size, lanes: lanes}), left-size
+		}
+	}
+	return out
+}
+
+// serverPools is the asynq servers of a worker, including replaced servers with runs in progress.
+type serverPools struct {
+	mu          sync.Mutex
+	concurrency int
+	running     bool
+	closed      bool
+	gates       map[string]*resizableSemaphore
+	takes       *prefetch
+	servers     []*server
+	leaving     sync.WaitGroup // replaced servers
+	end         chan struct{}  // closed when the worker stops
+}
+
+// server is one asynq server and its number of runs.
+type server struct {
+	*asynq.Server
+	runs atomic.Int64
+}
+
+func newServerPools(concurrency int, t *prefetch) *serverPools {
+	c := &serverPools{
+		concurrency: concurrency, takes: t, gates: map[string]*resizableSemaphore{},
+		end: make(chan struct{}),
+	}
+	for _, crew := range []string{reserved, general, webhookPool} {
+		c.gates[crew] = newResizableSemaphore()
+	}
+	c.resize()
+	return c
+}
+
+func (c *serverPools) resize() {
+	sizes := slots(c.concurrency)
+	for crew, g := range c.gates {
+		g.resize(sizes[crew])
+	}
+	c.takes.resize(general, sizes[general]+sizes[reserved])
+	c.takes.resize(webhookPool, sizes[webhookPool])
+}
+
+// Concurrency returns how many jobs run at once in this process, not counting the webhooks lane.
+func (w *Worker) Concurrency() int {
+	w.pools.mu.Lock()
+	defer w.pools.mu.Unlock()
+	return w.pools.concurrency
+}
+
+// SetConcurrency changes the concurrency, from 1 to 1000, without interrupting a run. New asynq servers take over; the
+// old ones take no more tasks and stop when their runs have ended. If the number falls, excess runs end before others
+// begin. The webhook slots follow within their limits. SetConcurrency returns when the new servers work.
+func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
+	if n < 1 || n > MaxConcurrency {
+		return fmt.Errorf("concurrency %d: want 1 to %d", n, MaxConcurrency)
+	}
+	c := w.pools
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return errors.New("the worker has stopped")
+	case n == c.concurrency:
+		return nil
+	case !c.running:
+		c.concurrency = n
+		c.resize()
+		return nil
+	}
+	fresh, err := w.startServers(n)
+	if err != nil {
+		return err
+	}
+	old := c.servers
+	before := c.concurrency
+	c.servers, c.concurrency = fresh, n
+	c.resize()
+	w.metrics.sized(n)
+	for _, s := range old {
+		c.leaving.Go(func() { s.leave(c.end) })
+	}
+	w.log.InfoContext(ctx, "concurrency changed", "from", before, "to", n, "servers", len(fresh))
+	return nil
+}
+
+// leave stops taking tasks, and shuts the server down when its runs have ended or the worker stops.
+func (s *server) leave(end <-chan struct{}) {
+	s.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for idle := 0; idle < 4; { // tasks taken last are counted a moment later
+		if idle++; s.runs.Load() > 0 {
+			idle = 0
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			idle = 4
+		}
+	}
+	s.Shutdown()
+}
+
+// begin starts the servers for the current concurrency.
+func (w *Worker) begin() (err error) {
+	c := w.pools
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.servers, err = w.startServers(c.concurrency)
+	w.metrics.sized(c.concurrency)
+	c.running = err == nil
+	return err
+}
+
+// startServers starts the servers of plan. On an error it starts none.
+func (w *Worker) startServers(n int) ([]*server, error) {
+	var out []*server
+	for _, p := range plan(n) {
+		s := w.server(p)
+		if err := s.Start(w.handler(s, p.crew)); err != nil {
+			for _, started := range out {
+				started.Shutdown()
+			}
+			return nil, fmt.Errorf("start asynq: %w", err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (w *Worker) server(p poolShare) *server {
+	every := pollPending
+	if p.crew == webhookPool { // a key's next delivery waits for the next poll
+		every = pollCalls
+	}
+	return &server{Server: asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
+		Concurrency: p.slots, Queues: p.lanes,
+		TaskCheckInterval: every, DelayedTaskCheckInterval: pollRetry,
+		ShutdownTimeout: w.opt.Grace + handOver,
+		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
+		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,
+	})}
+}
+
+// handler returns the handler that asynq calls with each delivery.
+func (w *Worker) handler(s *server, crew string) asynq.Handler {
+	g := w.pools.gates[crew]
+	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
+		s.runs.Add(1)
+		defer s.runs.Add(-1)
+		w.working.Add(1)
+		defer w.working.Done()
+		defer w.takes.ended(crew)
+		g.acquire()
+		defer g.release()
+		return w.dropStaleTask(ctx, t, w.deliver(ctx, t))
+	})
+}
+
+// shutdown stops all servers concurrently.
+func (w *Worker) shutdown(ctx context.Context) {
+	c := w.pools
+	c.mu.Lock()
+	servers := c.servers
+	c.closed, c.running = true, false
+	close(c.end)
+	c.mu.Unlock()
+	w.takes.end()
+	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancel(errShutdown) })
+	defer cancel.Stop()
+	var ending sync.WaitGroup
+	for _, s := range servers {
+		ending.Go(s.Shutdown)
+	}
+	ending.Wait()
+	c.leaving.Wait()
+	// asynq has freed its slots, but a run that ignores its context may still be going.
+	over := make(chan struct{})
+	go func() { w.working.Wait(); close(over) }()
+	select {
+	case <-over:
+	case <-time.After(handOver):
+		w.log.WarnContext(ctx, "runs ignored their cancelled context: their leases will expire", "runs", w.runs.count())
+	}
+}
+
+// depthOf returns how many tasks of a lane may be pending in asynq: depth per slot of this process.
+func (w *Worker) depthOf(lane queue.Lane) int {
+	n := w.Concurrency()
+	if lane == queue.Webhooks {
+		n = slots(n)[webhookPool]
+	}
+	return depth * n
+}
