@@ -104,14 +104,14 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 		tx.AfterCommit(ref)
 		return nil
 	}
-	asked := time.Now()
+	check := credits.begin(from, k.name)
 	tx.Queue(addSQL, append(args, r.runAt, r.dedupe, r.line)...).Query(func(rows pgx.Rows) error {
 		var slot, more bool
 		_, err := pgx.ForEachRow(rows, []any{&ref.ID, &slot, &more}, func() error {
 			if slot {
 				tx.AfterCommit(ref)
 			}
-			credits.answer(from, k.name, asked, more)
+			credits.answer(from, check, more)
 			return nil
 		})
 		return err

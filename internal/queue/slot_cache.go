@@ -22,7 +22,7 @@ const (
 // creditJobs per process. A pause in that time still takes effect, because the claim checks pauses as well.
 type slotCache struct {
 	mu  sync.Mutex
-	all map[slotKey]credit
+	all map[slotKey]*credit
 }
 
 type slotKey struct {
@@ -30,47 +30,72 @@ type slotKey struct {
 	lane Lane
 }
 
+// credit is what the last positive check allows jobs of a kind.
 type credit struct {
 	kind  string
 	left  int
-	asked time.Time
+	taken int       // jobs that ever skipped a check
+	asked time.Time // when the last positive check began; zero if the last check was negative
+}
+
+// slotCheck is a slot check that has begun.
+type slotCheck struct {
+	credit *credit
+	taken  int // credit.taken at its beginning
+	at     time.Time
 }
 
 type slotCacheKey struct{}
 
 // slotCacheOf returns the slotCache of tx's pool.
 func slotCacheOf(tx *postgres.Tx) *slotCache {
-	return tx.PoolValue(slotCacheKey{}, func() any { return &slotCache{all: map[slotKey]credit{}} }).(*slotCache)
+	return tx.PoolValue(slotCacheKey{}, func() any { return &slotCache{all: map[slotKey]*credit{}} }).(*slotCache)
 }
 
 // take uses one credit and reports whether there was one.
 func (c *slotCache) take(of slotKey, kind string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, known := c.all[of]
-	if !known || now.kind != kind || now.left == 0 || time.Since(now.asked) > creditLife {
+	now := c.all[of]
+	if now == nil || now.kind != kind || now.left == 0 || time.Since(now.asked) > creditLife {
 		return false
 	}
 	now.left--
-	c.all[of] = now
+	now.taken++
 	return true
 }
 
-// answer records the result of the check made at asked: whether more slots are free. The first positive check after a
-// pause gives no credit, because a single job is not yet a series; each further one resets the credit to creditJobs.
-func (c *slotCache) answer(of slotKey, kind string, asked time.Time, more bool) {
+// begin returns a new check, whose result answer records. It must be called before the check's statement runs.
+func (c *slotCache) begin(of slotKey, kind string) slotCheck {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !more {
-		delete(c.all, of)
-		return
+	now := c.all[of]
+	if now == nil || now.kind != kind {
+		if len(c.all) >= creditOrgs {
+			clear(c.all)
+		}
+		now = &credit{kind: kind}
+		c.all[of] = now
 	}
-	if len(c.all) >= creditOrgs {
-		clear(c.all)
+	return slotCheck{now, now.taken, time.Now()}
+}
+
+// answer records the result of a check: whether more slots are free. The first positive check after a pause gives no
+// credit, because a single job is not yet a series. Each further one sets the credit to creditJobs, less the jobs that
+// skipped a check since this one began, since it may not have seen them: otherwise checks that overlap would each give
+// the same free slots away.
+func (c *slotCache) answer(of slotKey, check slotCheck, more bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := check.credit
+	switch {
+	case c.all[of] != now: // replaced by another kind
+	case !more:
+		now.left, now.asked = 0, time.Time{}
+	default:
+		if check.at.Sub(now.asked) < creditLife {
+			now.left = max(0, creditJobs-(now.taken-check.taken))
+		}
+		now.asked = check.at
 	}
-	now := credit{kind: kind, asked: asked}
-	if before, known := c.all[of]; known && before.kind == kind && asked.Sub(before.asked) < creditLife {
-		now.left = creditJobs
-	}
-	c.all[of] = now
 }

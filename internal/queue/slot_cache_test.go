@@ -48,6 +48,13 @@ func TestAddingManyJobsGivesAsManySlotsAsThereAre(t *testing.T) {
 	}
 }
 
+func TestChecksThatOverlapGiveTheSameFreeSlotsOnce(t *testing.T) {
+	t.Parallel()
+	if n := queue.OverlappingChecks(8); n != queue.CreditJobs {
+		t.Errorf("%d jobs skipped a check, want %d", n, queue.CreditJobs)
+	}
+}
+
 func TestAPauseHoldsForJobsThatPassUnasked(t *testing.T) {
 	t.Parallel()
 	db, kind := testkit.DB(t), queue.Define[struct{}]("test.many", queue.Options{})
