@@ -189,8 +189,11 @@ func TestManyAreChangedToTheSameRowsAsEachByItself(t *testing.T) {
 				return fmt.Errorf("%d archived again, %w", len(gone), err)
 			}
 			back, refused, err := contacts.RestoreAll(ctx, tx, ids[:3], nil)
-			if err != nil || len(back) != 3 || len(refused) != 0 {
-				return fmt.Errorf("%d restored, %v, %w", len(back), refused, err)
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			if len(back) != 3 || len(refused) != 0 {
+				return fmt.Errorf("%d restored, refused %v; want 3 and none", len(back), refused)
 			}
 			return nil
 		}); away != allAway {

@@ -289,7 +289,7 @@ func TestAKeysetThatIsASettingIsRotatedInTwoPrintedSteps(t *testing.T) {
 	rotation.Keyset = keyring.Setting{Text: strings.TrimSpace(printed.String()), Out: &printed}
 	printed.Reset()
 	if next, promoted, err := rotation.Rotate(t.Context()); err != nil || !promoted || next != key {
-		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
+		t.Fatalf("key %d, promoted %v, %v; want %d, promoted", next, promoted, err, key)
 	}
 	if done, err := secret.Parse(printed.String()); err != nil || done.Ring().Primary != key {
 		t.Fatalf("printed %v, %v", done, err)

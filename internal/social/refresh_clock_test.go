@@ -113,8 +113,8 @@ func TestAHerdStaysWithinTheBudget(t *testing.T) {
 		t.Errorf("of %d grants %d are alive, %d renewed; want all", len(all), alive, renewed)
 	}
 	if p := peak(requests); len(requests) < len(all) || len(requests) > len(all)+again || p > budget*11/10 {
-		t.Errorf("%d requests for %d grants and %d that were due again, %d within a second", len(requests), len(all),
-			again, p)
+		t.Errorf("%d requests, %d within a second; want %d to %d, at most %d within a second", len(requests), p,
+			len(all), len(all)+again, budget*11/10)
 	}
 	t.Logf("%d grants in %s: at most %d requests within a second", len(all), span, peak(requests))
 	s.set1("UPDATE social_grant SET refresh_at = $1", s.clock.Now())

@@ -254,9 +254,12 @@ func TestAStoppedWriterChangesNothing(t *testing.T) {
 			if !same(after.Access, before.Access) {
 				t.Error("the access token was changed")
 			}
-			if held, newest := s.holder(g); after.Status == "active" && (!held.Alive || !newest) ||
-				after.Status != "active" && after.Reason != social.RotationOutcomeLost {
-				t.Errorf("%+v while the provider has %+v", after, held)
+			held, newest := s.holder(g)
+			if after.Status == "active" && (!held.Alive || !newest) {
+				t.Errorf("an active grant, but at the provider: alive %v, the newest token %v", held.Alive, newest)
+			}
+			if after.Status != "active" && after.Reason != social.RotationOutcomeLost {
+				t.Errorf("%s because of %v, want %v", after.Status, after.Reason, social.RotationOutcomeLost)
 			}
 		})
 	}

@@ -400,7 +400,7 @@ func TestAMergeThatCannotBeUndoneSaysWhy(t *testing.T) {
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		within, err := merge.Within(ctx, tx, c.ID)
 		if len(within) != 2 || !slices.Contains(within, a.ID) || !slices.Contains(within, b.ID) {
-			t.Errorf("within %s: %v", c.ID, within)
+			t.Errorf("within %s: %v, want %s and %s", c.ID, within, a.ID, b.ID)
 		}
 		return err
 	}); err != nil {

@@ -320,7 +320,7 @@ func TestWhatASegmentMayNotBeIsRefused(t *testing.T) {
 			at = f.Fields[0].Pointer + " " + f.Fields[0].Code
 		}
 		if f == nil || f.Code != c.code || at != c.at {
-			t.Errorf("%s: %v at %s", name, err, at)
+			t.Errorf("%s: %v at %q, want %s at %q", name, err, at, c.code, c.at)
 		}
 		if name == "taken" && f.ExistingID != first.ID.String() {
 			t.Errorf("the holder is %q", f.ExistingID)

@@ -85,10 +85,12 @@ func TestADeclineAtTheRenewalMakesItPastDueUntilPaidOrEnded(t *testing.T) {
 		if s = w.sub(s.ID); s.Status != c.status {
 			t.Errorf("after %s: %s", c.wait, s.Status)
 		}
-		if c.status == "canceled" &&
-			(s.CancellationDetails.Reason != "payment_failed" || s.LatestInvoice.Status != "open" ||
-				s.LatestInvoice.AttemptCount != 4) {
-			t.Errorf("%+v %+v", s.CancellationDetails, s.LatestInvoice)
+		if c.status == "canceled" {
+			inv, reason := s.LatestInvoice, s.CancellationDetails.Reason
+			if reason != "payment_failed" || inv.Status != "open" || inv.AttemptCount != 4 {
+				t.Errorf("canceled for %s, invoice %s after %d attempts; want payment_failed, open after 4", reason,
+					inv.Status, inv.AttemptCount)
+			}
 		}
 	}
 }
