@@ -143,8 +143,12 @@ func TestAtMostFiveAreUnderWay(t *testing.T) {
 		}
 	}
 	_, err := s.reserve(10, ai.Unlimited)
-	if f := fault.Of(err); f == nil || f.Code != fault.AIRateLimited || f.RetryAfter <= 0 {
-		t.Fatalf("a sixth: %v", err)
+	f := fault.Of(err)
+	if f == nil || f.Code != fault.AIRateLimited {
+		t.Fatalf("a sixth: %v, want %s", err, fault.AIRateLimited)
+	}
+	if f.RetryAfter <= 0 {
+		t.Fatalf("a sixth: retry after %v, want a positive time", f.RetryAfter)
 	}
 	if err := s.settle(last.ID, 3); err != nil {
 		t.Fatal(err)

@@ -143,8 +143,17 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 		token := input + "." + base64.RawURLEncoding.EncodeToString(m.sign(input))
 		who, err := s.Verify(t.Context(), token)
 		if name == "" {
-			if err != nil || who.User != user || who.Org != org || who.Role != auth.Owner {
-				t.Fatalf("a good token: %+v, %v", who, err)
+			if err != nil {
+				t.Fatalf("a good token: %v", err)
+			}
+			if who.User != user {
+				t.Fatalf("a good token: user %v, want %v", who.User, user)
+			}
+			if who.Org != org {
+				t.Fatalf("a good token: org %v, want %v", who.Org, org)
+			}
+			if who.Role != auth.Owner {
+				t.Fatalf("a good token: role %v, want %v", who.Role, auth.Owner)
 			}
 			continue
 		}
@@ -180,16 +189,23 @@ func TestATokenSaysWhatTheContractLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token.Header["typ"] != "at+jwt" || token.Header["alg"] != "EdDSA" || token.Header["kid"] == "" {
-		t.Errorf("header %v", token.Header)
+	for name, want := range map[string]string{"typ": "at+jwt", "alg": "EdDSA"} {
+		if token.Header[name] != want {
+			t.Errorf("header %s: %v, want %s", name, token.Header[name], want)
+		}
+	}
+	if token.Header["kid"] == "" {
+		t.Errorf("header %v has an empty kid", token.Header)
 	}
 	for _, name := range []string{"iss", "aud", "sub", "org", "role", "jti", "iat", "exp"} {
 		if _, ok := claims[name]; !ok {
 			t.Errorf("%s is missing in %v", name, claims)
 		}
 	}
-	if claims["sub"] != user.String() || claims["org"] != org.String() || claims["role"] != "owner" {
-		t.Errorf("claims %v", claims)
+	for name, want := range map[string]string{"sub": user.String(), "org": org.String(), "role": "owner"} {
+		if claims[name] != want {
+			t.Errorf("claim %s: %v, want %s", name, claims[name], want)
+		}
 	}
 	if life := claims["exp"].(float64) - claims["iat"].(float64); life != 15*60 || out.ExpiresIn != 15*time.Minute {
 		t.Errorf("lives %v s, says %v", life, out.ExpiresIn)

@@ -39,8 +39,17 @@ func TestALoginThatFailsSaysNothingAboutWhy(t *testing.T) {
 		if want == nil {
 			want = f
 		}
-		if f.Detail != want.Detail || f.RetryAfter != 0 || f.ExistingID != "" || len(f.Fields) != 0 {
-			t.Errorf("%s answers %+v, another failure %+v", name, f, want)
+		if f.Detail != want.Detail {
+			t.Errorf("%s: detail %q, want %q as for another failure", name, f.Detail, want.Detail)
+		}
+		if f.RetryAfter != 0 {
+			t.Errorf("%s: retry after %v, want none", name, f.RetryAfter)
+		}
+		if f.ExistingID != "" {
+			t.Errorf("%s: existing id %q, want none", name, f.ExistingID)
+		}
+		if len(f.Fields) != 0 {
+			t.Errorf("%s: fields %+v, want none", name, f.Fields)
 		}
 		if n := hashed(t, reg) - before; n != 1 {
 			t.Errorf("%s: %v hashes, want 1 as for everybody", name, n)
@@ -48,8 +57,17 @@ func TestALoginThatFailsSaysNothingAboutWhy(t *testing.T) {
 	}
 	out, err := s.Login(t.Context(),
 		auth.Credentials{Email: " ADA@Example.com ", Password: password, IP: from("192.0.2.1"), Org: &org})
-	if err != nil || out.User.ID != user || out.Org != org || out.OrgName != "Org of ada@example.com" {
-		t.Errorf("%+v, %v", out, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.User.ID != user {
+		t.Errorf("user %v, want %v", out.User.ID, user)
+	}
+	if out.Org != org {
+		t.Errorf("org %v, want %v", out.Org, org)
+	}
+	if want := "Org of ada@example.com"; out.OrgName != want {
+		t.Errorf("org's name %q, want %q", out.OrgName, want)
 	}
 }
 

@@ -28,8 +28,17 @@ func TestReuseOfARefreshTokenRevokesItsFamily(t *testing.T) {
 	stolen, other := login(t, s), login(t, s)
 	var seen []id.ID
 	second, err := renew(t, s, stolen.RefreshToken, &seen)
-	if err != nil || second.RefreshToken == stolen.RefreshToken || second.User.ID != user || second.Role != auth.Owner {
-		t.Fatalf("%+v, %v", second, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.RefreshToken == stolen.RefreshToken {
+		t.Fatal("the refresh token is still the first one")
+	}
+	if second.User.ID != user {
+		t.Fatalf("user %v, want %v", second.User.ID, user)
+	}
+	if second.Role != auth.Owner {
+		t.Fatalf("role %v, want %v", second.Role, auth.Owner)
 	}
 	third, err := renew(t, s, second.RefreshToken, &seen)
 	if err != nil {
@@ -231,8 +240,23 @@ func TestARevokedAPIKeyIsOutWithinASecond(t *testing.T) {
 		`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by)
 			VALUES ($1, $2, 'k', 'member', 'abcd', $3, $4)`, org, row, hash, user)
 	who, err := s.Verify(t.Context(), key)
-	if err != nil || !who.IsKey() || who.Key != row || who.Org != org || who.Role != auth.Member || !who.User.IsZero() {
-		t.Fatalf("%+v, %v", who, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !who.IsKey() {
+		t.Fatalf("%+v is not a key", who)
+	}
+	if who.Key != row {
+		t.Fatalf("key %v, want %v", who.Key, row)
+	}
+	if who.Org != org {
+		t.Fatalf("org %v, want %v", who.Org, org)
+	}
+	if who.Role != auth.Member {
+		t.Fatalf("role %v, want %v", who.Role, auth.Member)
+	}
+	if !who.User.IsZero() {
+		t.Fatalf("user %v, want none", who.User)
 	}
 	var used *time.Time
 	if err := h.App.ReadTx(t.Context(), org, func(tx *postgres.Tx) error {

@@ -33,8 +33,11 @@ func wrong(t *testing.T, s *auth.Service, account, ip string) *fault.Fault {
 	t.Helper()
 	err := s.Try(t.Context(), account, from(ip), false)
 	f := fault.Of(err)
-	if err != nil && (f == nil || f.Code != fault.RateLimited || f.RetryAfter <= 0) {
-		t.Fatalf("%v; want rate_limited with a time", err)
+	if err != nil && (f == nil || f.Code != fault.RateLimited) {
+		t.Fatalf("%v, want %s", err, fault.RateLimited)
+	}
+	if err != nil && f.RetryAfter <= 0 {
+		t.Fatalf("%v: retry after %v, want a positive time", err, f.RetryAfter)
 	}
 	return f
 }

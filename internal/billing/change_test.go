@@ -154,8 +154,14 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			paid, _ := w.charged(org)
 			w.card(org, stripe.ThreeDS)
 			a := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
-			if a.ClientSecret == "" || a.HostedURL == "" || a.Until == nil {
-				t.Fatalf("no way to confirm: %+v", a)
+			if a.ClientSecret == "" {
+				t.Fatal("no client secret to confirm the payment with")
+			}
+			if a.HostedURL == "" {
+				t.Fatal("no hosted page to confirm the payment on")
+			}
+			if a.Until == nil {
+				t.Fatal("no time by which the payment must be confirmed")
 			}
 			again := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"},
 				billing.ActionRequired)
@@ -207,8 +213,14 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_pro")
 	a, err := w.billing.Cancel(t.Context(), org, billing.Call{})
-	if err != nil || a.Status != billing.Scheduled || a.Plan != "solo_pro" {
-		t.Fatalf("%+v, %v", a, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Status != billing.Scheduled {
+		t.Fatalf("status %v, want %v", a.Status, billing.Scheduled)
+	}
+	if a.Plan != "solo_pro" {
+		t.Fatalf("plan %q, want solo_pro", a.Plan)
 	}
 	if again, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil || again.Change.ID != a.Change.ID {
 		t.Fatalf("%+v, %v", again, err)

@@ -24,8 +24,14 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 	t.Parallel()
 	w := begin(t) // begin has published
 	all, err := w.billing.Publish(t.Context(), false)
-	if err != nil || tally(all)["kept"] != len(all) || len(all) < 10 {
-		t.Fatalf("%v, %v", tally(all), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := tally(all)["kept"]; n != len(all) {
+		t.Fatalf("%d of %d prices are kept, want all: %v", n, len(all), tally(all))
+	}
+	if len(all) < 10 {
+		t.Fatalf("%d prices, want at least 10", len(all))
 	}
 	for i := range plans.Standard().Plans {
 		p := &plans.Standard().Plans[i]
@@ -38,14 +44,23 @@ func TestPublishingIsIdempotentAndADryRunMakesNothing(t *testing.T) {
 	org := w.on("solo_pro")
 	next := w.service(func(o *billing.Options) { o.Catalogue = dearer(false) })
 	before := w.count("SELECT count(*) FROM billing_price")
-	if all, err = next.Publish(t.Context(), true); err != nil || tally(all)["renewed"] != 1 ||
-		w.count("SELECT count(*) FROM billing_price") != before {
-		t.Fatalf("dry run: %v, %v", tally(all), err)
+	if all, err = next.Publish(t.Context(), true); err != nil {
+		t.Fatalf("dry run: %v", err)
+	}
+	if n := tally(all)["renewed"]; n != 1 {
+		t.Fatalf("dry run: %d renewed, want 1: %v", n, tally(all))
+	}
+	if n := w.count("SELECT count(*) FROM billing_price"); n != before {
+		t.Fatalf("dry run: %d prices in the database, %d before", n, before)
 	}
 	for _, want := range []map[string]int{{"renewed": 1, "kept": len(all) - 1}, {"kept": len(all)}} {
-		if all, err = next.Publish(t.Context(), false); err != nil || tally(all)["renewed"] != want["renewed"] ||
-			tally(all)["kept"] != want["kept"] {
-			t.Fatalf("%v, %v; want %v", tally(all), err, want)
+		if all, err = next.Publish(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		for _, done := range []string{"renewed", "kept"} {
+			if n := tally(all)[done]; n != want[done] {
+				t.Fatalf("%d %s, want %d", n, done, want[done])
+			}
 		}
 	}
 	w.want(org, "solo_pro month active") // an existing subscription keeps the old price

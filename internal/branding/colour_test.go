@@ -201,9 +201,14 @@ func TestNothingShipsBelowItsBound(t *testing.T) {
 				Settings: branding.Settings{Colors: &stored},
 				Rights:   branding.Rights{WhiteLabel: true},
 			}, nil).Colors
-			if ratio(shown.Text, shown.Background) < 4.5 || ratio(shown.Primary, shown.Background) < 3 ||
-				ratio(shown.Accent, shown.Background) < 3 {
-				t.Fatalf("%v is shown", shown)
+			if r := ratio(shown.Text, shown.Background); r < 4.5 {
+				t.Fatalf("text %s on %s has %.3f, want at least 4.5", shown.Text, shown.Background, r)
+			}
+			if r := ratio(shown.Primary, shown.Background); r < 3 {
+				t.Fatalf("primary %s on %s has %.3f, want at least 3", shown.Primary, shown.Background, r)
+			}
+			if r := ratio(shown.Accent, shown.Background); r < 3 {
+				t.Fatalf("accent %s on %s has %.3f, want at least 3", shown.Accent, shown.Background, r)
 			}
 			for _, c := range []branding.Color{shown.Primary, shown.Accent} {
 				if on := c.On(); ratio(on, c) < 4.58 || on != branding.Black && on != branding.White {

@@ -87,8 +87,17 @@ func parallelBatches(t *testing.T, domains bool) {
 			FROM company_word WHERE org_id = $1)`, org).Scan(&n, &words); err != nil {
 		t.Fatal(err)
 	}
-	if n != 40 || words != 40 || total[record.Created] != 40 || total[record.Updated] != 7*40 ||
-		total["company.created"] != 40 || total["company.updated"] != 7*40 {
-		t.Errorf("%d companies, %d with words; %v", n, words, total)
+	if n != 40 {
+		t.Errorf("%d companies, want 40", n)
+	}
+	if words != 40 {
+		t.Errorf("%d companies with words, want 40", words)
+	}
+	for result, want := range map[string]int{
+		record.Created: 40, record.Updated: 7 * 40, "company.created": 40, "company.updated": 7 * 40,
+	} {
+		if total[result] != want {
+			t.Errorf("%d times %s, want %d", total[result], result, want)
+		}
 	}
 }

@@ -77,9 +77,14 @@ func TestEachChangeIsToldOnceAndMovedTagsWithBothLists(t *testing.T) {
 			if err := json.Unmarshal(last, &tagged); err != nil {
 				t.Fatal(err)
 			}
-			if tagged.ContactID != row.ID || !slices.Equal(tagged.Added, c.added) ||
-				!slices.Equal(tagged.Removed, c.removed) {
-				t.Errorf("%s: %s", c.name, last)
+			if tagged.ContactID != row.ID {
+				t.Errorf("%s: contact %s, want %s", c.name, tagged.ContactID, row.ID)
+			}
+			if !slices.Equal(tagged.Added, c.added) {
+				t.Errorf("%s: added %q, want %q", c.name, tagged.Added, c.added)
+			}
+			if !slices.Equal(tagged.Removed, c.removed) {
+				t.Errorf("%s: removed %q, want %q", c.name, tagged.Removed, c.removed)
 			}
 		}
 	}

@@ -157,8 +157,14 @@ func TestManyAreChangedToTheSameRowsAsEachByItself(t *testing.T) {
 			t.Fatal(cmp.Diff(single, together))
 		}
 		for i := range changed {
-			if changed[i].Edit != 2 || len(changed[i].Previous) == 0 || changed[i].Before().ID != changed[i].ID {
-				t.Errorf("%+v", changed[i])
+			if changed[i].Edit != 2 {
+				t.Errorf("%s: edit %d, want 2", changed[i].ID, changed[i].Edit)
+			}
+			if len(changed[i].Previous) == 0 {
+				t.Errorf("%s: no previous values", changed[i].ID)
+			}
+			if before := changed[i].Before().ID; before != changed[i].ID {
+				t.Errorf("%s: before the change its id is %s", changed[i].ID, before)
 			}
 		}
 		away := s.after(func(ctx context.Context, tx *postgres.Tx) error {
@@ -183,8 +189,11 @@ func TestManyAreChangedToTheSameRowsAsEachByItself(t *testing.T) {
 				return fmt.Errorf("%d archived again, %w", len(gone), err)
 			}
 			back, refused, err := contacts.RestoreAll(ctx, tx, ids[:3], nil)
-			if err != nil || len(back) != 3 || len(refused) != 0 {
-				return fmt.Errorf("%d restored, %v, %w", len(back), refused, err)
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			if len(back) != 3 || len(refused) != 0 {
+				return fmt.Errorf("%d restored, refused %v; want 3 and none", len(back), refused)
 			}
 			return nil
 		}); away != allAway {
@@ -207,9 +216,14 @@ func TestWhatDoesNotFitOneContactIsRefusedForThatOneAlone(t *testing.T) {
 			func(c *contacts.Contact) contacts.Patch {
 				return contacts.Patch{Tag: wire.Some(append(slices.Clone(c.Tag), "one more"))}
 			}, rate)
-		if len(changed) != 1 || changed[0].ID != ids[1] || len(refused) != 1 || refused[0].ID != ids[0] ||
-			refused[0].Fault.Fields[0].Code != "too_many" {
-			t.Errorf("%+v, %+v", changed, refused)
+		if len(changed) != 1 || changed[0].ID != ids[1] {
+			t.Errorf("changed %+v, want %s alone", changed, ids[1])
+		}
+		if len(refused) != 1 || refused[0].ID != ids[0] {
+			t.Fatalf("refused %+v, want %s alone", refused, ids[0])
+		}
+		if code := refused[0].Fault.Fields[0].Code; code != "too_many" {
+			t.Errorf("refused as %s, want too_many", code)
 		}
 		return err
 	}); err != nil {
@@ -238,9 +252,17 @@ func TestOfThoseThatShareAnAddressOneIsRestored(t *testing.T) {
 	if err := s.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		restored, refused, err := contacts.RestoreAll(ctx, tx, append(ids, alone.ID),
 			&contacts.Room{Left: 1, Full: contacts.Exists(id.ID{})})
-		if len(restored) != 1 || restored[0].ID != ids[0] || len(refused) != 3 ||
-			refused[0].Fault.ExistingID != ids[0].String() || refused[2].ID != alone.ID {
-			t.Errorf("%+v, %+v", restored, refused)
+		if len(restored) != 1 || restored[0].ID != ids[0] {
+			t.Errorf("restored %+v, want %s alone", restored, ids[0])
+		}
+		if len(refused) != 3 {
+			t.Fatalf("%d refused, want 3: %+v", len(refused), refused)
+		}
+		if got, want := refused[0].Fault.ExistingID, ids[0].String(); got != want {
+			t.Errorf("the first is refused because of %s, want %s", got, want)
+		}
+		if refused[2].ID != alone.ID {
+			t.Errorf("the last refused is %s, want %s", refused[2].ID, alone.ID)
 		}
 		return err
 	}); err != nil {

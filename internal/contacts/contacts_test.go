@@ -191,9 +191,18 @@ func TestWhatIsCreatedIsWhatIsRead(t *testing.T) {
 		t.Errorf("stored differs from answered:\n%s", diff)
 	}
 	plain, err := s.get(s.must(person("b@acme.example")).ID, false)
-	if err != nil || plain.Tag == nil || plain.Segment == nil || plain.Attributes == nil || plain.Stage != "lead" ||
-		plain.Edit != 1 || plain.Computed != 0 {
-		t.Errorf("a bare contact reads as %+v, %v", plain, err)
+	if err != nil {
+		t.Fatalf("a bare contact: %v", err)
+	}
+	type facts struct {
+		Tag, Segment   []string
+		Attributes     map[string]any
+		Stage          string
+		Edit, Computed int
+	}
+	bare := facts{plain.Tag, plain.Segment, plain.Attributes, plain.Stage, plain.Edit, plain.Computed}
+	if diff := cmp.Diff(facts{[]string{}, []string{}, map[string]any{}, "lead", 1, 0}, bare); diff != "" {
+		t.Errorf("a bare contact (-want +got):\n%s", diff)
 	}
 }
 
@@ -275,8 +284,10 @@ func TestAnAddressIsOneContactsInAnySpelling(t *testing.T) {
 	} {
 		made := s.must(person(first))
 		_, err := s.create(person(again))
-		if f := fault.Of(err); f == nil || f.Code != fault.ContactExists || f.ExistingID != made.ID.String() {
-			t.Errorf("%q after %q: %v", again, first, err)
+		if f := fault.Of(err); f == nil || f.Code != fault.ContactExists {
+			t.Errorf("%q after %q: %v, want %s", again, first, err, fault.ContactExists)
+		} else if f.ExistingID != made.ID.String() {
+			t.Errorf("%q after %q: existing id %s, want %s", again, first, f.ExistingID, made.ID)
 		}
 	}
 	s2 := *s
@@ -366,8 +377,14 @@ func TestArchivingHidesAndRestoringShows(t *testing.T) {
 		p.Tag, p.Segment = wire.Some([]string{"hot"}), wire.Some([]string{"q3"})
 	}))
 	first, err := s.archive(made.ID)
-	if err != nil || !first.Changed() || first.Edit != 2 || first.ArchivedAt == nil {
-		t.Fatalf("%+v, %v", first, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !first.Changed() {
+		t.Fatal("archiving changed nothing")
+	}
+	if first.Edit != 2 || first.ArchivedAt == nil {
+		t.Fatalf("archived: edit %d at %v, want edit 2 and a time", first.Edit, first.ArchivedAt)
 	}
 	if again, err := s.archive(made.ID); err != nil || again.Changed() {
 		t.Errorf("archived twice: %+v, %v", again, err)
@@ -375,8 +392,10 @@ func TestArchivingHidesAndRestoringShows(t *testing.T) {
 	if _, err := s.get(made.ID, false); !fault.Is(err, fault.NotFound) {
 		t.Errorf("reading it: %v", err)
 	}
-	if row, err := s.get(made.ID, true); err != nil || row.Edit != 2 || !row.ArchivedAt.Equal(first.ArchivedAt.Time) {
-		t.Errorf("reading it as archived: %+v, %v", row, err)
+	if row, err := s.get(made.ID, true); err != nil {
+		t.Errorf("reading it as archived: %v", err)
+	} else if row.Edit != 2 || !row.ArchivedAt.Equal(first.ArchivedAt.Time) {
+		t.Errorf("archived: edit %d at %v, want edit 2 at %v", row.Edit, row.ArchivedAt, first.ArchivedAt)
 	}
 	if _, err := s.update(made.ID, nil, &contacts.Patch{Phone: some("1")}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("patching it: %v", err)
@@ -401,8 +420,10 @@ func TestArchivingHidesAndRestoringShows(t *testing.T) {
 	if live, shelved := lists(false), lists(true); live != 0 || shelved != 10 {
 		t.Errorf("archived: in %d live lists and %d archived ones, want 0 and 10", live, shelved)
 	}
-	if ch, err := s.restore(made.ID); err != nil || ch.Edit != 3 || ch.ArchivedAt != nil {
-		t.Errorf("restore: %+v, %v", ch, err)
+	if ch, err := s.restore(made.ID); err != nil {
+		t.Errorf("restore: %v", err)
+	} else if ch.Edit != 3 || ch.ArchivedAt != nil {
+		t.Errorf("restored: edit %d, archived at %v; want edit 3 and no time", ch.Edit, ch.ArchivedAt)
 	}
 	if live, shelved := lists(false), lists(true); live != 10 || shelved != 0 {
 		t.Errorf("restored: in %d live lists and %d archived ones, want 10 and 0", live, shelved)
@@ -412,8 +433,10 @@ func TestArchivingHidesAndRestoringShows(t *testing.T) {
 	}
 	heir := s.must(person("ADA@acme.example"))
 	_, err = s.restore(made.ID)
-	if f := fault.Of(err); f == nil || f.Code != fault.ContactExists || f.ExistingID != heir.ID.String() {
-		t.Errorf("restore over a taken address: %v", err)
+	if f := fault.Of(err); f == nil || f.Code != fault.ContactExists {
+		t.Errorf("restore over a taken address: %v, want %s", err, fault.ContactExists)
+	} else if f.ExistingID != heir.ID.String() {
+		t.Errorf("restore over a taken address: existing id %s, want %s", f.ExistingID, heir.ID)
 	}
 }
 

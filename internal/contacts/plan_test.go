@@ -268,8 +268,14 @@ func TestAnEstimateIsExactWhileSmallAndNearWhenLarge(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if near < c.least || near > c.most || exact < c.least || exact > c.most || exact <= 1000 && near != exact {
-			t.Errorf("%+v: exactly %d, estimated %d", c.f, exact, near)
+		if near < c.least || near > c.most {
+			t.Errorf("%+v: estimated %d, want %d to %d", c.f, near, c.least, c.most)
+		}
+		if exact < c.least || exact > c.most {
+			t.Errorf("%+v: exactly %d, want %d to %d", c.f, exact, c.least, c.most)
+		}
+		if exact <= 1000 && near != exact {
+			t.Errorf("%+v: estimated %d, want exactly %d", c.f, near, exact)
 		}
 	}
 }

@@ -151,8 +151,13 @@ func TestParallelBatchesMakeOneContactPerAddress(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := s.count("contact"); n != 60 || total["created"] != 60 || total["made"] != 60 || total["updated"] != 7*60 {
-		t.Errorf("%d contacts; %v", n, total)
+	if n := s.count("contact"); n != 60 {
+		t.Errorf("%d contacts, want 60", n)
+	}
+	for result, want := range map[string]int{"created": 60, "made": 60, "updated": 7 * 60} {
+		if total[result] != want {
+			t.Errorf("%d times %s, want %d", total[result], result, want)
+		}
 	}
 }
 
@@ -180,11 +185,20 @@ func TestSeveralRowsAboutOneContactAreOneChange(t *testing.T) {
 	for _, o := range out {
 		got = append(got, o.Result)
 	}
-	if fmt.Sprint(got) != "[created updated updated created updated updated]" || len(made) != 2 || len(changed) != 1 {
-		t.Errorf("%v; %d made, %d changed", got, len(made), len(changed))
+	if want := "[created updated updated created updated updated]"; fmt.Sprint(got) != want {
+		t.Errorf("results %v, want %s", got, want)
 	}
-	if out[1].ID != out[0].ID || out[1].LeadScore != 20 || out[0].LeadScore != 10 || out[4].ID != known.ID {
-		t.Errorf("%+v", out)
+	if len(made) != 2 || len(changed) != 1 {
+		t.Errorf("%d made, %d changed; want 2 and 1", len(made), len(changed))
+	}
+	if out[1].ID != out[0].ID {
+		t.Errorf("the second row is contact %s, want the first row's %s", out[1].ID, out[0].ID)
+	}
+	if out[1].LeadScore != 20 || out[0].LeadScore != 10 {
+		t.Errorf("scores %v, then %v; want 10, then 20", out[0].LeadScore, out[1].LeadScore)
+	}
+	if out[4].ID != known.ID {
+		t.Errorf("the fifth row is contact %s, want %s", out[4].ID, known.ID)
 	}
 	for i, want := range map[id.ID]int{out[0].ID: 1, out[3].ID: 1, known.ID: 2} {
 		if r, err := s.get(i, false); err != nil || r.Edit != want {

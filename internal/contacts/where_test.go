@@ -448,7 +448,7 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 		}
 	}
 	if share := float64(found) / float64(asked*len(rows)); asked < 10_000 || share < .2 || share > .8 {
-		t.Errorf("%d filters, of which %.2f held: too one-sided to tell", asked, share)
+		t.Errorf("%d filters with a share of %.2f of the rows, want at least 10000 and 0.2 to 0.8", asked, share)
 	}
 }
 

@@ -154,9 +154,17 @@ func TestWhateverIsAskedStatusIsTheStagesKindAndTheEventsTellIt(t *testing.T) {
 			}
 			taken++
 			d := now.Value
-			if kinds[d.StageID] != d.Status || homes[d.StageID] != d.PipelineID ||
-				(d.ClosedAt == nil) != (d.Status == deals.Open) || d.LostReason != nil && d.Status != deals.Lost {
-				t.Fatalf("%+v does not agree with itself", d)
+			if kind := kinds[d.StageID]; kind != d.Status {
+				t.Fatalf("status %s in a stage of kind %s: %+v", d.Status, kind, d)
+			}
+			if home := homes[d.StageID]; home != d.PipelineID {
+				t.Fatalf("pipeline %s with a stage of pipeline %s: %+v", d.PipelineID, home, d)
+			}
+			if (d.ClosedAt == nil) != (d.Status == deals.Open) {
+				t.Fatalf("status %s, but closed at %v: %+v", d.Status, d.ClosedAt, d)
+			}
+			if d.LostReason != nil && d.Status != deals.Lost {
+				t.Fatalf("status %s, but lost because of %q: %+v", d.Status, *d.LostReason, d)
 			}
 			told := deals.Events(&ch)
 			for _, e := range told {
@@ -265,8 +273,13 @@ func TestDealsGoToTheSurvivorAndComeBack(t *testing.T) {
 		deals.Erase(tx, people[2])
 		return nil
 	})
-	if len(held) != 3 || holder()[2] != (id.ID{}) || holder()[5] != (id.ID{}) || holder()[0] != people[0] {
-		t.Errorf("%d held, then %v", len(held), holder())
+	if len(held) != 3 {
+		t.Errorf("%d deals held, want 3", len(held))
+	}
+	for i, want := range map[int]id.ID{0: people[0], 2: {}, 5: {}} {
+		if got := holder()[i]; got != want {
+			t.Errorf("deal %d has contact %s, want %s", i, got, want)
+		}
 	}
 }
 

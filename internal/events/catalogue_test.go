@@ -19,9 +19,17 @@ func TestEveryTypeIsNamedObjectDotPastTenseAndSaysWhenItFires(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, e := range events.Catalogue() {
-		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`).MatchString(e.Name) ||
-			strings.HasSuffix(e.Name, ".deleted") || e.Description == "" || seen[e.Name] {
-			t.Errorf("bad or double entry: %+v", e)
+		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`).MatchString(e.Name) {
+			t.Errorf("%q is not an object and a verb in the past tense", e.Name)
+		}
+		if strings.HasSuffix(e.Name, ".deleted") {
+			t.Errorf("%q speaks of a deletion", e.Name)
+		}
+		if e.Description == "" {
+			t.Errorf("%q has no description", e.Name)
+		}
+		if seen[e.Name] {
+			t.Errorf("%q is listed twice", e.Name)
 		}
 		seen[e.Name] = true
 	}

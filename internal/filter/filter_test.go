@@ -165,8 +165,15 @@ func TestAMissingValueEqualsNothingAndEveryNotIsTheOpposite(t *testing.T) {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 		again, err := filter.Parse(f.JSON(), thing{})
-		if err != nil || string(again.JSON()) != string(f.JSON()) || again.Match(ada) != f.Match(ada) {
-			t.Errorf("%s became %s (%v)", raw, f.JSON(), err)
+		if err != nil {
+			t.Errorf("%s became %s: %v", raw, f.JSON(), err)
+			continue
+		}
+		if string(again.JSON()) != string(f.JSON()) {
+			t.Errorf("%s became %s, and that %s", raw, f.JSON(), again.JSON())
+		}
+		if got, want := again.Match(ada), f.Match(ada); got != want {
+			t.Errorf("%s matches: %v; as %s: %v", raw, want, f.JSON(), got)
 		}
 	}
 }

@@ -246,9 +246,10 @@ func TestWholeRequestsPassWhateverTheirPieces(t *testing.T) {
 				if d := cmp.Diff(c.want, all); d != "" {
 					t.Error(d)
 				}
-				if strings.Contains(got.Text, "HTTP/1.2") || strings.Contains(got.Text, "a=b") ||
-					strings.Contains(got.Text, "X: y") {
-					t.Errorf("the server sees %q", got.Text)
+				for _, s := range []string{"HTTP/1.2", "a=b", "X: y"} {
+					if strings.Contains(got.Text, s) {
+						t.Errorf("the server sees %q in %q", s, got.Text)
+					}
 				}
 			})
 		}
@@ -278,8 +279,14 @@ func TestASlowHeadIsRefusedInItsOwnTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := understood(string(b))
-	if err != nil || len(all) != 1 || !framing.IsRefusal(all[0].Target) || c.Refusal().Code != fault.RequestTimeout {
-		t.Errorf("%v %v %v", all, err, c.Refusal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 || !framing.IsRefusal(all[0].Target) {
+		t.Errorf("%v, want one refusal", all)
+	}
+	if code := c.Refusal().Code; code != fault.RequestTimeout {
+		t.Errorf("refused with %s, want %s", code, fault.RequestTimeout)
 	}
 }
 
@@ -293,8 +300,12 @@ func TestAServersDeadlineLeavesTheHeadThatIsHeld(t *testing.T) {
 	}
 	p := make([]byte, 1)
 	var timeout net.Error
-	if n, err := c.Read(p); n != 0 || !errors.As(err, &timeout) || !timeout.Timeout() {
-		t.Fatalf("%d %v", n, err)
+	n, err := c.Read(p)
+	if n != 0 {
+		t.Fatalf("read %d bytes, want none", n)
+	}
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Fatalf("error %v, want a timeout", err)
 	}
 	if err := c.SetReadDeadline(time.Time{}); err != nil {
 		t.Fatal(err)

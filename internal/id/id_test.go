@@ -66,9 +66,12 @@ func TestTheFloorOfAMomentPartsWhatCameBeforeFromWhatCameAfter(t *testing.T) {
 	t.Parallel()
 	i := id.New()
 	at := i.Time()
-	if floor, next := id.Floor(at), id.Floor(at.Add(time.Millisecond)); floor.String() > i.String() ||
-		next.String() <= i.String() || !floor.Time().Equal(at) {
+	floor, next := id.Floor(at), id.Floor(at.Add(time.Millisecond))
+	if floor.String() > i.String() || next.String() <= i.String() {
 		t.Errorf("%v is not from %v on and before %v", i, floor, next)
+	}
+	if !floor.Time().Equal(at) {
+		t.Errorf("the floor %v is of %v, want %v", floor, floor.Time(), at)
 	}
 	if early, late := id.Floor(time.Time{}), id.Floor(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); !early.IsZero() ||
 		late.String()[:13] != "ffffffff-ffff" {

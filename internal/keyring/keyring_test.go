@@ -158,8 +158,14 @@ func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
 		t.Errorf("after %d acts: %v", acts.Load(), err)
 	}
 	uses, err := again.Uses(t.Context())
-	if err != nil || under(uses, old) != 0 || under(uses, key) != 450 {
-		t.Errorf("sealings %v, %v; want 450 of %d", uses, err, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := under(uses, old); n != 0 {
+		t.Errorf("%d values sealed with the old key %d, want 0", n, old)
+	}
+	if n := under(uses, key); n != 450 {
+		t.Errorf("%d values sealed with key %d, want 450", n, key)
 	}
 	if err := again.Retire(ctx, keyring.File(r.path), old); !errors.Is(err, keyring.ErrInUse) {
 		t.Errorf("a key that was sealed with a moment ago was retired: %v", err)
@@ -219,8 +225,11 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 	rotation := r.rotation()
 	rotation.Patience = 0
 	key, promoted, err := rotation.Rotate(t.Context())
-	if !errors.Is(err, keyring.ErrWaits) || promoted || !strings.Contains(err.Error(), "worker on") {
-		t.Fatalf("promoted %v, %v", promoted, err)
+	if !errors.Is(err, keyring.ErrWaits) || !strings.Contains(err.Error(), "worker on") {
+		t.Fatalf("error %v, want %v with the process", err, keyring.ErrWaits)
+	}
+	if promoted {
+		t.Fatal("the key is promoted before each process has it")
 	}
 	if ring := r.box().Ring(); ring.Primary == key || !ring.Holds(key) {
 		t.Errorf("%v, with %d added", ring, key)
@@ -228,8 +237,17 @@ func TestAKeyIsNotPromotedBeforeEveryProcessHoldsIt(t *testing.T) {
 	// After a minute of silence it counts as gone, and the rotation continues with the same key.
 	r.exec("UPDATE process SET seen_at = now() - interval '61 seconds'")
 	next, promoted, err := rotation.Rotate(t.Context())
-	if err != nil || !promoted || next != key || len(r.box().Ring().Keys) != 2 {
-		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !promoted {
+		t.Fatalf("key %d is not promoted", next)
+	}
+	if next != key {
+		t.Fatalf("key %d after %d, want the same", next, key)
+	}
+	if keys := r.box().Ring().Keys; len(keys) != 2 {
+		t.Fatalf("keys %v, want 2", keys)
 	}
 	// When it comes back, or another such process starts, it must stop for lack of the key and leave no row.
 	if err := p.Run(t.Context()); !errors.Is(err, keyring.ErrLacking) {
@@ -262,13 +280,16 @@ func TestAKeysetThatIsASettingIsRotatedInTwoPrintedSteps(t *testing.T) {
 		t.Fatalf("promoted %v, %v", promoted, err)
 	}
 	added, err := secret.Parse(printed.String())
-	if err != nil || !added.Ring().Holds(key) || added.Ring().Primary == key {
-		t.Fatalf("printed %v, %v", added, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ring := added.Ring(); !ring.Holds(key) || ring.Primary == key {
+		t.Fatalf("printed %v, want key %d in it, but not as the primary key", ring, key)
 	}
 	rotation.Keyset = keyring.Setting{Text: strings.TrimSpace(printed.String()), Out: &printed}
 	printed.Reset()
 	if next, promoted, err := rotation.Rotate(t.Context()); err != nil || !promoted || next != key {
-		t.Fatalf("key %d after %d, promoted %v, %v", next, key, promoted, err)
+		t.Fatalf("key %d, promoted %v, %v; want %d, promoted", next, promoted, err, key)
 	}
 	if done, err := secret.Parse(printed.String()); err != nil || done.Ring().Primary != key {
 		t.Fatalf("printed %v, %v", done, err)
@@ -288,6 +309,6 @@ func TestWhatCannotBeOpenedIsLeftAndTold(t *testing.T) {
 	}
 	b.Reload()
 	if anew, shut, err := r.resealer(b).Pass(t.Context()); err != nil || anew != 3 || shut != 1 {
-		t.Errorf("%d anew, %d cannot be opened, %v", anew, shut, err)
+		t.Errorf("%d anew, %d cannot be opened, %v; want 3 and 1", anew, shut, err)
 	}
 }

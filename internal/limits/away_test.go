@@ -74,8 +74,11 @@ func TestRefusalsOfAFloodAreAnsweredFromMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := l.Take(t.Context(), "org", limits.Default)
-	if d.Allowed || d.Grows <= 0 || d.Grows > 30*time.Second {
+	if d.Allowed {
 		t.Errorf("the refusal was not kept: %+v", d)
+	}
+	if d.Grows <= 0 || d.Grows > 30*time.Second {
+		t.Errorf("the limit grows in %v, want at most 30 s: %+v", d.Grows, d)
 	}
 	if !l.Take(t.Context(), "org", limits.PerMinute(500)).Allowed {
 		t.Error("a raised limit does not act at once")
@@ -174,9 +177,14 @@ func TestBothHeaderFamiliesSayTheSame(t *testing.T) {
 		item := one[0].(httpsfv.Item)
 		r, _ := item.Params.Get("r")
 		s, _ := item.Params.Get("t")
-		if r.(int64) != d.Remaining || h["X-RateLimit-Remaining"][0] != strconv.FormatInt(d.Remaining, 10) ||
-			h["X-RateLimit-Limit"][0] != "200" {
-			t.Fatalf("request %d: %v for %+v", n, h, d)
+		if r.(int64) != d.Remaining {
+			t.Fatalf("request %d: r=%d, want %d", n, r, d.Remaining)
+		}
+		if got, want := h["X-RateLimit-Remaining"][0], strconv.FormatInt(d.Remaining, 10); got != want {
+			t.Fatalf("request %d: X-RateLimit-Remaining %s, want %s", n, got, want)
+		}
+		if got := h["X-RateLimit-Limit"][0]; got != "200" {
+			t.Fatalf("request %d: X-RateLimit-Limit %s, want 200", n, got)
 		}
 		if s.(int64) != int64(d.RetryAfter().Seconds()) || s.(int64) < 1 {
 			t.Fatalf("request %d: t=%d but Retry-After %v", n, s, d.RetryAfter())

@@ -88,7 +88,7 @@ func TestEveryDecisionIsTheRules(t *testing.T) {
 			}
 			t.Logf("%d steps: %d admitted, %d refused", admitted+refused, admitted, refused)
 			if admitted+refused < 20_000 || admitted < 2_000 || refused < 2_000 {
-				t.Error("too few steps of one kind to mean anything")
+				t.Errorf("%d admitted, %d refused; want at least 2000 of each and 20000 in all", admitted, refused)
 			}
 		})
 	}

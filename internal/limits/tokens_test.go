@@ -49,7 +49,7 @@ func TestABucketOfTokensGivesWhatItHoldsAndTakesBackWhatWasNotUsed(t *testing.T)
 				t.Errorf("all of it: %+v", d)
 			}
 			if d := take("a", size/2); d.Allowed || d.Wait < 20*time.Second || d.Wait > 31*time.Second {
-				t.Errorf("half of it at once: %+v", d)
+				t.Errorf("half of it at once: allowed %v, wait %v; want a refusal for 20 to 31 s", d.Allowed, d.Wait)
 			}
 			if d := take("b", size); !d.Allowed {
 				t.Errorf("another's bucket: %+v", d)

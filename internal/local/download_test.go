@@ -109,7 +109,7 @@ func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
 	_, err := local.StartPostgres(t.Context(),
 		local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "give DATABASE_URL") {
-		t.Errorf("err = %v", err)
+		t.Errorf("error %v, want one line with %q", err, "give DATABASE_URL")
 	}
 }
 

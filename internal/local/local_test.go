@@ -419,7 +419,7 @@ func TestAnUnwritableHomeIsOneClearLine(t *testing.T) {
 	}
 	_, err := local.OpenHome(filepath.Join(file, "home"))
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "home cannot be made") {
-		t.Errorf("err = %v", err)
+		t.Errorf("error %v, want one line with %q", err, "home cannot be made")
 	}
 }
 
@@ -431,9 +431,11 @@ func TestWithoutARedisServerThisProcessPlaysOneWhoseClockMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Stop(context.WithoutCancel(t.Context())) }()
-	if !r.InProcess || strings.Count(lines.String(), "\n") != 1 ||
-		!strings.Contains(lines.String(), "using an in-process Redis") {
-		t.Errorf("in process: %v, said: %s", r.InProcess, lines.String())
+	if !r.InProcess {
+		t.Error("the Redis is not in this process")
+	}
+	if s := lines.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, "using an in-process Redis") {
+		t.Errorf("logged %q, want one line with %q", s, "using an in-process Redis")
 	}
 	opt, err := redis.ParseURL(r.URL)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestAMailGoesOutByTheServerOfTheSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(box.got) != 1 || len(box.logins) != 1 || box.logins[0] != "user pass" {
-		t.Fatalf("%d mails, logins %v", len(box.got), box.logins)
+		t.Fatalf("%d mails, logins %q; want 1 and user pass", len(box.got), box.logins)
 	}
 	got, err := netmail.ReadMessage(strings.NewReader(box.got[0]))
 	if err != nil {

@@ -75,9 +75,17 @@ func TestAnActIsLoggedWithWhoDidItAndOnlyIfItHappened(t *testing.T) {
 	}
 	who, request := owner.String(), "r1"
 	got := list[0]
-	if diff := cmp.Diff(org.AuditActor{Type: "user", ID: &who}, got.Actor); diff != "" ||
-		got.Action != "api_key.created" || got.Target.Type != "api_key" || *got.RequestID != request {
-		t.Errorf("%+v %s", got, diff)
+	if diff := cmp.Diff(org.AuditActor{Type: "user", ID: &who}, got.Actor); diff != "" {
+		t.Errorf("actor (-want +got):\n%s", diff)
+	}
+	if got.Action != "api_key.created" {
+		t.Errorf("action %s, want api_key.created", got.Action)
+	}
+	if got.Target.Type != "api_key" {
+		t.Errorf("target %s, want api_key", got.Target.Type)
+	}
+	if *got.RequestID != request {
+		t.Errorf("request %s, want %s", *got.RequestID, request)
 	}
 	if diff := cmp.Diff(map[string]any{"name": "k", "role": "viewer"}, got.Detail); diff != "" {
 		t.Error(diff)

@@ -258,8 +258,10 @@ func TestFiftyRedrivesOfOneJobAtOnceMakeOneTask(t *testing.T) {
 	if got := s.look(k); got != "ready 0 0 now; pending" {
 		t.Error(got)
 	}
-	if info, err := s.inspect.GetQueueInfo("default"); err != nil || info.Size != 1 || info.Pending != 1 {
-		t.Errorf("%+v, %v", info, err)
+	if info, err := s.inspect.GetQueueInfo("default"); err != nil {
+		t.Error(err)
+	} else if info.Size != 1 || info.Pending != 1 {
+		t.Errorf("size %d, pending %d; want 1 and 1", info.Size, info.Pending)
 	}
 }
 
@@ -353,9 +355,12 @@ func TestAnOrgsWeightIsSetAndTakenBack(t *testing.T) {
 	if _, err := s.operator.SetWeight(t.Context(), queue.By{}, id.ID{}, 2); !errors.Is(err, queue.ErrNoOrg) {
 		t.Errorf("nobody: %v", err)
 	}
-	if all, err := s.operator.Weights(t.Context()); err != nil || len(all) != 1 ||
-		all[0] != (queue.Weight{Org: s.org, Weight: 100}) {
-		t.Errorf("%+v, %v", all, err)
+	all, err := s.operator.Weights(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]queue.Weight{{Org: s.org, Weight: 100}}, all); diff != "" {
+		t.Errorf("weights (-want +got):\n%s", diff)
 	}
 	if changed, err := s.operator.SetWeight(t.Context(), queue.By{Actor: "ada"}, s.org, 1); err != nil || !changed {
 		t.Errorf("back to 1: %v, %v", changed, err)

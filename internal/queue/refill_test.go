@@ -146,10 +146,16 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 	feed := func(limit, want int, short bool) {
 		t.Helper()
 		refs, err := l.Feed(t.Context(), queue.Default, limit)
-		if err != nil || len(refs) != want || l.Short(queue.Default, org) != short ||
-			l.Short(queue.Default, other) != short {
-			t.Errorf("%d slots, %v; short: %t, %t", len(refs), err, l.Short(queue.Default, org),
-				l.Short(queue.Default, other))
+		if err != nil {
+			t.Error(err)
+		}
+		if len(refs) != want {
+			t.Errorf("%d slots, want %d", len(refs), want)
+		}
+		for name, i := range map[string]id.ID{"first": org, "second": other} {
+			if got := l.Short(queue.Default, i); got != short {
+				t.Errorf("the %s org is short: %t, want %t", name, got, short)
+			}
 		}
 	}
 	feed(10, 10, false) // more wait for a slot of the lane
@@ -166,9 +172,12 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 		"SELECT pg_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext('default'))"); err != nil {
 		t.Fatal(err)
 	}
-	if refs, later, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil ||
-		len(refs) != 0 || len(later) != 2 {
-		t.Errorf("%d slots, later %v, %v", len(refs), later, err)
+	refs, later, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other})
+	if err != nil {
+		t.Error(err)
+	}
+	if len(refs) != 0 || len(later) != 2 {
+		t.Errorf("%d slots, later %v; want no slot and 2 orgs", len(refs), later)
 	}
 	feed(100, 0, true)
 	if err := beside.Rollback(t.Context()); err != nil {
@@ -180,9 +189,11 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 	if _, err := sql.Exec(t.Context(), "DELETE FROM job WHERE wake_at IS NOT NULL OR org_id = $1", other); err != nil {
 		t.Fatal(err)
 	}
-	if refs, _, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil || len(refs) != 10 ||
-		l.Short(queue.Default, other) {
-		t.Errorf("%d slots, %v; an org without jobs is short: %t", len(refs), err, l.Short(queue.Default, other))
+	if refs, _, err = l.Refill(t.Context(), queue.Default, 100, []id.ID{org, other}); err != nil || len(refs) != 10 {
+		t.Errorf("%d slots, %v; want 10", len(refs), err)
+	}
+	if l.Short(queue.Default, other) {
+		t.Error("an org without jobs is short")
 	}
 }
 
@@ -208,7 +219,13 @@ func TestAPausedLaneIsRefilledForNobodyAndAsksForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	refs, later, err := l.Refill(t.Context(), queue.Default, 100, []id.ID{org})
-	if err != nil || len(refs)+len(later) > 0 || l.Short(queue.Default, org) {
-		t.Errorf("%d slots, later %v, %v; short: %t", len(refs), later, err, l.Short(queue.Default, org))
+	if err != nil {
+		t.Error(err)
+	}
+	if len(refs)+len(later) > 0 {
+		t.Errorf("%d slots, later %v; want none", len(refs), later)
+	}
+	if l.Short(queue.Default, org) {
+		t.Error("the org of a paused lane is short")
 	}
 }

@@ -53,7 +53,8 @@ func TestOneURLNamesEveryKindOfRedis(t *testing.T) {
 				}
 				// -1 becomes 0
 				if o.MaxRetries != 0 || o.DialTimeout != 50*time.Millisecond || !o.ContextTimeoutEnabled {
-					t.Errorf("not a request's client: %d retries, dial %v", o.MaxRetries, o.DialTimeout)
+					t.Errorf("%d retries, dial timeout %v, context's timeout %v; want 0, 50ms, true", o.MaxRetries,
+						o.DialTimeout, o.ContextTimeoutEnabled)
 				}
 			case *redis.ClusterClient:
 				kind, hosts = "cluster", c.Options().Addrs

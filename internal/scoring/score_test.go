@@ -86,7 +86,7 @@ func TestReasonsAddUpToTheScoreExactlyAlsoAfterJSON(t *testing.T) {
 			t.Fatalf("%+v: Explain says %+v, Score %+v", c, s, m.Score(&c))
 		}
 		if want := math.Round(s.Probability*10000) / 100; s.Lead != want || s.Lead < 0 || s.Lead > 100 {
-			t.Fatalf("score %v of probability %v", s.Lead, s.Probability)
+			t.Fatalf("score %v of probability %v, want %v and 0 to 100", s.Lead, s.Probability, want)
 		}
 		if back[0].Feature != scoring.Base {
 			t.Fatalf("first reason is %v, want the base", back[0])

@@ -112,9 +112,17 @@ func TestARotatedKeysetOpensTheOldAndReachesRunningProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	still, err := added.Seal([]byte("x"), about)
-	if first, _ := secret.KeyOf(old); err != nil || added.Ring().Primary != first || added.Ring().Newest() != key ||
-		!bytes.Equal(still[:5], old[:5]) {
-		t.Errorf("a key that was only added seals: %v, %v", added.Ring(), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, _ := secret.KeyOf(old); added.Ring().Primary != first {
+		t.Errorf("primary key %v, want %v", added.Ring().Primary, first)
+	}
+	if newest := added.Ring().Newest(); newest != key {
+		t.Errorf("newest key %v, want %v", newest, key)
+	}
+	if !bytes.Equal(still[:5], old[:5]) {
+		t.Errorf("sealed under %x, want %x: a key that was only added seals", still[:5], old[:5])
 	}
 	if err := secret.Edit(path, func(text string) (string, error) { return secret.Promote(text, key) }); err != nil {
 		t.Fatal(err)

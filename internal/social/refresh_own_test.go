@@ -3,6 +3,7 @@ package social_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,8 +77,8 @@ func TestPagesGetNewTokensWhenTheTokenOfTheirLoginIsRenewed(t *testing.T) {
 	if out := s.one(r); out != social.Renewed {
 		t.Fatalf("%s", out)
 	}
-	if len(asked) != 2 || asked[0] != g.org || asked[1] != g.grant {
-		t.Fatalf("asked for a look at %v", asked)
+	if want := []id.ID{g.org, g.grant}; !slices.Equal(asked, want) {
+		t.Fatalf("own tokens of %v, want %v", asked, want)
 	}
 	got, err := r.SyncAccounts(t.Context(), g.org, g.grant)
 	if err != nil || got != (social.Synced{Tokens: len(pages)}) {
@@ -86,8 +87,14 @@ func TestPagesGetNewTokensWhenTheTokenOfTheirLoginIsRenewed(t *testing.T) {
 	for _, page := range pages {
 		token := s.own(g.org, page)
 		held, err := s.box.Holder(t.Context(), token)
-		if token == before || err != nil || !held.Alive {
-			t.Errorf("a page's token: changed %v, %v", token != before, err)
+		if err != nil {
+			t.Error(err)
+		}
+		if token == before {
+			t.Errorf("page %v still has the first token", page)
+		}
+		if !held.Alive {
+			t.Errorf("page %v has a dead token", page)
 		}
 	}
 }

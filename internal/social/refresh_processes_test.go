@@ -244,13 +244,22 @@ func TestAStoppedWriterChangesNothing(t *testing.T) {
 				t.Errorf("the stopped process says %q", said)
 			}
 			after := s.stands(g)
-			if after.Version != before.Version || !same(after.Refresh, before.Refresh) ||
-				!same(after.Access, before.Access) || after.Status != before.Status {
-				t.Errorf("%+v became %+v", before, after)
+			if after.Version != before.Version || after.Status != before.Status {
+				t.Errorf("version %d, %s became version %d, %s", before.Version, before.Status, after.Version,
+					after.Status)
 			}
-			if held, newest := s.holder(g); after.Status == "active" && (!held.Alive || !newest) ||
-				after.Status != "active" && after.Reason != social.RotationOutcomeLost {
-				t.Errorf("%+v while the provider has %+v", after, held)
+			if !same(after.Refresh, before.Refresh) {
+				t.Error("the refresh token was changed")
+			}
+			if !same(after.Access, before.Access) {
+				t.Error("the access token was changed")
+			}
+			held, newest := s.holder(g)
+			if after.Status == "active" && (!held.Alive || !newest) {
+				t.Errorf("an active grant, but at the provider: alive %v, the newest token %v", held.Alive, newest)
+			}
+			if after.Status != "active" && after.Reason != social.RotationOutcomeLost {
+				t.Errorf("%s because of %v, want %v", after.Status, after.Reason, social.RotationOutcomeLost)
 			}
 		})
 	}

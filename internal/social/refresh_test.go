@@ -22,8 +22,14 @@ func TestADueGrantIsClaimedOnceAndRenewed(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	after := s.stands(g)
-	if !s.alive(g) || same(before.Refresh, after.Refresh) || after.Version != before.Version+3 {
-		t.Errorf("%+v", after)
+	if !s.alive(g) {
+		t.Error("the stored token is not alive")
+	}
+	if same(before.Refresh, after.Refresh) {
+		t.Error("the refresh token is still the first one")
+	}
+	if want := before.Version + 3; after.Version != want {
+		t.Errorf("version %d, want %d", after.Version, want)
 	}
 	if life := after.Until.Sub(after.IssuedAt); after.RefreshAt.Before(after.IssuedAt.Add(life/2)) ||
 		after.RefreshAt.After(after.IssuedAt.Add(life*85/100)) {
@@ -31,7 +37,7 @@ func TestADueGrantIsClaimedOnceAndRenewed(t *testing.T) {
 	}
 	// A claim is valid for one attempt.
 	if out, err := r.Refresh(t.Context(), claims[0]); out != social.Moved || err != nil || s.requests() != 1 {
-		t.Errorf("%s, %v, %d requests", out, err, s.requests())
+		t.Errorf("%s, %v, %d requests; want %s, 1", out, err, s.requests(), social.Moved)
 	}
 }
 
@@ -46,9 +52,12 @@ func TestALifetimeIsTakenFromTheAnswer(t *testing.T) {
 		if out := s.one(r); out != social.Renewed {
 			t.Fatal(out)
 		}
-		if got := s.stands(g); got.Until.Sub(got.IssuedAt) < life-time.Second || got.Until.Sub(got.IssuedAt) > life ||
-			got.RefreshAt.After(got.IssuedAt.Add(life)) {
-			t.Errorf("%s: %+v", life, got)
+		got := s.stands(g)
+		if d := got.Until.Sub(got.IssuedAt); d < life-time.Second || d > life {
+			t.Errorf("lives for %s, want %s", d, life)
+		}
+		if end := got.IssuedAt.Add(life); got.RefreshAt.After(end) {
+			t.Errorf("refreshed at %s, after the end %s", got.RefreshAt, end)
 		}
 	}
 }
@@ -65,8 +74,12 @@ func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 			if out := s.one(r); out != social.Renewed {
 				t.Fatal(out)
 			}
-			if after, newest := s.holder(g); after.ID != before.ID || !newest || !s.alive(g) {
-				t.Errorf("%+v", after)
+			after, newest := s.holder(g)
+			if after.ID != before.ID {
+				t.Errorf("login %v, want %v", after.ID, before.ID)
+			}
+			if !newest || !s.alive(g) {
+				t.Errorf("the newest token %v, alive %v; want both", newest, s.alive(g))
 			}
 		})
 	}
@@ -111,9 +124,14 @@ func TestWhatAnAnswerMeansForTheGrant(t *testing.T) {
 			}
 			out := s.one(r)
 			after := s.stands(g)
-			if out != c.out || after.Status != c.status || (after.Attempt != nil) != c.attempt ||
-				after.Failures != c.failures {
-				t.Errorf("%s: %+v", out, after)
+			if out != c.out || after.Status != c.status {
+				t.Errorf("%s, status %s; want %s, %s", out, after.Status, c.out, c.status)
+			}
+			if attempt := after.Attempt != nil; attempt != c.attempt {
+				t.Errorf("an attempt is recorded: %v, want %v", attempt, c.attempt)
+			}
+			if after.Failures != c.failures {
+				t.Errorf("%d failures, want %d", after.Failures, c.failures)
 			}
 			if c.status == "active" && (!same(before.Refresh, after.Refresh) || !after.RefreshAt.After(time.Now())) {
 				t.Errorf("%+v", after)
@@ -165,10 +183,15 @@ func TestALostAnswerOfAProviderThatRotatesIsLoud(t *testing.T) {
 			s.set1("UPDATE social_grant SET refresh_at = now()")
 			out := s.one(r)
 			after := s.stands(g)
-			if out != want ||
-				want == social.Refused && (after.Reason != social.RotationOutcomeLost || len(s.told) != 1) ||
-				want == social.Renewed && !s.alive(g) {
-				t.Errorf("%s: %+v", out, after)
+			if out != want {
+				t.Errorf("%s, want %s", out, want)
+			}
+			if want == social.Refused && (after.Reason != social.RotationOutcomeLost || len(s.told) != 1) {
+				t.Errorf("reason %v, %d people notified; want %v, 1", after.Reason, len(s.told),
+					social.RotationOutcomeLost)
+			}
+			if want == social.Renewed && !s.alive(g) {
+				t.Errorf("the renewed token is not alive: %+v", after)
 			}
 		})
 	}
@@ -188,8 +211,8 @@ func TestARefusalOfYesterdaysTokenIsARaceAndNoDeath(t *testing.T) {
 				"attempt_token_hash = NULL, refresh_at = now() + interval '1 hour'")
 		}
 	})
-	if out := s.one(r); out != social.Moved || s.stands(g).Status != "active" || len(s.told) != 0 {
-		t.Errorf("%s: %+v", out, s.stands(g))
+	if out, status := s.one(r), s.stands(g).Status; out != social.Moved || status != "active" || len(s.told) != 0 {
+		t.Errorf("%s, status %s, %d people notified; want %s, active, none", out, status, len(s.told), social.Moved)
 	}
 }
 
@@ -202,9 +225,14 @@ func TestAGrantWithoutARefreshTokenEndsAtItsTime(t *testing.T) {
 		t.Errorf("%s: %+v", out, s.stands(g))
 	}
 	s.set1("UPDATE social_grant SET access_expires_at = now(), refresh_at = now()")
-	if out := s.one(r); out != social.Refused || s.stands(g).Status != "reauth_required" ||
-		s.stands(g).Reason != "expired" || len(s.told) != 1 {
-		t.Errorf("%s: %+v, told of %d", out, s.stands(g), len(s.told))
+	if out := s.one(r); out != social.Refused {
+		t.Errorf("%s, want %s", out, social.Refused)
+	}
+	if got := s.stands(g); got.Status != "reauth_required" || got.Reason != "expired" {
+		t.Errorf("%s because of %s, want reauth_required because of expired", got.Status, got.Reason)
+	}
+	if len(s.told) != 1 {
+		t.Errorf("%d people notified, want 1", len(s.told))
 	}
 }
 
@@ -213,15 +241,29 @@ func TestATokenIsAnsweredLivingOrRenewedOrNotAtAll(t *testing.T) {
 	s := newShore(t, nil)
 	g, r := s.grants("x", "x", 1, time.Hour)[0], s.refresher()
 	first, err := r.Token(t.Context(), g.org, g.grant)
-	if err != nil || first.Refresh != "" || s.requests() != 0 {
-		t.Fatalf("%v, %d requests", err, s.requests())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Refresh != "" {
+		t.Fatal("the refresh token is given away")
+	}
+	if n := s.requests(); n != 0 {
+		t.Fatalf("%d requests, want none", n)
 	}
 	s.set1("UPDATE social_grant SET access_expires_at = now() + interval '10 seconds', refresh_at = now() + " +
 		"interval '1 hour'")
 	second, err := r.Token(t.Context(), g.org, g.grant)
-	if held, _ := s.holder(g); err != nil || second.Access == first.Access || second.Access.Reveal() != held.Access ||
-		s.requests() != 1 {
-		t.Fatalf("%v, %d requests", err, s.requests())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Access == first.Access {
+		t.Fatal("the access token is still the first one")
+	}
+	if held, _ := s.holder(g); second.Access.Reveal() != held.Access {
+		t.Fatal("the access token is not the provider's")
+	}
+	if n := s.requests(); n != 1 {
+		t.Fatalf("%d requests, want 1", n)
 	}
 	// The backoff after a failure applies to every caller.
 	s.set1("UPDATE social_grant SET access_expires_at = now()")

@@ -40,9 +40,13 @@ func TestACircuitOpensAtTheFifthFailureInARowWithinAMinute(t *testing.T) {
 		for i, m := range c.tries {
 			got := h.Suffer(noon.Add(time.Duration(i)*c.gap), m)
 			last := i == len(c.tries)-1
-			if want := c.open && last; h.Open() != want ||
-				got.Hold() != map[bool]time.Duration{true: webhooks.ProbeEvery}[want] || got.Free() {
-				t.Errorf("%s: after failure %d open is %v and %+v", name, i+1, h.Open(), got)
+			want := c.open && last
+			if h.Open() != want || got.Free() {
+				t.Errorf("%s: after failure %d open %v, free %v; want %v, false", name, i+1, h.Open(), got.Free(),
+					want)
+			}
+			if hold := map[bool]time.Duration{true: webhooks.ProbeEvery}[want]; got.Hold() != hold {
+				t.Errorf("%s: after failure %d held for %v, want %v", name, i+1, got.Hold(), hold)
 			}
 		}
 		if h.FailedEvents != len(c.tries) || h.FailingSince != noon {
@@ -77,9 +81,11 @@ func TestAReceiverThatAsksForTimeGetsIt(t *testing.T) {
 	t.Parallel()
 	asking := func(alone bool, d time.Duration) webhooks.Misfortune { return webhooks.Failure(true, false, alone, d) }
 	var h webhooks.Health
-	if c := h.Suffer(noon, asking(false, 2*time.Second)); c.Hold() != 2*time.Second || !h.Open() ||
-		h.NextProbe != noon.Add(2*time.Second) {
-		t.Errorf("at the first failure: %+v, %+v", c, h)
+	if c := h.Suffer(noon, asking(false, 2*time.Second)); c.Hold() != 2*time.Second || !h.Open() {
+		t.Errorf("at the first failure: held for %v, open %v; want 2s, true", c.Hold(), h.Open())
+	}
+	if want := noon.Add(2 * time.Second); h.NextProbe != want {
+		t.Errorf("at the first failure: next probe at %v, want %v", h.NextProbe, want)
 	}
 	if c := h.Suffer(noon.Add(time.Second), asking(false, 10*time.Second)); c.Hold() != 10*time.Second ||
 		h.NextProbe != noon.Add(11*time.Second) {
@@ -109,18 +115,26 @@ func TestProbesGetRarerAndAnAnswerClosesTheCircuit(t *testing.T) {
 		24 * time.Hour: 10 * time.Minute,
 	} {
 		h := webhooks.Health{Streak: 5, StreakFrom: noon, OpenedAt: noon, NextProbe: noon}
-		if c := h.Suffer(noon.Add(open), probe); c.Hold() != want || h.OpenedAt != noon ||
-			h.NextProbe != noon.Add(open+want) {
-			t.Errorf("open for %s: %+v, %+v", open, c, h)
+		if c := h.Suffer(noon.Add(open), probe); c.Hold() != want {
+			t.Errorf("open for %s: held for %v, want %v", open, c.Hold(), want)
+		}
+		if next := noon.Add(open + want); h.OpenedAt != noon || h.NextProbe != next {
+			t.Errorf("open for %s: opened at %v, next probe at %v; want %v, %v", open, h.OpenedAt, h.NextProbe, noon,
+				next)
 		}
 	}
 	h := webhooks.Health{Streak: 5, StreakFrom: noon, OpenedAt: noon, NextProbe: noon, FailingSince: noon}
 	if c := h.Suffer(noon, webhooks.Failure(false, false, false, 0)); c.Free() || !h.Open() {
 		t.Errorf("a refusal of what was on its way before: %+v", h)
 	}
-	if c := h.Suffer(noon, webhooks.Failure(false, false, true, 0)); !c.Free() || h.Open() || h.Streak != 0 ||
-		h.FailingSince != noon {
-		t.Errorf("a refused probe: %+v, %+v", c, h)
+	if c := h.Suffer(noon, webhooks.Failure(false, false, true, 0)); !c.Free() {
+		t.Errorf("a refused probe: %+v is not free", c)
+	}
+	if h.Open() || h.Streak != 0 {
+		t.Errorf("a refused probe: open %v, %d failures in a row; want false, 0", h.Open(), h.Streak)
+	}
+	if h.FailingSince != noon {
+		t.Errorf("a refused probe: failing since %v, want %v", h.FailingSince, noon)
 	}
 }
 

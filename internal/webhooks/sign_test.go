@@ -50,9 +50,13 @@ func TestTheSignatureIsTheOneOfTheStandardsOwnVector(t *testing.T) {
 	if got, want := h.Get("webhook-signature"), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" || h.Get("webhook-timestamp") != "1614265330" ||
-		h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "Funnelwork-Webhooks/1" {
-		t.Errorf("headers: %v", h)
+	for name, want := range map[string]string{
+		"webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": "1614265330",
+		"Content-Type": "application/json", "User-Agent": "Funnelwork-Webhooks/1",
+	} {
+		if got := h.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/events/eventstest"
@@ -256,13 +257,20 @@ func TestTheFeedKeepsToItsOrgAndToTheTypesAskedFor(t *testing.T) {
 		})
 	}
 	settle(t, db)
-	if got := feed(t, db.App, a, 0, nil); len(got) != 2 || got[0].Type != "contact.created" ||
-		got[1].Type != "contact.archived" {
-		t.Errorf("%d events of org a", len(got))
+	types := func(org id.ID, only []string) (out []string) {
+		for _, e := range feed(t, db.App, org, 0, only) {
+			if e.OrgID != org {
+				t.Errorf("an event of org %s in the feed of %s", e.OrgID, org)
+			}
+			out = append(out, e.Type)
+		}
+		return out
 	}
-	if got := feed(t, db.App, b, 0, []string{"contact.archived", "deal.won"}); len(got) != 1 ||
-		got[0].Type != "contact.archived" || got[0].OrgID != b {
-		t.Errorf("%d archived events of org b", len(got))
+	if diff := cmp.Diff([]string{"contact.created", "contact.archived"}, types(a, nil)); diff != "" {
+		t.Errorf("events of org a (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"contact.archived"}, types(b, []string{"contact.archived", "deal.won"})); diff != "" {
+		t.Errorf("archived events of org b (-want +got):\n%s", diff)
 	}
 }
 
@@ -349,8 +357,13 @@ func TestTheFieldsOfAnEndpointAreHeldToTheRules(t *testing.T) {
 			return err
 		})
 		f := fault.Of(err)
-		if f == nil || f.Code != c.code || len(f.Fields) != 1 || f.Fields[0].Pointer != c.pointer {
-			t.Errorf("%s: %+v", name, f)
+		if f == nil || f.Code != c.code {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+			continue
+		}
+		want := []fault.Field{{Pointer: c.pointer}}
+		if diff := cmp.Diff(want, f.Fields, cmpopts.IgnoreFields(fault.Field{}, "Code", "Detail")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	for _, chosen := range []string{
@@ -403,8 +416,10 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 		})
 		return got, err
 	}
-	if got, err := patch(webhooks.Patch{}); err != nil || got.Edit != 1 || got.UpdatedAt != v.UpdatedAt {
-		t.Errorf("an empty patch: %+v, %v", got, err)
+	if got, err := patch(webhooks.Patch{}); err != nil {
+		t.Errorf("an empty patch: %v", err)
+	} else if got.Edit != 1 || got.UpdatedAt != v.UpdatedAt {
+		t.Errorf("an empty patch: edit %d at %v, want 1 at %v", got.Edit, got.UpdatedAt, v.UpdatedAt)
 	}
 	if got, err := patch(webhooks.Patch{
 		Description: wire.Some("mine"),
@@ -416,9 +431,16 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 		RateLimit:   wire.Field[int]{Set: true, Null: true},
 		Description: wire.Field[string]{Set: true, Null: true}, Enabled: wire.Some(false),
 	})
-	if err != nil || got.RateLimit != nil || got.Description != "" || got.Enabled || got.Edit != 2 ||
-		got.URL != v.URL || !got.UpdatedAt.After(v.UpdatedAt.Time) {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := v
+	want.RateLimit, want.Description, want.Enabled, want.Edit = nil, "", false, 2
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(webhooks.Endpoint{}, "UpdatedAt")); diff != "" {
+		t.Errorf("the patched endpoint (-want +got):\n%s", diff)
+	}
+	if !got.UpdatedAt.After(v.UpdatedAt.Time) {
+		t.Errorf("updated at %v, want later than %v", got.UpdatedAt, v.UpdatedAt)
 	}
 	if _, err := patch(webhooks.Patch{URL: wire.Field[string]{Set: true, Null: true}}); !fault.Is(err,
 		fault.ValidationFailed) {

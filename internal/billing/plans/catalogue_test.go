@@ -24,8 +24,11 @@ func TestTheShippedCatalogueHoldsThePublishedPlans(t *testing.T) {
 				t.Errorf("%s: %s is %+v, want a %s", p.Key, f.Key, v, f.Type)
 			}
 		}
-		if p.CustomPricing && (p.Month != 0 || p.Year != 0) || p.Selectable() == (p.CustomPricing || p.Key == "trial") {
-			t.Errorf("%s: amounts or selection are wrong: %+v", p.Key, p)
+		if p.CustomPricing && (p.Month != 0 || p.Year != 0) {
+			t.Errorf("%s has custom pricing, but %d a month and %d a year", p.Key, p.Month, p.Year)
+		}
+		if want := !p.CustomPricing && p.Key != "trial"; p.Selectable() != want {
+			t.Errorf("%s is selectable: %v, want %v", p.Key, p.Selectable(), want)
 		}
 	}
 	want := "trial solo_smb, solo_starter solo_smb, solo_pro solo_smb, agency_growth agency, agency_scale agency, " +

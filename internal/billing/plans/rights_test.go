@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
 
@@ -236,9 +239,9 @@ func TestAnUnpaidRenewalLeavesEverythingFor14Days(t *testing.T) {
 		if x.left > 0 {
 			until = noon.Add(x.left)
 		}
-		if r.Open != x.open || r.Overage != x.open || r.Status != x.status || !r.Until.Equal(until) {
-			t.Errorf("%s unpaid: open %v, overage %v, %s until %v; want %v, %s until %v", x.unpaid, r.Open, r.Overage,
-				r.Status, r.Until, x.open, x.status, until)
+		want := plans.Rights{Plan: "agency_scale", Status: x.status, Open: x.open, Overage: x.open, Until: until}
+		if diff := cmp.Diff(want, r, cmpopts.IgnoreFields(plans.Rights{}, "Features")); diff != "" {
+			t.Errorf("%s unpaid (-want +got):\n%s", x.unpaid, diff)
 		}
 		as, client := plans.Facts{Plan: "agency_scale", Status: plans.Active},
 			c.Effective(plans.Facts{Plan: plans.Client, Status: plans.Active, Agency: &r}, noon)

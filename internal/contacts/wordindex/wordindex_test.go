@@ -163,8 +163,11 @@ func TestABuildWaitsForWritersThatCouldNotSeeTheIndex(t *testing.T) {
 		t.Fatalf("%d marks: the test has no writer without marks", n)
 	}
 	s.build()
-	if ids, ok := s.find(100, "zelda", "lovelace"); !s.ready() || !ok || !slices.Contains(ids, late) {
-		t.Errorf("ready %v; found %v, want %s", s.ready(), ids, late)
+	if !s.ready() {
+		t.Error("the index is not ready")
+	}
+	if ids, ok := s.find(100, "zelda", "lovelace"); !ok || !slices.Contains(ids, late) {
+		t.Errorf("found %v, %v; want %s", ids, ok, late)
 	}
 }
 
@@ -246,8 +249,14 @@ func TestManyChangesEndInANewBuildWithoutTheOldBlocks(t *testing.T) {
 		s.sync(1)
 		most = max(most, s.one(`SELECT count(*) FROM word_index_page WHERE page = 0`))
 	}
-	if n := s.one(`SELECT count(*) FROM word_index_page WHERE page = 0`); first != 3 || n > 2*first+17 || most < 10 {
-		t.Errorf("%d blocks first, %d at most, %d in the end", first, most, n)
+	if first != 3 {
+		t.Errorf("%d blocks first, want 3", first)
+	}
+	if most < 10 {
+		t.Errorf("%d blocks at most, want 10 or more", most)
+	}
+	if n := s.one(`SELECT count(*) FROM word_index_page WHERE page = 0`); n > 2*first+17 {
+		t.Errorf("%d blocks in the end, want at most %d", n, 2*first+17)
 	}
 	if n := s.one(`SELECT first_block FROM word_index`); n == 0 {
 		t.Error("nothing was built anew")

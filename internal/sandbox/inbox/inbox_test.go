@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -106,12 +108,14 @@ func TestTheInboxShowsWhatArrivedAndWhetherItsSignaturesVerify(t *testing.T) {
 	}
 	got := f.list("?format=json")
 	if !got.Sandbox || got.URL != f.url+"demo" || len(got.Data) != 3 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("sandbox %v, URL %s, %d arrivals; want true, %sdemo, 3", got.Sandbox, got.URL, len(got.Data), f.url)
 	}
+	type facts struct{ Signature, Standard, Type, Body, ID string }
 	for i, want := range []string{"unknown_webhook", "invalid", "valid"} { // newest first
-		if d := got.Data[i]; d.Signature != want || d.Standard != want || d.Type != "contact.created" ||
-			d.Body != body || d.Headers["Webhook-Id"] != "one" {
-			t.Errorf("%d: %+v, want %s", i, d, want)
+		d := got.Data[i]
+		if diff := cmp.Diff(facts{want, want, "contact.created", body, "one"},
+			facts{d.Signature, d.Standard, d.Type, d.Body, d.Headers["Webhook-Id"]}); diff != "" {
+			t.Errorf("arrival %d (-want +got):\n%s", i, diff)
 		}
 	}
 	if one := f.list("elsewhere?format=json"); len(one.Data) != 1 || one.URL != f.url+"elsewhere" {
@@ -137,8 +141,12 @@ func TestTheInboxKeepsOnlyTheNewest(t *testing.T) {
 	for n := range 205 {
 		f.do(http.MethodPost, "demo", nil, fmt.Sprintf(`{"type":"n%d"}`, n))
 	}
-	if got := f.list("?format=json"); len(got.Data) != 200 || got.Data[0].Type != "n204" || got.Data[199].Type != "n5" {
-		t.Errorf("%d arrivals", len(got.Data))
+	got := f.list("?format=json")
+	if len(got.Data) != 200 {
+		t.Fatalf("%d arrivals, want 200", len(got.Data))
+	}
+	if first, last := got.Data[0].Type, got.Data[199].Type; first != "n204" || last != "n5" {
+		t.Errorf("arrivals %s to %s, want n204 to n5", first, last)
 	}
 	var rows int
 	if err := testkit.Pgx(t, f.db.URL).QueryRow(t.Context(), "SELECT count(*) FROM sandbox_hook").

@@ -33,9 +33,9 @@ func TestAFaultStrikesAsOftenAsItWasTold(t *testing.T) {
 		token  bool
 	}{{429, "17", false}, {429, "17", false}, {200, "", false}, {200, "", true}} {
 		a := w.must(w.refresh(w.holder(g.Access).Refresh))
-		if a.status != want.status || a.header.Get("Retry-After") != want.retry ||
-			(a.text("access_token") != "") != want.token {
-			t.Errorf("request %d: %d %v %s", i, a.status, a.header, a.raw)
+		if retry, token := a.header.Get("Retry-After"), a.text("access_token") != ""; a.status != want.status ||
+			retry != want.retry || token != want.token {
+			t.Errorf("request %d: %d, Retry-After %q, token %v; want %+v", i, a.status, retry, token, want)
 		}
 	}
 	if h := w.holder(g.Access); h.Requests != 1 || h.Refreshes != 1 {
@@ -135,9 +135,20 @@ func TestAnswersLeaveOutWhatTheKnobsSay(t *testing.T) {
 		a := w.must(w.refresh(g.Refresh))
 		_, expires := a.body["expires_in"]
 		refresh, has := a.body["refresh_token"]
-		if a.status != 200 || expires == (k.NoExpiresIn || k.Lifetime < 0) || has != (k.RefreshToken != oauth.Absent) ||
-			k.RefreshToken == oauth.Empty && refresh != "" || k.RefreshToken == oauth.Same && refresh != g.Refresh {
-			t.Errorf("%s: %s", name, a.raw)
+		if a.status != 200 {
+			t.Errorf("%s: status %d, want 200: %s", name, a.status, a.raw)
+		}
+		if want := !k.NoExpiresIn && k.Lifetime >= 0; expires != want {
+			t.Errorf("%s: has expires_in: %v, want %v: %s", name, expires, want, a.raw)
+		}
+		if want := k.RefreshToken != oauth.Absent; has != want {
+			t.Errorf("%s: has refresh_token: %v, want %v: %s", name, has, want, a.raw)
+		}
+		if k.RefreshToken == oauth.Empty && refresh != "" {
+			t.Errorf("%s: refresh token %q, want an empty one", name, refresh)
+		}
+		if k.RefreshToken == oauth.Same && refresh != g.Refresh {
+			t.Errorf("%s: refresh token %q, want %q", name, refresh, g.Refresh)
 		}
 	}
 }

@@ -21,8 +21,17 @@ func TestScriptsOperateTheSandboxByItsPage(t *testing.T) {
 	}
 	a := do("do", "issue", "family", "x", "person", "Ada Lovelace", "scope", "users.read offline.access")
 	id, refresh := a.text("id"), a.text("refresh_token")
-	if a.status != 200 || id == "" || !strings.Contains(refresh, oauth.TokenMark) || a.body["alive"] != true {
-		t.Fatal(a.raw)
+	if a.status != 200 {
+		t.Fatalf("status %d: %s", a.status, a.raw)
+	}
+	if id == "" {
+		t.Fatalf("no id: %s", a.raw)
+	}
+	if !strings.Contains(refresh, oauth.TokenMark) {
+		t.Fatalf("refresh token %q, want %q in it", refresh, oauth.TokenMark)
+	}
+	if a.body["alive"] != true {
+		t.Fatalf("alive: %v, want true", a.body["alive"])
 	}
 	if a = do("do", "holder", "token", refresh); a.text("id") != id {
 		t.Error(a.raw)
@@ -65,13 +74,24 @@ func TestScriptsOperateTheSandboxByItsPage(t *testing.T) {
 	}
 	a = w.must(w.request("GET", "?format=json", nil, "", ""))
 	grants, _ := a.body["grants"].([]any)
-	if len(grants) != 1 || a.body["sandbox"] != true || a.body["ahead"] != float64(7200) {
-		t.Fatal(a.raw)
+	if len(grants) != 1 {
+		t.Fatalf("%d grants, want 1: %s", len(grants), a.raw)
+	}
+	for name, want := range map[string]any{"sandbox": true, "ahead": float64(7200)} {
+		if a.body[name] != want {
+			t.Fatalf("%s: %v, want %v", name, a.body[name], want)
+		}
 	}
 	g, _ := grants[0].(map[string]any)
-	if g["dead"] != "password changed" || g["refreshes"] != float64(1) || g["requests"] != float64(1) ||
-		!strings.Contains(a.raw, `"token":2`) {
-		t.Error(a.raw)
+	for name, want := range map[string]any{
+		"dead": "password changed", "refreshes": float64(1), "requests": float64(1),
+	} {
+		if g[name] != want {
+			t.Errorf("%s: %v, want %v", name, g[name], want)
+		}
+	}
+	if want := `"token":2`; !strings.Contains(a.raw, want) {
+		t.Errorf("%s, want %s in it", a.raw, want)
 	}
 	res, err := http.Get(w.url)
 	if err != nil {

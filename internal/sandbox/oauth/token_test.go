@@ -33,8 +33,14 @@ func TestARefreshTokenIsUsedTwiceUnderEveryRotation(t *testing.T) {
 		if next == "" {
 			next = g.Refresh
 		}
-		if first.status != 200 || (next == g.Refresh) != want.same || first.text("access_token") == g.Access {
+		if first.status != 200 {
 			t.Fatalf("%s: %d %s", rotation, first.status, first.raw)
+		}
+		if same := next == g.Refresh; same != want.same {
+			t.Fatalf("%s: the same refresh token: %v, want %v", rotation, same, want.same)
+		}
+		if first.text("access_token") == g.Access {
+			t.Fatalf("%s: the access token is still %s", rotation, g.Access)
 		}
 		second := w.must(w.refresh(g.Refresh))
 		if second.status != want.second || w.holder(g.Access).Alive != want.alive {
@@ -79,8 +85,15 @@ func TestOfManyWhoRefreshAtOnceOneSucceedsAndTheLoginEnds(t *testing.T) {
 				good++
 			}
 		}
-		if h := w.holder(g.Access); good != 1 || h.Alive || h.Dead != "reuse" || h.Refreshes != 1 || h.Requests != 20 {
-			t.Errorf("%s: %d succeeded, %+v", name, good, h)
+		if good != 1 {
+			t.Errorf("%s: %d succeeded, want 1", name, good)
+		}
+		h := w.holder(g.Access)
+		if h.Alive || h.Dead != "reuse" {
+			t.Errorf("%s: alive %v, dead because of %q; want a grant dead because of reuse", name, h.Alive, h.Dead)
+		}
+		if h.Refreshes != 1 || h.Requests != 20 {
+			t.Errorf("%s: %d refreshes, %d requests; want 1 and 20", name, h.Refreshes, h.Requests)
 		}
 		counts, err := w.Counts(t.Context())
 		if err != nil || counts["x"]["token"] != 20 {
@@ -108,9 +121,16 @@ func TestTokensEndWhenTheyWereSaidTo(t *testing.T) {
 		t.Errorf("after its end: %d", got)
 	}
 	a := w.must(w.refresh(g.Refresh))
-	if a.status != 200 || a.body["expires_in"] != float64(60) || a.body["refresh_token_expires_in"] != float64(300) ||
-		me(a.text("access_token")) != 200 {
-		t.Errorf("refreshed: %s", a.raw)
+	if a.status != 200 {
+		t.Errorf("refreshed: status %d, want 200: %s", a.status, a.raw)
+	}
+	for name, want := range map[string]float64{"expires_in": 60, "refresh_token_expires_in": 300} {
+		if a.body[name] != want {
+			t.Errorf("refreshed: %s %v, want %v", name, a.body[name], want)
+		}
+	}
+	if got := me(a.text("access_token")); got != 200 {
+		t.Errorf("with the refreshed token: status %d, want 200", got)
 	}
 	if err := w.Advance(t.Context(), 301*time.Second); err != nil {
 		t.Fatal(err)

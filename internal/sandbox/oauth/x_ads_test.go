@@ -188,8 +188,13 @@ func TestARequestTokenEndsInTenMinutesAndServesOnce(t *testing.T) {
 		t.Errorf("before anybody consented: %d %s", a.status, a.raw)
 	}
 	back, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{})
-	if err != nil || back.Query().Get("state") != "s" || back.Query().Get("oauth_token") != made.Get("oauth_token") {
-		t.Fatalf("%v, %v", back, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"state": "s", "oauth_token": made.Get("oauth_token")} {
+		if got := back.Query().Get(name); got != want {
+			t.Fatalf("%s: %q, want %q", name, got, want)
+		}
 	}
 	if _, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{}); err == nil {
 		t.Error("two people consented to one request")

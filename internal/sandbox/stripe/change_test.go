@@ -36,8 +36,12 @@ func TestAChangeInTheMiddleOfAPeriodCostsWhatTheTableSays(t *testing.T) {
 			t.Errorf("%d to %d after %s: %+v, want %d and %d", c.from, c.to, c.after, amounts(inv), c.credit, c.debit)
 		}
 		for _, l := range inv.Lines.Data {
-			if !l.Proration || l.Period.Start != inv.SubscriptionProrationDate || l.Period.End != s.CurrentPeriodEnd {
-				t.Errorf("line %+v", l)
+			if !l.Proration {
+				t.Errorf("line %s is not a proration", l.ID)
+			}
+			if from, to := inv.SubscriptionProrationDate, s.CurrentPeriodEnd; l.Period.Start != from ||
+				l.Period.End != to {
+				t.Errorf("line of %d to %d, want %d to %d", l.Period.Start, l.Period.End, from, to)
 			}
 		}
 	}
@@ -67,9 +71,17 @@ func TestAnUpgradeIsChargedWhatItsPreviewSaid(t *testing.T) {
 		t.Errorf("charged %d, previewed %d", got, inv.AmountDue)
 	}
 	it := changed.Items.Data[0]
-	if it.Price.ID != to.ID || it.ID != s.Items.Data[0].ID || changed.PendingUpdate != nil ||
-		changed.LatestInvoice.Status != "paid" || changed.LatestInvoice.Total != 1900 {
-		t.Errorf("%+v", changed)
+	if it.Price.ID != to.ID {
+		t.Errorf("price %s, want %s", it.Price.ID, to.ID)
+	}
+	if want := s.Items.Data[0].ID; it.ID != want {
+		t.Errorf("item %s, want %s", it.ID, want)
+	}
+	if changed.PendingUpdate != nil {
+		t.Errorf("pending update %+v, want none", changed.PendingUpdate)
+	}
+	if inv := changed.LatestInvoice; inv.Status != "paid" || inv.Total != 1900 {
+		t.Errorf("invoice %s of %d, want paid of 1900", inv.Status, inv.Total)
 	}
 	if changed.CurrentPeriodEnd != s.CurrentPeriodEnd {
 		t.Error("the period moved")
@@ -89,9 +101,11 @@ func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 	if net := w.paid(cus.ID) + c.Balance - 1999; net != 0 {
 		t.Errorf("net %d, balance %d", net, c.Balance)
 	}
-	if back.Items.Data[0].Price.ID != from.ID || back.LatestInvoice.AmountDue != 0 ||
-		back.LatestInvoice.Status != "paid" {
-		t.Errorf("%+v", back.LatestInvoice)
+	if got := back.Items.Data[0].Price.ID; got != from.ID {
+		t.Errorf("price %s, want %s", got, from.ID)
+	}
+	if inv := back.LatestInvoice; inv.AmountDue != 0 || inv.Status != "paid" {
+		t.Errorf("invoice %s, %d due; want paid, 0", inv.Status, inv.AmountDue)
 	}
 }
 
@@ -114,9 +128,10 @@ func TestAnotherIntervalBeginsAPeriodAndIsInvoicedAtOnce(t *testing.T) {
 			t.Errorf("%s: %d %s", behaviour, changed.LatestInvoice.Total, changed.LatestInvoice.Status)
 		}
 		now := epoch.AddDate(0, 0, 10)
-		if changed.CurrentPeriodStart != now.Unix() || changed.CurrentPeriodEnd != now.AddDate(1, 0, 0).Unix() ||
-			changed.BillingCycleAnchor != now.Unix() {
-			t.Errorf("%s: %d to %d", behaviour, changed.CurrentPeriodStart, changed.CurrentPeriodEnd)
+		if from, to := now.Unix(), now.AddDate(1, 0, 0).Unix(); changed.CurrentPeriodStart != from ||
+			changed.CurrentPeriodEnd != to || changed.BillingCycleAnchor != from {
+			t.Errorf("%s: %d to %d, anchor %d; want %d to %d, the start as anchor", behaviour,
+				changed.CurrentPeriodStart, changed.CurrentPeriodEnd, changed.BillingCycleAnchor, from, to)
 		}
 	}
 }
@@ -162,9 +177,20 @@ func TestWithoutItsMoneyAnUpgradeWaits(t *testing.T) {
 			stripe.Decline: "requires_payment_method",
 			stripe.ThreeDS: "requires_action",
 		}[conduct]
-		if changed.Items.Data[0].Price.ID != from.ID || changed.PendingUpdate == nil || changed.Status != "active" ||
-			changed.LatestInvoice.Status != "open" || pi.Status != want || pi.ClientSecret == "" {
-			t.Fatalf("%s: %+v, %s", conduct, changed, pi.Status)
+		if got := changed.Items.Data[0].Price.ID; got != from.ID {
+			t.Fatalf("%s: price %s, want %s", conduct, got, from.ID)
+		}
+		if changed.PendingUpdate == nil {
+			t.Fatalf("%s: no pending update", conduct)
+		}
+		if inv := changed.LatestInvoice; changed.Status != "active" || inv.Status != "open" {
+			t.Fatalf("%s: %s, invoice %s; want active, open", conduct, changed.Status, inv.Status)
+		}
+		if pi.Status != want {
+			t.Fatalf("%s: payment %s, want %s", conduct, pi.Status, want)
+		}
+		if pi.ClientSecret == "" {
+			t.Fatalf("%s: the payment has no client secret", conduct)
 		}
 		if got := changed.PendingUpdate; got.ExpiresAt != epoch.Add(23*time.Hour).Unix() ||
 			got.SubscriptionItems[0].Price.ID != to.ID {
@@ -179,9 +205,14 @@ func TestWithoutItsMoneyAnUpgradeWaits(t *testing.T) {
 			must(w.sc.Invoices.Pay(changed.LatestInvoice.ID, nil))(t)
 		}
 		s = w.sub(s.ID)
-		if s.Items.Data[0].Price.ID != to.ID || s.PendingUpdate != nil || s.LatestInvoice.Status != "paid" ||
-			w.paid(cus.ID) != 2000+3000 {
-			t.Errorf("%s: %+v, paid %d", conduct, s, w.paid(cus.ID))
+		if got := s.Items.Data[0].Price.ID; got != to.ID {
+			t.Errorf("%s: price %s, want %s", conduct, got, to.ID)
+		}
+		if s.PendingUpdate != nil {
+			t.Errorf("%s: pending update %+v, want none", conduct, s.PendingUpdate)
+		}
+		if paid := w.paid(cus.ID); s.LatestInvoice.Status != "paid" || paid != 2000+3000 {
+			t.Errorf("%s: invoice %s, paid %d; want paid, 5000", conduct, s.LatestInvoice.Status, paid)
 		}
 	}
 }
@@ -200,8 +231,11 @@ func TestAnUpgradeThatIsNeverPaidIsDropped(t *testing.T) {
 	}
 	w.advance(time.Second)
 	s = w.sub(s.ID)
-	if s.PendingUpdate != nil || s.Items.Data[0].Price.ID != from.ID || s.Status != "active" {
-		t.Errorf("%+v", s)
+	if s.PendingUpdate != nil {
+		t.Errorf("pending update %+v, want none", s.PendingUpdate)
+	}
+	if got := s.Items.Data[0].Price.ID; got != from.ID || s.Status != "active" {
+		t.Errorf("%s with price %s, want active with %s", s.Status, got, from.ID)
 	}
 	if inv := must(w.sc.Invoices.Get(waiting.LatestInvoice.ID, nil))(t); inv.Status != "void" {
 		t.Errorf("its invoice is %s", inv.Status)

@@ -189,8 +189,11 @@ func TestATestMayDeliverByItself(t *testing.T) {
 	secret := must(w.s.Ensure(t.Context(), ownURL, false))(t)
 	w.price(2000, "month")
 	out := must(w.s.Outbox(t.Context(), 100))(t)
-	if len(out) != 2 || out[0].Type != "product.created" || out[1].Type != "price.created" {
-		t.Fatalf("%+v", out)
+	if len(out) != 2 {
+		t.Fatalf("%d events, want 2: %+v", len(out), out)
+	}
+	if one, two := out[0].Type, out[1].Type; one != "product.created" || two != "price.created" {
+		t.Fatalf("events %s, %s; want product.created, price.created", one, two)
 	}
 	if _, err := webhook.ConstructEvent(out[0].Body, out[0].Header.Get("Stripe-Signature"), secret); err != nil {
 		t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v76"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -68,9 +69,18 @@ func TestInvoicesGoFromStateToState(t *testing.T) {
 			paid := w.paid(cus.ID)
 			err := move(w, id)
 			got := must(w.sc.Invoices.Get(id, nil))(t)
-			if want, allowed := to[name]; allowed && (err != nil || got.Status != want) ||
-				!allowed && (err == nil || string(got.Status) != from || w.paid(cus.ID) != paid) {
-				t.Errorf("%s of one that is %s: %s, %v", name, from, got.Status, err)
+			want, allowed := to[name]
+			if (err == nil) != allowed {
+				t.Errorf("%s of one that is %s: %v, allowed: %v", name, from, err, allowed)
+			}
+			if !allowed {
+				want = api.InvoiceStatus(from)
+				if now := w.paid(cus.ID); now != paid {
+					t.Errorf("%s of one that is %s: paid %d, want %d", name, from, now, paid)
+				}
+			}
+			if got.Status != want {
+				t.Errorf("%s of one that is %s: %s, want %s", name, from, got.Status, want)
 			}
 			if name == "pay" && from == "paid" &&
 				(err == nil || !strings.Contains(err.Error(), "invoice_already_paid")) {
@@ -90,20 +100,32 @@ func TestCreditIsUsedAndGivenBack(t *testing.T) {
 	}))(t)
 	balance := func() int64 { return must(w.sc.Customers.Get(cus.ID, nil))(t).Balance }
 	inv := w.bill(cus.ID, 700)
-	if inv.AmountDue != 200 || inv.StartingBalance != -500 || inv.EndingBalance != 0 || balance() != 0 {
-		t.Errorf("%+v", inv)
+	type facts struct{ Due, Before, After, Balance int64 }
+	if diff := cmp.Diff(facts{200, -500, 0, 0}, facts{
+		inv.AmountDue, inv.StartingBalance, inv.EndingBalance, balance(),
+	}); diff != "" {
+		t.Errorf("first invoice (-want +got):\n%s", diff)
 	}
 	must(w.sc.Invoices.VoidInvoice(inv.ID, nil))(t)
 	if balance() != -500 {
 		t.Errorf("after voiding it is %d", balance())
 	}
-	if inv = w.bill(cus.ID, 300); inv.Status != "paid" || inv.AmountDue != 0 || balance() != -200 ||
-		w.paid(cus.ID) != 0 {
-		t.Errorf("%+v", inv)
+	type covered struct {
+		Status             api.InvoiceStatus
+		Due, Balance, Paid int64
+	}
+	inv = w.bill(cus.ID, 300)
+	if diff := cmp.Diff(covered{"paid", 0, -200, 0}, covered{
+		inv.Status, inv.AmountDue, balance(), w.paid(cus.ID),
+	}); diff != "" {
+		t.Errorf("second invoice (-want +got):\n%s", diff)
 	}
 	// The rest is below the minimum charge: it is added to the balance and billed with the next invoice.
-	if inv = w.bill(cus.ID, 249); inv.Status != "paid" || inv.AmountDue != 0 || balance() != 49 || w.paid(cus.ID) != 0 {
-		t.Errorf("%+v, balance %d", inv, balance())
+	inv = w.bill(cus.ID, 249)
+	if diff := cmp.Diff(covered{"paid", 0, 49, 0}, covered{
+		inv.Status, inv.AmountDue, balance(), w.paid(cus.ID),
+	}); diff != "" {
+		t.Errorf("third invoice (-want +got):\n%s", diff)
 	}
 	if inv = w.bill(cus.ID, 1); inv.AmountDue != 50 || balance() != 0 {
 		t.Errorf("%+v", inv)
@@ -133,9 +155,12 @@ func TestOnlyTheFirstTryAndTheSchedulesAreCounted(t *testing.T) {
 	w.card(cus.ID, stripe.Decline)
 	inv := w.bill(cus.ID, 700)
 	for range 3 {
-		if e := failed(w.sc.Invoices.Pay(inv.ID, nil))(t); e.Code != api.ErrorCodeCardDeclined ||
-			e.PaymentIntent == nil || e.HTTPStatusCode != 402 {
-			t.Errorf("%+v", e)
+		e := failed(w.sc.Invoices.Pay(inv.ID, nil))(t)
+		if e.Code != api.ErrorCodeCardDeclined || e.HTTPStatusCode != 402 {
+			t.Errorf("%s with status %d, want %s with 402", e.Code, e.HTTPStatusCode, api.ErrorCodeCardDeclined)
+		}
+		if e.PaymentIntent == nil {
+			t.Errorf("no payment intent: %+v", e)
 		}
 	}
 	if got := must(w.sc.Invoices.Get(inv.ID, nil))(t); got.AttemptCount != 1 || !got.Attempted {
@@ -157,9 +182,14 @@ func TestASubscriptionOnAccountIsInvoicedAndNotCharged(t *testing.T) {
 	}
 	p.AddExpand("latest_invoice")
 	s := must(w.sc.Subscriptions.New(p))(t)
-	if s.Status != "active" || s.LatestInvoice.Status != "open" ||
-		s.LatestInvoice.DueDate != epoch.AddDate(0, 0, 14).Unix() || w.paid(cus.ID) != 0 {
-		t.Errorf("%+v", s)
+	if s.Status != "active" {
+		t.Errorf("status %s, want active", s.Status)
+	}
+	if inv, due := s.LatestInvoice, epoch.AddDate(0, 0, 14).Unix(); inv.Status != "open" || inv.DueDate != due {
+		t.Errorf("invoice %s, due at %d; want open, due at %d", inv.Status, inv.DueDate, due)
+	}
+	if paid := w.paid(cus.ID); paid != 0 {
+		t.Errorf("paid %d, want 0", paid)
 	}
 	if e := failed(w.sc.Subscriptions.Update(s.ID, swap(s, w.price(5000, "month"))))(t); e.Param != "payment_behavior" {
 		t.Errorf("%+v", e)

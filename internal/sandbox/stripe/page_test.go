@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	api "github.com/stripe/stripe-go/v76"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -107,9 +109,17 @@ func TestThePageShowsTheWorldAndItsButtonsMoveIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.see(stripe.Path+"?format=json", 200)), &v); err != nil {
 		t.Fatal(err)
 	}
-	if !v.Sandbox || v.Clock != "2026-12-01 01:00:00Z" ||
-		v.Mangle != (stripe.Mangle{Drop: 7, Duplicate: 100, Reorder: true}) || len(v.Ledger) != 3 {
-		t.Errorf("%+v", v)
+	if !v.Sandbox {
+		t.Error("it does not call itself a sandbox")
+	}
+	if v.Clock != "2026-12-01 01:00:00Z" {
+		t.Errorf("clock %s, want 2026-12-01 01:00:00Z", v.Clock)
+	}
+	if diff := cmp.Diff(stripe.Mangle{Drop: 7, Duplicate: 100, Reorder: true}, v.Mangle); diff != "" {
+		t.Errorf("mangle (-want +got):\n%s", diff)
+	}
+	if len(v.Ledger) != 3 {
+		t.Errorf("%d movements, want 3: %+v", len(v.Ledger), v.Ledger)
 	}
 	for _, c := range [][]string{
 		{"do", "explode"},
@@ -142,9 +152,14 @@ func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 			Transfers:    &api.AccountCapabilitiesTransfersParams{Requested: api.Bool(true)},
 		},
 	}))(t)
-	if a.ChargesEnabled || a.DetailsSubmitted || len(a.Requirements.CurrentlyDue) == 0 ||
-		a.Capabilities.CardPayments != "inactive" {
-		t.Fatalf("%+v", a)
+	if a.ChargesEnabled || a.DetailsSubmitted {
+		t.Fatalf("charges %v, details %v; want neither", a.ChargesEnabled, a.DetailsSubmitted)
+	}
+	if len(a.Requirements.CurrentlyDue) == 0 {
+		t.Fatal("no requirement is due")
+	}
+	if got := a.Capabilities.CardPayments; got != "inactive" {
+		t.Fatalf("card payments are %s, want inactive", got)
 	}
 	link := func() string {
 		l := must(w.sc.AccountLinks.New(&api.AccountLinkParams{
@@ -173,10 +188,15 @@ func TestOnboardingIsDoneOnThePageByALinkThatOpensOnce(t *testing.T) {
 		}
 		w.see(at, 410)
 		got := must(w.sc.Accounts.GetByID(a.ID, nil))(t)
-		if got.ChargesEnabled != c.charges || got.PayoutsEnabled != c.charges || got.DetailsSubmitted != c.details ||
-			string(got.Capabilities.CardPayments) != c.capability ||
-			string(got.Requirements.DisabledReason) != c.owing {
-			t.Errorf("%s: %+v", c.state, got)
+		type facts struct {
+			Charges, Payouts, Details bool
+			Capability, Owing         string
+		}
+		if diff := cmp.Diff(facts{c.charges, c.charges, c.details, c.capability, c.owing}, facts{
+			got.ChargesEnabled, got.PayoutsEnabled, got.DetailsSubmitted, string(got.Capabilities.CardPayments),
+			string(got.Requirements.DisabledReason),
+		}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.state, diff)
 		}
 	}
 	at := link()
@@ -223,9 +243,15 @@ func TestAResellersMoneyIsSplit(t *testing.T) {
 		t.Errorf("%v %d", s.ApplicationFeePercent, s.LatestInvoice.ApplicationFeeAmount)
 	}
 	ours, theirs := must(w.s.Ledger(t.Context(), "", ""))(t), must(w.s.Ledger(t.Context(), a.ID, ""))(t)
-	if len(ours) != 1 || ours[0].Kind != "application_fee" || ours[0].Amount != 625 || ours[0].Account != a.ID ||
-		len(theirs) != 3 || theirs[0].Amount != 4999 || theirs[1].Amount != -175 || theirs[2].Amount != -625 {
-		t.Errorf("ours %+v, theirs %+v", ours, theirs)
+	wantOurs := []stripe.Movement{{Kind: "application_fee", Amount: 625, Account: a.ID}}
+	wantTheirs := []stripe.Movement{{Amount: 4999}, {Amount: -175}, {Amount: -625}}
+	rest := cmpopts.IgnoreFields(stripe.Movement{}, "At", "Currency", "Customer", "Invoice", "Object")
+	amounts := cmpopts.IgnoreFields(stripe.Movement{}, "Kind", "Account")
+	if diff := cmp.Diff(wantOurs, ours, rest); diff != "" {
+		t.Errorf("ours (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantTheirs, theirs, rest, amounts); diff != "" {
+		t.Errorf("theirs (-want +got):\n%s", diff)
 	}
 	// A destination charge of the platform: the platform's customer pays, and the account gets the rest.
 	mine := w.customer()
@@ -240,7 +266,9 @@ func TestAResellersMoneyIsSplit(t *testing.T) {
 	for _, m := range must(w.s.Ledger(t.Context(), "", ""))(t)[1:] {
 		sum[m.Kind] += m.Amount
 	}
-	if sum["charge"] != 10000 || sum["transfer"] != -10000 || sum["application_fee"] != 1000 {
-		t.Errorf("%v", sum)
+	for kind, want := range map[string]int64{"charge": 10000, "transfer": -10000, "application_fee": 1000} {
+		if sum[kind] != want {
+			t.Errorf("%s: %d, want %d", kind, sum[kind], want)
+		}
 	}
 }

@@ -74,8 +74,11 @@ func TestBothStoresKeepAndFindTheSame(t *testing.T) {
 				r, err := tx.Get(ctx, "", "thing", "t3")
 				seq = r.Seq
 				none, errNone := tx.Get(ctx, "", "thing", "t9")
-				if none != nil || string(r.Body) != `{"id":"t3"}` || r.Created != 103 {
-					t.Errorf("%+v, %+v", r, none)
+				if none != nil {
+					t.Errorf("%+v, want none", none)
+				}
+				if string(r.Body) != `{"id":"t3"}` || r.Created != 103 {
+					t.Errorf("%s created at %d, want t3 created at 103", r.Body, r.Created)
 				}
 				return errors.Join(err, errNone)
 			})

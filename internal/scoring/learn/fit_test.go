@@ -83,7 +83,7 @@ func TestBinsHoldAboutAsManyValuesEach(t *testing.T) {
 	}
 	edges := cuts(all)
 	if len(edges) == 0 || edges[0] > 3 || len(edges) >= maxBins {
-		t.Fatalf("edges %v: the many noughts are a bin of their own", edges)
+		t.Fatalf("edges %v: want 1 to %d, the first at most 3, since zeros are a bin of their own", edges, maxBins-1)
 	}
 	count := make([]int, len(edges)+1)
 	for _, x := range all {

@@ -633,9 +633,12 @@ func TestEveryErrorHasAClassOfTheList(t *testing.T) {
 			t.Errorf("no answer is %s", c)
 		}
 	}
-	if provider.ClassOf(nil) != "" || provider.ClassOf(errors.New("another")) != lost ||
-		provider.ClassOf(fmt.Errorf("wrapped: %w", &provider.Error{Class: dead})) != dead {
-		t.Error("ClassOf")
+	for err, want := range map[error]provider.Class{
+		nil: "", errors.New("another"): lost, fmt.Errorf("wrapped: %w", &provider.Error{Class: dead}): dead,
+	} {
+		if got := provider.ClassOf(err); got != want {
+			t.Errorf("class of %v: %s, want %s", err, got, want)
+		}
 	}
 	for _, spec := range provider.Catalogue() {
 		if ops[spec.Platform] == 0 {

@@ -163,9 +163,11 @@ func TestTheWholeFlowOfEveryPlatform(t *testing.T) {
 				t.Errorf("lifetime %v (assumed %v), refresh token %v; want %+v", token.Lifetime(),
 					token.LifetimeAssumed, token.Refresh != "", want)
 			}
-			if token.IssuedAt.Before(before) || token.IssuedAt.After(time.Now()) ||
-				len(token.Scopes) == 0 && spec.Renewal != provider.NoRenewal {
-				t.Errorf("issued at %v, scopes %v", token.IssuedAt, token.Scopes)
+			if token.IssuedAt.Before(before) || token.IssuedAt.After(time.Now()) {
+				t.Errorf("issued at %v, want %v to now", token.IssuedAt, before)
+			}
+			if len(token.Scopes) == 0 && spec.Renewal != provider.NoRenewal {
+				t.Error("no scopes")
 			}
 
 			who, accounts, err := p.Login(t.Context(), token)
@@ -173,15 +175,21 @@ func TestTheWholeFlowOfEveryPlatform(t *testing.T) {
 				t.Fatal(err)
 			}
 			named := who.Name == "Ada Lovelace" || spec.Platform == "x_ads" // X Ads returns no name
-			if who.Subject == "" || !named || len(accounts) != want.accounts || who.Cut {
-				t.Fatalf("login %+v, accounts %+v", who, accounts)
+			if who.Subject == "" || !named {
+				t.Fatalf("login %+v, want a subject and the name", who)
+			}
+			if len(accounts) != want.accounts || who.Cut {
+				t.Fatalf("%d accounts, cut %v; want %d, whole", len(accounts), who.Cut, want.accounts)
 			}
 			ids := map[string]bool{}
 			for _, a := range accounts {
 				ids[a.ExternalID] = true
-				if !strings.HasPrefix(a.ExternalID, want.prefix) || a.DisplayName == "" ||
-					(a.Token != "") != want.pageTokens {
-					t.Errorf("account %+v", a)
+				if !strings.HasPrefix(a.ExternalID, want.prefix) || a.DisplayName == "" {
+					t.Errorf("account %q named %q, want the prefix %q and a name", a.ExternalID, a.DisplayName,
+						want.prefix)
+				}
+				if has := a.Token != ""; has != want.pageTokens {
+					t.Errorf("account %q has a token: %v, want %v", a.ExternalID, has, want.pageTokens)
 				}
 			}
 			if len(ids) != want.accounts || accounts[0].DisplayName != want.title {
@@ -194,13 +202,28 @@ func TestTheWholeFlowOfEveryPlatform(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if fresh.Access == token.Access || !fresh.ExpiresAt.After(*token.ExpiresAt) ||
-					want.refreshToken && fresh.Refresh == "" || p.Rotates == (fresh.Refresh == token.Refresh) {
-					t.Errorf("refreshed: %v, %v to %v", fresh.Access != token.Access, token.ExpiresAt, fresh.ExpiresAt)
+				if fresh.Access == token.Access || !fresh.ExpiresAt.After(*token.ExpiresAt) {
+					t.Errorf("refreshed: another access token %v, expires at %v after %v",
+						fresh.Access != token.Access, fresh.ExpiresAt, token.ExpiresAt)
 				}
-				if g, err := w.Holder(t.Context(), fresh.Access.Reveal()); err != nil || g.Refreshes != 1 ||
-					g.Requests != 1 || g.Access != fresh.Access.Reveal() || g.Refresh != fresh.Refresh.Reveal() {
-					t.Errorf("the provider has %+v, %v", g, err)
+				if want.refreshToken && fresh.Refresh == "" {
+					t.Error("refreshed without a refresh token")
+				}
+				if rotated := fresh.Refresh != token.Refresh; rotated != p.Rotates {
+					t.Errorf("another refresh token: %v, want %v", rotated, p.Rotates)
+				}
+				g, err := w.Holder(t.Context(), fresh.Access.Reveal())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if g.Refreshes != 1 || g.Requests != 1 {
+					t.Errorf("%d refreshes in %d requests, want 1 in 1", g.Refreshes, g.Requests)
+				}
+				if g.Access != fresh.Access.Reveal() {
+					t.Error("the provider has another access token")
+				}
+				if g.Refresh != fresh.Refresh.Reveal() {
+					t.Error("the provider has another refresh token")
 				}
 				token = fresh
 			} else if spec.Renewal != provider.NoRenewal {
@@ -261,15 +284,28 @@ func TestTheAuthorizeURLIsTheProvidersOwn(t *testing.T) {
 		if client == "" {
 			client = "client_id"
 		}
-		if q.Get(client) != "our-id" || client != "client_id" && q.Has("client_id") || q.Get("state") != state ||
-			q.Get("redirect_uri") != callback(p.Platform) || strings.Contains(u.String(), "our-secret") {
-			t.Errorf("%s: %v", p.Platform, q)
+		for name, want := range map[string]string{
+			client: "our-id", "state": state, "redirect_uri": callback(p.Platform),
+		} {
+			if got := q.Get(name); got != want {
+				t.Errorf("%s: %s %q, want %q", p.Platform, name, got, want)
+			}
+		}
+		if client != "client_id" && q.Has("client_id") {
+			t.Errorf("%s: client_id %q, want none", p.Platform, q.Get("client_id"))
+		}
+		if strings.Contains(u.String(), "our-secret") {
+			t.Errorf("%s: the address has our secret: %v", p.Platform, q)
 		}
 		challenge := map[provider.Challenge]int{provider.NoPKCE: 0, provider.S256: 43, provider.S256Hex: 64}[p.PKCE]
-		if len(q.Get("code_challenge")) != challenge ||
-			(challenge > 0) != (q.Get("code_challenge_method") == "S256") ||
-			strings.Contains(u.String(), "verifier-of") {
-			t.Errorf("%s: challenge %q", p.Platform, q.Get("code_challenge"))
+		if got := len(q.Get("code_challenge")); got != challenge {
+			t.Errorf("%s: challenge of %d characters, want %d", p.Platform, got, challenge)
+		}
+		if method := q.Get("code_challenge_method"); (challenge > 0) != (method == "S256") {
+			t.Errorf("%s: challenge method %q with a challenge of %d characters", p.Platform, method, challenge)
+		}
+		if strings.Contains(u.String(), "verifier-of") {
+			t.Errorf("%s: the address has the verifier: %v", p.Platform, q)
 		}
 	}
 }
@@ -412,8 +448,11 @@ func TestOnlyWhatWasTickedIsReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, some, err := p.Login(t.Context(), w.token(t, p, oauth.Choice{Accounts: []string{all[1].ExternalID}}))
-	if err != nil || len(some) != 1 || some[0].ExternalID != all[1].ExternalID {
-		t.Errorf("%+v, %v", some, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(some) != 1 || some[0].ExternalID != all[1].ExternalID {
+		t.Errorf("accounts %+v, want %s alone", some, all[1].ExternalID)
 	}
 	_, none, err := p.Login(t.Context(), w.token(t, p, oauth.Choice{Accounts: []string{}}))
 	if err != nil || len(none) != 0 {

@@ -139,10 +139,15 @@ func TestLifetimesAreReadInEveryForm(t *testing.T) {
 		if token.RefreshExpiresAt != nil {
 			refresh = token.RefreshExpiresAt.Sub(token.IssuedAt)
 		}
-		if token.Lifetime() != want.access || refresh != want.refresh || token.LifetimeAssumed != want.assumed ||
-			len(token.Scopes) == 0 {
-			t.Errorf("%s: %v, %v, assumed %v, scopes %v", form, token.Lifetime(), refresh, token.LifetimeAssumed,
-				token.Scopes)
+		if token.Lifetime() != want.access || token.LifetimeAssumed != want.assumed {
+			t.Errorf("%s: lifetime %v, assumed %v; want %v, %v", form, token.Lifetime(), token.LifetimeAssumed,
+				want.access, want.assumed)
+		}
+		if refresh != want.refresh {
+			t.Errorf("%s: the refresh token lives for %v, want %v", form, refresh, want.refresh)
+		}
+		if len(token.Scopes) == 0 {
+			t.Errorf("%s: no scopes", form)
 		}
 	}
 }

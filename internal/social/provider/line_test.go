@@ -76,9 +76,15 @@ func TestALineThatBreaksIsTransientBeforeTheRequestLeftAndUnknownAfter(t *testin
 		} {
 			err := call(t, p, op)
 			var e *provider.Error
-			if !errors.As(err, &e) || e.Class != want.class || e.Code != want.code ||
-				strings.Contains(fmt.Sprintf("%v %#v", err, e), planted) {
+			if !errors.As(err, &e) {
 				t.Errorf("%s, %s: %v, want %+v", name, op, err, want)
+				continue
+			}
+			if e.Class != want.class || e.Code != want.code {
+				t.Errorf("%s, %s: class %s, code %s; want %s, %s", name, op, e.Class, e.Code, want.class, want.code)
+			}
+			if shown := fmt.Sprintf("%v %#v", err, e); strings.Contains(shown, planted) {
+				t.Errorf("%s, %s: a secret is shown: %s", name, op, shown)
 			}
 		}
 	}

@@ -35,8 +35,13 @@ func TestAFlowOfOAuth1IsBoundToItsOwnRequestToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !p.Matches(verifier, query) || p.Matches(other, query) || p.Matches("", query) {
-			t.Errorf("denied %v: %v", deny, query)
+		for name, c := range map[string]struct {
+			verifier provider.Secret
+			want     bool
+		}{"its": {verifier, true}, "another's": {other, false}, "no": {"", false}} {
+			if got := p.Matches(c.verifier, query); got != c.want {
+				t.Errorf("denied %v, %s verifier: %v, want %v: %v", deny, name, got, c.want, query)
+			}
 		}
 	}
 	if p.Matches(mine, nil) || p.Matches("", nil) {
@@ -65,8 +70,17 @@ func TestAVerifierOfAnotherPersonsConsentIsRefused(t *testing.T) {
 		t.Errorf("another consent's verifier: %v", err)
 	}
 	token, err = p.Exchange(t.Context(), code, theirs, callback("x_ads"))
-	if err != nil || token.Subject == "" || token.ExpiresAt != nil || token.Refresh != "" {
-		t.Errorf("%+v, %v", token, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token.Subject == "" {
+		t.Error("no subject")
+	}
+	if token.ExpiresAt != nil {
+		t.Errorf("expires at %v, want never", token.ExpiresAt)
+	}
+	if token.Refresh != "" {
+		t.Error("there is a refresh token")
 	}
 }
 
@@ -135,8 +149,10 @@ func TestARefusalThatMayBeTheTokensOrOursIsAskedAbout(t *testing.T) {
 		}
 		_, _, err = p.Login(t.Context(), provider.Token{Access: provider.Signed("token", "secret"), Subject: "1"})
 		var e *provider.Error
-		if !errors.As(err, &e) || e.Class != c.class || e.Code != c.code {
-			t.Errorf("%s: %v", name, err)
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v, want an error of the provider", name, err)
+		} else if e.Class != c.class || e.Code != c.code {
+			t.Errorf("%s: class %s, code %s; want %s, %s", name, e.Class, e.Code, c.class, c.code)
 		}
 	}
 }
@@ -148,8 +164,14 @@ func TestXGivesAPersonTheSameTokenAgain(t *testing.T) {
 	p := w.get(t, "x_ads")
 	one, two := w.token(t, p, oauth.Choice{}), w.token(t, p, oauth.Choice{})
 	other := w.token(t, p, oauth.Choice{Person: "Grace Hopper"})
-	if one.Access != two.Access || one.Access == other.Access || !p.RevokesSiblings {
-		t.Errorf("same %v, other %v", one.Access == two.Access, one.Access == other.Access)
+	if one.Access != two.Access {
+		t.Error("the second login has another token")
+	}
+	if one.Access == other.Access {
+		t.Error("another person has the same token")
+	}
+	if !p.RevokesSiblings {
+		t.Error("the provider does not revoke siblings")
 	}
 	if err := p.Revoke(t.Context(), one); err != nil {
 		t.Fatal(err)
