@@ -23,7 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
 
@@ -463,7 +463,7 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	if got := s.announced(c.Org); got["social_account.reauth_required"] != 3 {
 		t.Errorf("events %v", got)
 	}
-	tell := accounttell.Job{Box: s.Deps.Box, Social: s.Deps.Social}.Handler()
+	tell := accountnotify.Job{Box: s.Deps.Box, Social: s.Deps.Social}.Handler()
 	if n := s.work(tell); n != 1 || s.count("system_mail WHERE org_id = $1", c.Org) != 2 { // to owner and admin
 		t.Errorf("%d jobs, %d mails", n, s.count("system_mail WHERE org_id = $1", c.Org))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 // Deps are the dependencies and settings of the API.
@@ -101,7 +102,7 @@ func New(d Deps) *App { return build(d) }
 func build(d Deps, more ...func(*App)) *App {
 	hookHuma()
 	if d.Plans == nil {
-		d.Plans = plans.NewService(d.DB, nil)
+		d.Plans = plans.NewService(d.DB, entitlementsync.Standard())
 	}
 	if d.Brands == nil {
 		d.Brands = branding.NewResolver(d.DB, branding.ByPlan(d.Plans.Of))

@@ -13,7 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 )
 
 const (
@@ -68,7 +68,7 @@ func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
 	if err != nil {
 		return err
 	}
-	return systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: letter})
+	return mailsystem.Kind.Add(ctx, tx, mailsystem.Args{Mail: letter})
 }
 
 type signupIn struct {
@@ -99,7 +99,7 @@ func (a *App) mountLogin() {
 	route(a, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag,
 		Title: "Create an org and its owner", Secret: true,
-		Status: http.StatusCreated, Writes: []string{systemmail.Kind.Name()},
+		Status: http.StatusCreated, Writes: []string{mailsystem.Kind.Name()},
 	}, a.signup)
 	route(a,
 		op{

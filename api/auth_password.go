@@ -9,7 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 )
 
 type forgotIn struct {
@@ -42,7 +42,7 @@ func (a *App) mountPasswords() {
 	route(a, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag,
 		Title:  "Request a password reset link",
-		Status: http.StatusAccepted, Writes: []string{systemmail.Kind.Name()},
+		Status: http.StatusAccepted, Writes: []string{mailsystem.Kind.Name()},
 	}, a.forgot)
 	route(a, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag,
@@ -79,7 +79,7 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 		if err != nil {
 			return err
 		}
-		return systemmail.Kind.Add(ctx, tx, systemmail.Args{Mail: letter})
+		return mailsystem.Kind.Add(ctx, tx, mailsystem.Args{Mail: letter})
 	})
 	return &nothing{}, err
 }

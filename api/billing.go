@@ -7,6 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 type changePlanIn struct {
@@ -32,7 +33,7 @@ type ChangeID struct {
 }
 
 func (a *App) mountBilling() {
-	writes := []string{"billing.settle", "plan.changed", "plan.settle"}
+	writes := []string{"billing.settle", "plan.changed", entitlementsync.Kind.Name()}
 	for _, mount := range []struct {
 		op
 		handle func(context.Context, billing.Call) (*billing.Answer, error)

@@ -7,6 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 // subscribe gives the caller's org a plan like billing does.
@@ -19,7 +20,7 @@ func (c *caller) subscribe(plan string) *caller {
 func (c *caller) state(s plans.State) {
 	c.Helper()
 	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
-		_, err := plans.Standard().Set(c.Context(), tx, s)
+		_, err := entitlementsync.Standard().Set(c.Context(), tx, s)
 		return err
 	})
 	if err != nil {
@@ -31,7 +32,7 @@ func (c *caller) state(s plans.State) {
 func (c *caller) settle() {
 	c.Helper()
 	err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
-		return plans.Standard().Settle(c.Context(), tx)
+		return entitlementsync.Standard().Settle(c.Context(), tx)
 	})
 	if err != nil {
 		c.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 const (
@@ -66,7 +66,9 @@ func (c *caller) step(which id.ID) {
 func (c *caller) settled(method, path string, body any) (b bulkBody) {
 	c.Helper()
 	which := c.asked(method, path, body)
-	job := contactbulk.Job{App: c.DB.App, Plans: plans.Standard(), Scores: c.App.Scores, Pace: contactbulk.Usual()}
+	job := contactbulk.Job{
+		App: c.DB.App, Plans: entitlementsync.Standard(), Scores: c.App.Scores, Pace: contactbulk.Usual(),
+	}
 	if err := job.Work(c.Context(),
 		&queue.Run[contactbulk.Args]{
 			Claimed: &queue.Claimed{Org: c.Org, Attempt: 1, MaxAttempts: 50},

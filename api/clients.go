@@ -12,8 +12,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 const (
@@ -79,13 +80,13 @@ type clientPatchIn struct {
 
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
-	settles := []string{plans.SettleKind.Name()}
+	settles := []string{entitlementsync.Kind.Name()}
 	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"},
 		a.listClients)
 	route(a, op{
 		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org",
 		Status: http.StatusCreated,
-		Secret: true, Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Secret: true, Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
 	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Get a client org"},
 		a.readClient)

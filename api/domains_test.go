@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/jobs/domainsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 )
 
@@ -346,10 +347,11 @@ func TestTheJobMovesADomainByTheClock(t *testing.T) {
 	c := h.signup().subscribe("white_label_pro")
 	records := c.claim("crm.acme.test").Records
 	job := domainverify.Job{App: h.DB.App, Domains: h.Deps.Domains, Plans: plans.NewService(h.DB.App, nil)}
+	all := domainsweep.Job{Domains: h.Deps.Domains}
 	sql := testkit.Pgx(t, h.DB.URL)
 	sweep := func() (n int) {
 		t.Helper()
-		if err := job.Sweep(t.Context(), &queue.Run[domainverify.SweepArgs]{}); err != nil {
+		if err := all.Work(t.Context(), &queue.Run[domainsweep.Args]{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := sql.QueryRow(t.Context(),

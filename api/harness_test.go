@@ -24,7 +24,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
@@ -40,9 +39,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
+	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
@@ -135,7 +135,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		Audit: func(ctx context.Context, tx *postgres.Tx, act billing.Act) {
 			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 		},
-		App: s.DB.App, System: s.DB.System, Catalogue: plans.Standard(), Secret: s.StripeSecret,
+		App: s.DB.App, System: s.DB.System, Catalogue: entitlementsync.Standard(), Secret: s.StripeSecret,
 		ConnectSecret: s.ConnectSecret, Log: log,
 		Account: billing.Account{
 			Key: "sk_test_api", URL: "http://stripe.test",
@@ -177,9 +177,9 @@ func connectionsBy(carrier http.RoundTripper, box *secret.Sealer, publicURL stri
 			return tokenrevoke.Kind.Add(ctx, tx, tokenrevoke.Args{Pending: pending}, queue.At(at))
 		},
 		Tell: func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
-			return accounttell.Kind.Add(ctx, tx, accounttell.Args{Grant: grant})
+			return accountnotify.Kind.Add(ctx, tx, accountnotify.Args{Grant: grant})
 		},
-		OwnTokens: adaccountsync.Ask,
+		OwnTokens: adaccountssync.Ask,
 		Audit: func(ctx context.Context, tx *postgres.Tx, act social.Act) {
 			org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 		},

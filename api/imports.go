@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
-	"github.com/funnelwork/funnelwork/jobs/contactundo"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 )
 
 const (
@@ -40,7 +40,7 @@ func (a *App) mountImports() {
 	route(a, op{
 		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag,
 		Title: "Undo an import within 30 days", Secret: true, Status: http.StatusAccepted,
-		Writes: []string{contactundo.Kind.Name()},
+		Writes: []string{contactimportundo.Kind.Name()},
 	}, a.undoImport)
 }
 
@@ -169,7 +169,7 @@ func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, erro
 			return nil, err
 		}
 		if started {
-			err = contactundo.Kind.Add(ctx, tx, contactundo.Args{Import: i.ID})
+			err = contactimportundo.Kind.Add(ctx, tx, contactimportundo.Args{Import: i.ID})
 		}
 		return &importUndone{Body: a.showImport(ctx, i).Body}, err
 	})

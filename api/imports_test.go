@@ -14,12 +14,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 const importsPath, exportsPath = "/api/v1/crm/contacts/imports", "/api/v1/crm/contacts/exports"
@@ -61,10 +62,11 @@ func (c *caller) send(headers []string, parts ...string) answer {
 // workFiles runs file jobs until none are left.
 func (s *service) workFiles() {
 	s.Helper()
-	handlers := append(contactimport.Job{
-		Plans: plans.Standard(), Model: s.App.Scores.In,
-		Log: testkit.Log(s),
-	}.Handlers(), contactexport.Job{Log: testkit.Log(s)}.Handler())
+	job := contactimport.Job{Plans: entitlementsync.Standard(), Model: s.App.Scores.In, Log: testkit.Log(s)}
+	handlers := []queue.Handler{
+		job.Handler(), contactimportundo.Job{Import: job}.Handler(),
+		contactexport.Job{Log: testkit.Log(s)}.Handler(),
+	}
 	for ran := true; ran; {
 		ran = false
 		for _, h := range handlers {

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 // TestCountersEqualTheTruthWhateverHappensAtOnce lets several callers create, batch, archive, restore and purge
@@ -59,7 +60,7 @@ func TestCountersEqualTheTruthWhateverHappensAtOnce(t *testing.T) {
 	set := func(plan string) {
 		err := s.DB.App.Tx(t.Context(), ada.Org, func(tx *postgres.Tx) error {
 			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1`, ada.Org)
-			_, err := plans.Standard().Set(t.Context(), tx,
+			_, err := entitlementsync.Standard().Set(t.Context(), tx,
 				plans.State{Plan: plan, Interval: "month", Status: plans.Active, Quantity: 1})
 			return err
 		})

@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
 )
 
 const (
@@ -86,7 +86,7 @@ func (a *App) mountMembers() {
 		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag,
 		Title:  "Invite a person by mail, or repeat an invitation",
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
-		Writes: []string{systemmail.Kind.Name(), quotaannounce.Kind.Name()},
+		Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
 	route(a,
 		op{

@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
 )
 
 // noticed posts a signed request like Meta.
@@ -194,7 +194,7 @@ func TestALoginMadeAgainGivesItsOtherPagesNewTokens(t *testing.T) {
 		Service: s.Deps.Social, App: s.DB.App, System: s.DB.System,
 		Log: s.Deps.Log,
 	})
-	if n := s.work(adaccountsync.Kind.Handle(adaccountsync.Job{Refresher: refresher, Log: s.Deps.Log}.Work)); n != 1 {
+	if n := s.work(adaccountssync.Kind.Handle(adaccountssync.Job{Refresher: refresher, Log: s.Deps.Log}.Work)); n != 1 {
 		t.Errorf("%d looks at the login's pages", n)
 	}
 	for _, p := range pages {

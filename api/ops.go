@@ -33,9 +33,10 @@ type OpsOptions struct {
 	// System, together with DB, is used to act on jobs. Without it the dashboard is read-only and /jobs/ does not
 	// exist.
 	System      *postgres.DB
-	Hooks       queue.Hooks // hooks of job kinds for operators' archive, drop and run actions
-	DatabaseURL string      // checked for pending migrations
-	RedisURL    string      // checked by /readyz; the dashboard's Redis
+	Hooks       queue.Hooks   // hooks of job kinds for operators' archive, drop and run actions
+	Aliases     queue.Aliases // of job kinds that are being renamed
+	DatabaseURL string        // checked for pending migrations
+	RedisURL    string        // checked by /readyz; the dashboard's Redis
 
 	User, Password string   // basic auth: both or neither; required off loopback
 	Hosts          []string // accepted Host names besides localhost and IP addresses

@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
-	"github.com/funnelwork/funnelwork/jobs/redrive"
+	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 )
 
 const jobsPath = "/jobs/"
@@ -36,7 +36,7 @@ func newJobsAPI(o OpsOptions) (*jobsAPI, error) {
 		return nil, err
 	}
 	ledger := queue.NewStore(o.DB, o.System)
-	ledger.Hooks = o.Hooks
+	ledger.Hooks, ledger.Aliases = o.Hooks, o.Aliases
 	d := &jobsAPI{
 		operator: queue.NewOperator(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User,
 		log: o.Log,
@@ -199,7 +199,7 @@ func (d *jobsAPI) startRedrive(r *http.Request) (int, any, error) {
 }
 
 func askRedrive(ctx context.Context, tx *postgres.Tx, which id.ID) error {
-	return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
+	return platformredrive.Kind.Add(ctx, tx, platformredrive.Args{Redrive: which})
 }
 
 func (d *jobsAPI) redrives(r *http.Request) (int, any, error) {

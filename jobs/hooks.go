@@ -7,6 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
@@ -19,12 +20,14 @@ import (
 // happens to a job (token.refresh, domain.verify, segment.sync, contact.index, plan.settle).
 func Hooks(publicURL string) queue.Hooks {
 	links := linksOf(publicURL)
-	return queue.HooksOf(append(contactimport.Hooks(links),
+	return queue.HooksOf(
+		contactimport.Hook(links),
+		contactimportundo.Hook(),
 		contactbulk.Hook(),
 		contactexport.Hook(links),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),
-	)...)
+	)
 }
 
 // linksOf returns the prefix of links to files.

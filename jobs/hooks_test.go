@@ -25,7 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
-	"github.com/funnelwork/funnelwork/jobs/contactundo"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
@@ -279,12 +279,12 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 			begin: importOf, shown: "contact_import", column: "status", open: "queued",
 			stopped: "failed", afterRun: "failed",
 		},
-		contactundo.Kind.Name(): {begin: func(ctx context.Context, o *operated) {
+		contactimportundo.Kind.Name(): {begin: func(ctx context.Context, o *operated) {
 			importOf(ctx, o)
 			o.exec(`DELETE FROM job WHERE org_id = $1`, o.org)
 			o.exec(`UPDATE contact_import SET status = 'completed', undo_status = 'queued' WHERE id = $1`, which)
 			o.tx(func(ctx context.Context, tx *postgres.Tx) error {
-				return contactundo.Kind.Add(ctx, tx, contactundo.Args{Import: which})
+				return contactimportundo.Kind.Add(ctx, tx, contactimportundo.Args{Import: which})
 			})
 		}, shown: "contact_import", column: "undo_status", open: "queued", stopped: "failed", afterRun: "failed"},
 		contactexport.Kind.Name(): {begin: func(_ context.Context, o *operated) {

@@ -21,26 +21,33 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsdaily"
+	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
 	"github.com/funnelwork/funnelwork/jobs/aisweep"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 	"github.com/funnelwork/funnelwork/jobs/contactindex"
+	"github.com/funnelwork/funnelwork/jobs/contactindexsweep"
+	"github.com/funnelwork/funnelwork/jobs/domainsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
-	"github.com/funnelwork/funnelwork/jobs/keyreseal"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/keysreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
-	"github.com/funnelwork/funnelwork/jobs/plansettle"
+	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
+	"github.com/funnelwork/funnelwork/jobs/platformredrive"
+	"github.com/funnelwork/funnelwork/jobs/platformretention"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
-	"github.com/funnelwork/funnelwork/jobs/redrive"
-	"github.com/funnelwork/funnelwork/jobs/retention"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
+	"github.com/funnelwork/funnelwork/jobs/tokensweep"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -72,45 +79,61 @@ func All(d Deps) []queue.Handler {
 		d.Scores = models.NewBook(d.App, d.Log)
 	}
 	if d.Plans == nil {
-		d.Plans = plans.Standard()
+		d.Plans = entitlementsync.Standard()
 	}
 	links := linksOf(d.PublicURL)
 	ledger := queue.NewStore(d.App, d.System)
 	ledger.Hooks = Hooks(d.PublicURL)
-	return slices.Concat(billingHandlers(&d), mailHandlers(&d), leadscore.Job{Model: d.Scores.In}.Handlers(),
-		scoretrain.Job{App: d.App, System: d.System}.Handlers(),
-		contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}.Handlers(),
-		tokenrefresh.Job{Refresher: d.Refresher}.Handlers(),
-		adaccountsync.Job{Refresher: d.Refresher, Log: d.Log}.Handlers(),
-		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handlers(),
-		contactindex.Job{System: d.System, Pace: wordindex.Usual(), Large: wordindex.Large}.Handlers(), []queue.Handler{
-			accountnotice.Job{App: d.App, System: d.System, Social: d.Social}.Handler(),
-			contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
-			contactduplicates.Job{App: d.App}.Handler(),
-			contactexport.Job{Links: links, Log: d.Log}.Handler(),
-			keyreseal.Job{
-				Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
-				Log:      d.Log,
-			}.Handler(),
-			leadrescore.Job{}.Handler(),
-			aisweep.Job{App: d.App, System: d.System}.Handler(),
-			plansettle.Job{Plans: d.Plans}.Handler(),
-			plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
-			quotaannounce.Handler(),
-			redrive.Job{Operator: queue.NewOperator(ledger, nil)}.Handler(),
-			retention.Job{System: d.System, Log: d.Log}.Handler(),
-			segmentsync.Job{Pace: segments.Usual()}.Handler(),
-			tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
-			(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
-			webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
-			webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
-		})
+	imports := contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}
+	scores := leadscore.Job{Model: d.Scores.In}
+	all := slices.Concat(billingHandlers(&d), mailHandlers(&d), []queue.Handler{
+		accountnotice.Job{App: d.App, System: d.System, Social: d.Social}.Handler(),
+		adaccountsdaily.Job{Refresher: d.Refresher}.Handler(),
+		adaccountssync.Job{Refresher: d.Refresher, Log: d.Log}.Handler(),
+		aisweep.Job{App: d.App, System: d.System}.Handler(),
+		contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
+		contactduplicates.Job{App: d.App}.Handler(),
+		contactexport.Job{Links: links, Log: d.Log}.Handler(),
+		imports.Handler(),
+		contactimportundo.Job{Import: imports}.Handler(),
+		contactindex.Job{Pace: wordindex.Usual()}.Handler(),
+		contactindexsweep.Job{System: d.System, Pace: wordindex.Usual(), Large: wordindex.Large}.Handler(),
+		domainsweep.Job{Domains: d.Domains}.Handler(),
+		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
+		entitlementsync.Job{Plans: d.Plans}.Handler(),
+		keysreseal.Job{
+			Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
+			Log:      d.Log,
+		}.Handler(),
+		leadrescore.Job{}.Handler(),
+		scores.Handler(),
+		leadscoremany.Handler(scores),
+		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
+		platformredrive.Job{Operator: queue.NewOperator(ledger, nil)}.Handler(),
+		platformretention.Job{System: d.System, Log: d.Log}.Handler(),
+		quotaannounce.Handler(),
+		scoretrain.Job{App: d.App}.Handler(),
+		scoretrainnight.Job{System: d.System}.Handler(),
+		segmentsync.Job{Pace: segments.Usual()}.Handler(),
+		tokenrefresh.Job{Refresher: d.Refresher}.Handler(),
+		tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
+		tokensweep.Job{Refresher: d.Refresher}.Handler(),
+		(&webhookdeliver.Job{DB: d.App, Hooks: d.Hooks, Client: d.Calls, Metrics: d.Deliveries}).Handler(),
+		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
+		webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
+	})
+	ledger.Aliases = queue.AliasesOf(all)
+	return all
 }
+
+// Aliases returns the aliases of the kinds that are being renamed. Every process that reads or changes jobs needs them
+// in its Store, like Hooks.
+func Aliases() queue.Aliases { return queue.AliasesOf(All(Deps{})) }
 
 // Watches returns the functions that a worker calls in a loop. They find work that no request enqueues.
 func Watches(d Deps) []func(context.Context) error {
 	return []func(context.Context) error{
-		segmentsync.Watch{App: d.App, System: d.System}.Look,
-		contactindex.Watch{App: d.App, System: d.System}.Look,
+		segmentsync.Watch(d.App, d.System),
+		contactindex.Watch(d.App, d.System),
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
+	"github.com/funnelwork/funnelwork/jobs/billingoverage"
+	"github.com/funnelwork/funnelwork/jobs/billingprorationsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
-	"github.com/funnelwork/funnelwork/jobs/overagesync"
-	"github.com/funnelwork/funnelwork/jobs/prorationsync"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
 // partWait is how long a job is snoozed if it needs a component that this process lacks.
@@ -28,38 +28,38 @@ func billingHandlers(d *Deps) []queue.Handler {
 		return []queue.Handler{
 			billingsettle.Kind.Handle(postponed[billingsettle.Args](d.Log, "billing")),
 			stripeevent.Kind.Handle(postponed[stripeevent.Args](d.Log, "billing")),
-			overagesync.Kind.Handle(skipped[overagesync.Args](d.Log, slog.LevelDebug, "billing")),
-			prorationsync.Kind.Handle(skipped[prorationsync.Args](d.Log, slog.LevelDebug, "billing")),
+			billingoverage.Kind.Handle(skipped[billingoverage.Args](d.Log, slog.LevelDebug, "billing")),
+			billingprorationsync.Kind.Handle(skipped[billingprorationsync.Args](d.Log, slog.LevelDebug, "billing")),
 		}
 	}
 	return []queue.Handler{
 		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
 		stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
-		overagesync.Kind.Handle(overagesync.Job{Billing: d.Billing, System: d.System}.Work),
-		prorationsync.Kind.Handle(prorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
+		billingoverage.Kind.Handle(billingoverage.Job{Billing: d.Billing, System: d.System}.Work),
+		billingprorationsync.Kind.Handle(billingprorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
 	}
 }
 
 // mailHandlers returns the kinds that send mail. Without mail, notifications are skipped, and a mail that another
 // process has written is left to the operator.
 func mailHandlers(d *Deps) []queue.Handler {
-	send := systemmail.Job{
+	send := mailsystem.Job{
 		DB: d.App, Box: d.Box, SMTP: d.SMTP, Off: d.NoMail, System: d.System, PublicURL: d.PublicURL,
 		Brands: branding.NewResolver(d.App, branding.ByPlan(plans.NewService(d.App, d.Plans).Of)),
 	}
 	if d.NoMail {
 		return []queue.Handler{
-			systemmail.Kind.Handle(send.Work),
-			accounttell.Kind.Handle(skipped[accounttell.Args](d.Log, slog.LevelInfo, "mail")),
+			mailsystem.Kind.Handle(send.Work),
+			accountnotify.Kind.Handle(skipped[accountnotify.Args](d.Log, slog.LevelInfo, "mail")),
 			accountwarn.Kind.Handle(skipped[accountwarn.Args](d.Log, slog.LevelInfo, "mail")),
-			webhooktell.Kind.Handle(skipped[webhooktell.Args](d.Log, slog.LevelInfo, "mail")),
+			webhooknotify.Kind.Handle(skipped[webhooknotify.Args](d.Log, slog.LevelInfo, "mail")),
 		}
 	}
 	return []queue.Handler{
-		systemmail.Kind.Handle(send.Work),
-		accounttell.Job{Box: d.Box, Social: d.Social}.Handler(),
+		mailsystem.Kind.Handle(send.Work),
+		accountnotify.Job{Box: d.Box, Social: d.Social}.Handler(),
 		accountwarn.Job{Box: d.Box, Social: d.Social}.Handler(),
-		webhooktell.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
+		webhooknotify.Job{Box: d.Box, Hooks: d.Hooks}.Handler(),
 	}
 }
 

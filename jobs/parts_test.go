@@ -16,14 +16,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
+	"github.com/funnelwork/funnelwork/jobs/billingoverage"
+	"github.com/funnelwork/funnelwork/jobs/billingprorationsync"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
-	"github.com/funnelwork/funnelwork/jobs/overagesync"
-	"github.com/funnelwork/funnelwork/jobs/prorationsync"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
 // bare returns the handlers of a worker without billing and mail, by kind, and their log.
@@ -73,7 +73,8 @@ func TestWithoutBillingJobsWaitOrAreDoneAndSpendNoTry(t *testing.T) {
 		}
 	}
 	for kind, args := range map[string]any{
-		overagesync.Kind.Name(): overagesync.Args{}, prorationsync.Kind.Name(): prorationsync.Args{Whole: true},
+		billingoverage.Kind.Name():       billingoverage.Args{},
+		billingprorationsync.Kind.Name(): billingprorationsync.Args{Whole: true},
 	} {
 		if err := call(t, handlers[kind], id.ID{}, args); err != nil {
 			t.Errorf("%s: %v", kind, err)
@@ -89,9 +90,9 @@ func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 	handlers, said := bare(t, db, box)
 	org := id.New()
 	for kind, args := range map[string]any{
-		accounttell.Kind.Name(): accounttell.Args{Grant: id.New()},
-		accountwarn.Kind.Name(): accountwarn.Args{Grant: id.New()},
-		webhooktell.Kind.Name(): webhooktell.Args{Endpoint: id.New()},
+		accountnotify.Kind.Name(): accountnotify.Args{Grant: id.New()},
+		accountwarn.Kind.Name():   accountwarn.Args{Grant: id.New()},
+		webhooknotify.Kind.Name(): webhooknotify.Args{Endpoint: id.New()},
 	} {
 		said.Reset()
 		if err := call(t, handlers[kind], org, args); err != nil {
@@ -109,9 +110,9 @@ func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := handlers[systemmail.Kind.Name()]
-	if err := call(t, h, org, systemmail.Args{Mail: written}); !queue.IsDrop(err) ||
-		!errors.Is(err, systemmail.ErrOff) {
+	h := handlers[mailsystem.Kind.Name()]
+	if err := call(t, h, org, mailsystem.Args{Mail: written}); !queue.IsDrop(err) ||
+		!errors.Is(err, mailsystem.ErrOff) {
 		t.Errorf("the job of a mail that cannot be sent: %v", err)
 	}
 	var bodies, sandboxed int
@@ -123,7 +124,7 @@ func TestWithoutMailNobodyIsToldAndWhatWasWrittenIsKept(t *testing.T) {
 	if bodies != 1 || sandboxed != 0 {
 		t.Errorf("%d bodies are kept, %d are in the sandbox", bodies, sandboxed)
 	}
-	if err := call(t, h, org, systemmail.Args{Mail: id.New()}); err != nil {
+	if err := call(t, h, org, mailsystem.Args{Mail: id.New()}); err != nil {
 		t.Errorf("a job without a mail: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/social"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
+	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
 
@@ -24,9 +24,9 @@ func Social(o social.Options) *social.Service {
 		return tokenrevoke.Kind.Add(ctx, tx, tokenrevoke.Args{Pending: pending}, queue.At(at))
 	}
 	o.Tell = func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
-		return accounttell.Kind.Add(ctx, tx, accounttell.Args{Grant: grant})
+		return accountnotify.Kind.Add(ctx, tx, accountnotify.Args{Grant: grant})
 	}
-	o.OwnTokens = adaccountsync.Ask
+	o.OwnTokens = adaccountssync.Ask
 	o.Audit = func(ctx context.Context, tx *postgres.Tx, act social.Act) {
 		org.Audit(ctx, tx, org.Entry{Action: act.Action, Target: act.Target, ID: act.ID, Detail: act.Detail})
 	}

@@ -8,16 +8,16 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsdaily"
 	"github.com/funnelwork/funnelwork/jobs/aisweep"
-	"github.com/funnelwork/funnelwork/jobs/contactindex"
-	"github.com/funnelwork/funnelwork/jobs/domainverify"
-	"github.com/funnelwork/funnelwork/jobs/overagesync"
+	"github.com/funnelwork/funnelwork/jobs/billingoverage"
+	"github.com/funnelwork/funnelwork/jobs/billingprorationsync"
+	"github.com/funnelwork/funnelwork/jobs/contactindexsweep"
+	"github.com/funnelwork/funnelwork/jobs/domainsweep"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
-	"github.com/funnelwork/funnelwork/jobs/prorationsync"
-	"github.com/funnelwork/funnelwork/jobs/retention"
-	"github.com/funnelwork/funnelwork/jobs/scoretrain"
-	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
+	"github.com/funnelwork/funnelwork/jobs/platformretention"
+	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
+	"github.com/funnelwork/funnelwork/jobs/tokensweep"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
 
@@ -45,43 +45,43 @@ func Timetable() []Entry {
 		{
 			Name: "billing-events", Every: 15 * time.Minute, Past: 4 * time.Minute, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return prorationsync.Kind.Add(ctx, tx, prorationsync.Args{}, dedupe)
+				return billingprorationsync.Kind.Add(ctx, tx, billingprorationsync.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "billing-whole", Every: 24 * time.Hour, Past: 3 * time.Hour, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return prorationsync.Kind.Add(ctx, tx, prorationsync.Args{Whole: true}, dedupe)
+				return billingprorationsync.Kind.Add(ctx, tx, billingprorationsync.Args{Whole: true}, dedupe)
 			},
 		},
 		{
 			Name: "billing-overage", Every: 20 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return overagesync.Kind.Add(ctx, tx, overagesync.Args{}, dedupe)
+				return billingoverage.Kind.Add(ctx, tx, billingoverage.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "retention", Every: time.Hour, Past: 7 * time.Minute, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return retention.Kind.Add(ctx, tx, retention.Args{}, dedupe)
+				return platformretention.Kind.Add(ctx, tx, platformretention.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "tokens", Every: 10 * time.Second, Past: 5 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return tokenrefresh.Sweep.Add(ctx, tx, tokenrefresh.SweepArgs{}, dedupe)
+				return tokensweep.Kind.Add(ctx, tx, tokensweep.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "ad-accounts", Every: 24 * time.Hour, Past: 5 * time.Hour, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return adaccountsync.Daily.Add(ctx, tx, adaccountsync.DailyArgs{}, dedupe)
+				return adaccountsdaily.Kind.Add(ctx, tx, adaccountsdaily.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "domains", Every: 20 * time.Second, Past: 10 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return domainverify.Sweep.Add(ctx, tx, domainverify.SweepArgs{}, dedupe)
+				return domainsweep.Kind.Add(ctx, tx, domainsweep.Args{}, dedupe)
 			},
 		},
 		{
@@ -93,19 +93,19 @@ func Timetable() []Entry {
 		{
 			Name: "word-index", Every: 20 * time.Second, Past: 8 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return contactindex.Sweep.Add(ctx, tx, contactindex.SweepArgs{}, dedupe)
+				return contactindexsweep.Kind.Add(ctx, tx, contactindexsweep.Args{}, dedupe)
 			},
 		},
 		{
 			Name: "word-index-orgs", Every: time.Hour, Past: 11 * time.Minute, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return contactindex.Sweep.Add(ctx, tx, contactindex.SweepArgs{Orgs: true}, dedupe)
+				return contactindexsweep.Kind.Add(ctx, tx, contactindexsweep.Args{Orgs: true}, dedupe)
 			},
 		},
 		{
 			Name: "score-models", Every: 24 * time.Hour, Past: 2 * time.Hour, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
-				return scoretrain.Night.Add(ctx, tx, scoretrain.NightArgs{}, dedupe)
+				return scoretrainnight.Kind.Add(ctx, tx, scoretrainnight.Args{}, dedupe)
 			},
 		},
 		{

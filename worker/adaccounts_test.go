@@ -7,9 +7,11 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/jobs/accountwarn"
-	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/adaccountsdaily"
+	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -37,23 +39,26 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 	h.exec("UPDATE social_account SET external_account_id = $2, display_name = 'as it was' WHERE grant_id = $1", ads,
 		accounts[0].ExternalID)
 
-	handlers := append(adaccountsync.Job{Refresher: h.refresher, Log: h.log}.Handlers(),
+	handlers := []queue.Handler{
+		adaccountssync.Job{Refresher: h.refresher, Log: h.log}.Handler(),
+		adaccountsdaily.Job{Refresher: h.refresher}.Handler(),
 		accountwarn.Job{Box: h.box, Social: h.service}.Handler(),
-		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: h.box}.Work))
+		mailsystem.Kind.Handle(mailsystem.Job{DB: h.db.App, Box: h.box}.Work),
+	}
 	h.work(worker.Options{}, handlers...)
-	looks := func() int { return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsync.Kind.Name()) }
+	looks := func() int { return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountssync.Kind.Name()) }
 	for range 2 {
 		h.addFor(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
-			return adaccountsync.Daily.Add(ctx, tx, adaccountsync.DailyArgs{})
+			return adaccountsdaily.Kind.Add(ctx, tx, adaccountsdaily.Args{})
 		})
 		h.until(time.Minute, "the day's job is over", func() bool {
-			return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsync.Daily.Name()) == 0
+			return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsdaily.Kind.Name()) == 0
 		})
 		if n := looks(); n != 1 {
 			t.Fatalf("%d looks at one login", n)
 		}
 	}
-	h.exec("UPDATE job SET run_at = now() WHERE kind = $1", adaccountsync.Kind.Name()) // part of the six hours passes
+	h.exec("UPDATE job SET run_at = now() WHERE kind = $1", adaccountssync.Kind.Name()) // part of the six hours passes
 	h.until(time.Minute, "all is done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
 	if n := h.count(
 		"SELECT count(*) FROM social_account WHERE grant_id = $1 AND display_name = $2 AND status = 'active'", ads,

@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
-	"github.com/funnelwork/funnelwork/jobs/plansettle"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/worker"
 )
@@ -32,7 +31,7 @@ const changing = "changing"
 func office(app, system *postgres.DB, at func(context.Context, string) error) (*billing.Service, *stripe.Sandbox) {
 	box := stripe.New(stripe.Options{Store: stripe.Postgres{System: system}})
 	return jobs.Billing(billing.Options{
-		App: app, System: system, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler), At: at,
+		App: app, System: system, Catalogue: entitlementsync.Standard(), Log: slog.New(slog.DiscardHandler), At: at,
 		Account: billing.Account{
 			Key: "sk_test_office", URL: "http://stripe.test",
 			HTTP: &http.Client{Transport: box.Transport()},
@@ -83,7 +82,7 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.work(worker.Options{}, billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work),
-		plansettle.Job{Plans: plans.Standard()}.Handler())
+		entitlementsync.Job{Plans: entitlementsync.Standard()}.Handler())
 	var all []*killed
 	for _, at := range []string{"begun", "acted", "asked", "closing", "closed"} {
 		for _, first := range []bool{true, false} {
@@ -160,8 +159,9 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := plans.Standard()
-	h.work(worker.Options{}, plansettle.Job{Plans: c}.Handler(), plansweep.Job{System: h.db.System, Plans: c}.Handler())
+	c := entitlementsync.Standard()
+	h.work(worker.Options{}, entitlementsync.Job{Plans: c}.Handler(),
+		plansweep.Job{System: h.db.System, Plans: c}.Handler())
 	trial, late := newOrg(), newOrg()
 	const over = "clock_timestamp() + interval '1.5 s'"
 	for org, sql := range map[id.ID]string{

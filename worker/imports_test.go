@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -22,9 +22,9 @@ const importing = "worker of imports"
 
 // importers returns the handlers of an import as a worker has them.
 func importers(job contactimport.Job) []queue.Handler {
-	job.Plans = plans.Standard()
+	job.Plans = entitlementsync.Standard()
 	job.Model = func(context.Context, *postgres.Tx) (*scoring.Model, error) { return scoring.Shipped(), nil }
-	return job.Handlers()
+	return []queue.Handler{job.Handler()}
 }
 
 // TestAnImportWhoseWorkerIsKilledWorksEachRowOnce kills a worker in the middle of a step. Another worker completes the

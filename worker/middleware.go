@@ -18,10 +18,12 @@ const overrun = 5 * time.Second
 
 var errTimeLimit = errors.New("time limit")
 
-// work calls the kind's work function with the run's timeout and as the platform, and recovers panics.
+// work calls the kind's work function with the run's timeout and as the platform, and recovers panics. From here on c
+// has the kind's name, although its row may have the alias.
 func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
 	do func(context.Context) error,
 ) (err error) {
+	c.Kind = h.Kind
 	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "system"})
 	ctx, cancel := context.WithTimeout(ctx, h.Options.Timeout)
 	defer cancel()

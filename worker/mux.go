@@ -6,17 +6,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// mux maps kinds to handlers by exact name; asynq's own mux matches prefixes.
+// mux maps the names and aliases of kinds to handlers, by exact name; asynq's own mux matches prefixes.
 func mux(handlers []queue.Handler) (map[string]queue.Handler, error) {
 	out := make(map[string]queue.Handler, len(handlers))
 	for _, h := range handlers {
-		if _, twice := out[h.Kind]; twice {
-			return nil, fmt.Errorf("job kind %s has two handlers", h.Kind)
-		}
 		if (h.Call == nil) == (h.Tx == nil) {
 			return nil, fmt.Errorf("job kind %s needs either Call or Tx", h.Kind)
 		}
-		out[h.Kind] = h
+		names := []string{h.Kind}
+		if h.Options.Alias != "" {
+			names = append(names, h.Options.Alias)
+		}
+		for _, name := range names {
+			if _, twice := out[name]; twice {
+				return nil, fmt.Errorf("job kind %s has two handlers", name)
+			}
+			out[name] = h
+		}
 	}
 	return out, nil
 }

@@ -43,7 +43,7 @@ func keepSegments(ctx context.Context, db string, system *postgres.DB, client, r
 	job := segmentsync.Job{Pace: segments.Pace{Marks: 20, Changes: 10, Piece: 10, For: 5 * time.Millisecond}}
 	return worker.New(worker.Options{
 		App: app, System: system, Redis: client, Log: log, Concurrency: 2, Handlers: []queue.Handler{job.Handler()},
-		Watches: []func(context.Context) error{segmentsync.Watch{App: app, System: system}.Look},
+		Watches: []func(context.Context) error{segmentsync.Watch(app, system)},
 	}).Run(ctx)
 }
 

@@ -8,15 +8,17 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs"
-	"github.com/funnelwork/funnelwork/jobs/accounttell"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/accountnotify"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
+	"github.com/funnelwork/funnelwork/jobs/tokensweep"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -102,13 +104,15 @@ func TestADeadLoginIsAnnouncedWithinAMinuteAndALivingOneRenewed(t *testing.T) {
 	if err := h.sandbox.Kill(t.Context(), there.ID, "revoked"); err != nil {
 		t.Fatal(err)
 	}
-	handlers := append(tokenrefresh.Job{Refresher: h.refresher}.Handlers(),
-		accounttell.Job{Box: h.box, Social: h.service}.Handler(),
-		systemmail.Kind.Handle(systemmail.Job{DB: h.db.App, Box: h.box}.Work))
+	handlers := []queue.Handler{
+		tokenrefresh.Job{Refresher: h.refresher}.Handler(), tokensweep.Job{Refresher: h.refresher}.Handler(),
+		accountnotify.Job{Box: h.box, Social: h.service}.Handler(),
+		mailsystem.Kind.Handle(mailsystem.Job{DB: h.db.App, Box: h.box}.Work),
+	}
 	h.work(worker.Options{}, handlers...)
 	began := time.Now()
 	h.addFor(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
-		return tokenrefresh.Sweep.Add(ctx, tx, tokenrefresh.SweepArgs{})
+		return tokensweep.Kind.Add(ctx, tx, tokensweep.Args{})
 	})
 	var status, reason, renewed string
 	var mails, events, audits, open int

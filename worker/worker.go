@@ -112,7 +112,10 @@ func New(o Options) *Worker {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
 	o.Timing = o.Timing.filled()
-	ledger := &queue.Store{App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks}
+	ledger := &queue.Store{
+		App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks,
+		Aliases: queue.AliasesOf(o.Handlers),
+	}
 	w := &Worker{
 		opt: o, ledger: ledger, courier: queue.NewDispatcher(ledger, o.Redis), clerk: queue.NewBatchCompleter(ledger),
 		bundles: newAckBatcher(o.Redis),
@@ -151,15 +154,36 @@ func (w *Worker) Run(ctx context.Context) error {
 	helpers.Go(func() error { w.relay(looking); return nil })
 	helpers.Go(func() error { w.feed(looking); return nil })
 	helpers.Go(func() error { w.count(looking); return nil })
+	helpers.Go(func() error { w.mirrorPauses(looking); return nil })
 	for _, look := range w.opt.Watches {
 		helpers.Go(func() error { w.poll(looking, look); return nil })
 	}
 
 	if err = w.begin(); err == nil {
-		w.log.InfoContext(ctx, "worker started", "concurrency", w.Concurrency(), "kinds", len(w.handlers))
+		w.log.InfoContext(ctx, "worker started", "concurrency", w.Concurrency(), "kinds", len(w.opt.Handlers))
 		<-ctx.Done()
 	}
 	stopLooking()
 	w.shutdown(context.WithoutCancel(ctx))
 	return err
+}
+
+// mirrorPauses pauses the aliases of paused kinds, once Postgres is available.
+func (w *Worker) mirrorPauses(ctx context.Context) {
+	for {
+		mirroring, cancel := context.WithTimeout(ctx, statement)
+		err := w.ledger.MirrorPauses(mirroring)
+		cancel()
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil {
+			w.log.WarnContext(ctx, "failed to pause the aliases of paused kinds", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(statement):
+		}
+	}
 }

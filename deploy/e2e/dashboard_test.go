@@ -22,7 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
-	"github.com/funnelwork/funnelwork/jobs/redrive"
+	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -76,7 +76,7 @@ func (d *desk) work() (stop func()) {
 	w := worker.New(worker.Options{
 		App: d.db.App, System: d.db.System, Redis: client, Log: testkit.Log(d), Concurrency: 8,
 		Handlers: []queue.Handler{
-			redrive.Job{Operator: operator}.Handler(),
+			platformredrive.Job{Operator: operator}.Handler(),
 			odd.Handle(func(ctx context.Context, _ *queue.Run[nothing]) error {
 				d.worked.Add(1)
 				if d.gate != nil {

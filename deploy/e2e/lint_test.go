@@ -72,14 +72,14 @@ var planted = []struct{ path, body, finding string }{
 		"package stripe\n\nfunc rate(n int64) float32 { return float32(n) }\n", "money is counted",
 	},
 	{"jobs/billingsettle/planted/rate/rate.go", "package billingsettle\n\nvar rate float64\n", "money is counted"},
-	{"jobs/overagesync/planted/rate/rate.go", "package overagesync\n\nvar rate float32\n", "money is counted"},
+	{"jobs/billingoverage/planted/rate/rate.go", "package billingoverage\n\nvar rate float32\n", "money is counted"},
 	{
-		"jobs/prorationsync/planted/rate/rate.go",
-		"package prorationsync\n\nimport \"strconv\"\n\nvar rate, _ = strconv.ParseFloat(\"1\", 64)\n",
+		"jobs/billingprorationsync/planted/rate/rate.go",
+		"package billingprorationsync\n\nimport \"strconv\"\n\nvar rate, _ = strconv.ParseFloat(\"1\", 64)\n",
 		"money is counted",
 	},
 	{"jobs/stripeevent/planted/rate/rate.go", "package stripeevent\n\nvar rate float64\n", "money is counted"},
-	{"jobs/plansettle/planted/rate/rate.go", "package plansettle\n\nvar rate float64\n", "money is counted"},
+	{"jobs/entitlementsync/planted/rate/rate.go", "package entitlementsync\n\nvar rate float64\n", "money is counted"},
 	{"api/billing_planted.go", "package api\n\nvar rate float64\n", "money is counted"},
 	{
 		"internal/contacts/planted/wait/wait_test.go",

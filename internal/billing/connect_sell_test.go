@@ -59,7 +59,7 @@ func (w *world) priced(percent string) *billing.Service {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return w.service(func(o *billing.Options) { o.Catalogue, o.Sleep = c, w.sleeps })
+	return w.service(func(o *billing.Options) { o.Catalogue, o.Sleep = c.Enqueuing(settle.Add), w.sleeps })
 }
 
 // of reads an object of a connected account.

@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
@@ -39,6 +40,9 @@ type world struct {
 	hooks  []string                 // ids of events with an enqueued job
 	audits []billing.Act
 }
+
+// settle stands for the kind of jobs/entitlementsync.
+var settle = queue.Define[plans.SettleArgs]("plan.settle", queue.Options{})
 
 var errCrash = errors.New("the process died")
 
@@ -74,7 +78,8 @@ func begin(t testing.TB) *world {
 // service returns the billing service of another process.
 func (w *world) service(change func(*billing.Options)) *billing.Service {
 	o := billing.Options{
-		App: w.App, System: w.System, Catalogue: plans.Standard(), Secret: w.secret, ConnectSecret: w.connect,
+		App: w.App, System: w.System, Catalogue: plans.Standard().Enqueuing(settle.Add),
+		Secret: w.secret, ConnectSecret: w.connect,
 		Log: testkit.Log(w.TB),
 		Account: billing.Account{
 			Key: "sk_test_world", URL: "http://stripe.test",

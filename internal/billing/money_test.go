@@ -17,8 +17,8 @@ func TestNoMoneyIsAFloat(t *testing.T) {
 	walked := 0
 	for _, dir := range []string{
 		".", "plans", "../sandbox/stripe", "../../jobs/billingsettle",
-		"../../jobs/stripeevent", "../../jobs/prorationsync", "../../jobs/overagesync", "../../jobs/plansettle",
-		"../../jobs/plansweep", "../../jobs/quotaannounce",
+		"../../jobs/stripeevent", "../../jobs/billingprorationsync", "../../jobs/billingoverage",
+		"../../jobs/entitlementsync", "../../jobs/plansweep", "../../jobs/quotaannounce",
 	} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

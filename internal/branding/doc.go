@@ -7,7 +7,7 @@
 // that combines them, and every surface (pages, mails, the public JSON) uses its result. A downgrade therefore deletes
 // no setting: the platform's look returns when the right ends, and the org's own returns with the next upgrade.
 //
-// Mails follow the plan at the time of sending (jobs/systemmail): they are stored as templates and get a name when they
+// Mails follow the plan at the time of sending (jobs/mailsystem): they are stored as templates and get a name when they
 // are sent. The sender's address is always the platform's.
 //
 // A client org without its own settings appears in its agency's look. The agency's setting to hide the platform applies

@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/jobs"
-	"github.com/funnelwork/funnelwork/jobs/redrive"
+	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -69,11 +69,11 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd
 			p.atEnd(func(context.Context) error { return p.workers.Close() })
 		}
 		ledger := queue.NewStore(p.system, p.system)
-		ledger.Hooks = jobs.Hooks(p.PublicURL)
+		ledger.Hooks, ledger.Aliases = jobs.Hooks(p.PublicURL), jobs.Aliases()
 		return do(&jobscmd.CLI{
 			Operator: queue.NewOperator(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
 			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
-				return redrive.Kind.Add(ctx, tx, redrive.Args{Redrive: which})
+				return platformredrive.Kind.Add(ctx, tx, platformredrive.Args{Redrive: which})
 			},
 		})
 	}

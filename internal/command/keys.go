@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/jobs"
-	"github.com/funnelwork/funnelwork/jobs/keyreseal"
+	"github.com/funnelwork/funnelwork/jobs/keysreseal"
 )
 
 type keysGroup struct {
@@ -46,7 +46,7 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 		key, promoted, err := keyring.Rotation{
 			System: p.system, Keyset: p.keyset(out), Patience: r.Wait,
 			Promoted: func(ctx context.Context, tx *postgres.Tx) error {
-				return keyreseal.Kind.Add(ctx, tx, keyreseal.Args{})
+				return keysreseal.Kind.Add(ctx, tx, keysreseal.Args{})
 			},
 		}.Rotate(ctx)
 		switch {

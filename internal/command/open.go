@@ -20,6 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -176,6 +177,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	if p.plans, err = plans.Load(p.Plans); err != nil {
 		return err
 	}
+	p.plans = p.plans.Enqueuing(entitlementsync.Kind.Add)
 	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
 	p.auth = auth.New(auth.Options{
 		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",

@@ -67,7 +67,7 @@ func (p *process) operate(ln net.Listener) error {
 	}
 	ops, err := api.NewOps(api.OpsOptions{
 		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system,
-		Hooks: jobs.Hooks(p.PublicURL), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
+		Hooks: jobs.Hooks(p.PublicURL), Aliases: jobs.Aliases(), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots,
 		Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
 		NotConfigured: p.notConfigured(), Ready: ready,

@@ -210,6 +210,7 @@ SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()`
 // Stops reads the pauses and counts the concurrency keys with an open circuit.
 func (l *Store) Stops(ctx context.Context) (Stops, error) {
 	s := Stops{Lanes: map[Lane]bool{}}
+	kinds := map[string]bool{}
 	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, stopsSQL)
 		if err != nil {
@@ -221,7 +222,7 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 			case "lane":
 				s.Lanes[Lane(name)] = true
 			case "kind":
-				s.Kinds++
+				kinds[l.Aliases.Name(name)] = true
 			case "org":
 				s.Orgs++
 			default:
@@ -232,5 +233,6 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 		})
 		return err
 	})
+	s.Kinds = len(kinds)
 	return s, err
 }

@@ -13,7 +13,8 @@ import (
 // drops or redrives it, or it becomes dead. Its functions run in the transaction that changes the job, under the row
 // policies of the job's org.
 type Hook struct {
-	Kind string
+	Kind  string
+	Alias string // of the kind; see Options
 	// Stopped is called with the arguments of jobs that will not run again: they became dead, or were deleted before
 	// they were done. It is also called when a dead job is dropped, so it must be idempotent.
 	Stopped func(ctx context.Context, tx *postgres.Tx, args []json.RawMessage) error
@@ -23,7 +24,7 @@ type Hook struct {
 
 // Hook returns the kind's hook. Either function may be nil.
 func (k Kind[A]) Hook(stopped, revived func(ctx context.Context, tx *postgres.Tx, args []A) error) Hook {
-	return Hook{Kind: k.name, Stopped: decoded(stopped), Revived: decoded(revived)}
+	return Hook{Kind: k.name, Alias: k.opt.Alias, Stopped: decoded(stopped), Revived: decoded(revived)}
 }
 
 // decoded calls fn with the arguments that can be decoded. A job with other arguments has never been able to run, so no
@@ -48,14 +49,16 @@ func decoded[A any](fn func(context.Context, *postgres.Tx, []A) error) func(cont
 	}
 }
 
-// Hooks maps kinds to their hooks. Kinds without a hook are absent.
+// Hooks maps the names and aliases of kinds to their hooks. Kinds without a hook are absent.
 type Hooks map[string]Hook
 
 // HooksOf returns hooks by kind.
 func HooksOf(hooks ...Hook) Hooks {
 	out := make(Hooks, len(hooks))
 	for _, h := range hooks {
-		out[h.Kind] = h
+		if out[h.Kind] = h; h.Alias != "" {
+			out[h.Alias] = h
+		}
 	}
 	return out
 }
@@ -88,7 +91,7 @@ func (h Hooks) run(ctx context.Context, tx *postgres.Tx,
 	args := make(map[group][]json.RawMessage)
 	for _, j := range jobs {
 		if which(h[j.kind]) != nil {
-			g := group{j.org, j.kind}
+			g := group{j.org, h[j.kind].Kind}
 			args[g] = append(args[g], j.args)
 		}
 	}

@@ -33,9 +33,13 @@ type Options struct {
 	MaxAttempts int                            // 8; the last failure makes the row dead
 	Timeout     time.Duration                  // of one run: 30 s; the lease may end the run sooner
 	Backoff     func(failed int) time.Duration // delay after failure n, from 1: 2^n s up to 1 h, +-20 %
+	// Alias is the other name of a kind that is being renamed: its next name, or its previous one. Rows and tasks under
+	// the alias run, but are not written. See jobs/README.md.
+	Alias string
 }
 
-// Kind is a kind of job with arguments A. Its name must never change. Arguments are ids, never rows or secrets.
+// Kind is a kind of job with arguments A. Its name changes in two releases, by way of an alias. Arguments are ids,
+// never rows or secrets.
 type Kind[A any] struct {
 	name string
 	opt  Options
@@ -63,6 +67,28 @@ func (k Kind[A]) Name() string { return k.name }
 
 // Options returns the kind's options with defaults filled in.
 func (k Kind[A]) Options() Options { return k.opt }
+
+// Watch returns a function that adds one job to each org that find returns, unless the org has an open job with the
+// dedupe key. The jobs are added in one transaction per org. Each has a concurrency key of its own, so that it does not
+// wait behind the org's other work.
+func (k Kind[A]) Watch(app *postgres.DB, dedupe string, find func(context.Context) ([]id.ID, error),
+) func(context.Context) error {
+	return func(ctx context.Context) error {
+		orgs, err := find(ctx)
+		if err != nil {
+			return err
+		}
+		for _, org := range orgs {
+			if err := app.Tx(ctx, org, func(tx *postgres.Tx) error {
+				var args A
+				return k.Add(ctx, tx, args, Dedupe(dedupe), ConcurrencyKey(org))
+			}); err != nil {
+				return fmt.Errorf("add %s: %w", k.name, err)
+			}
+		}
+		return nil
+	}
+}
 
 // Adding is an option of Add.
 type Adding func(*row)

@@ -24,6 +24,15 @@ type Pause struct {
 // ErrScope reports a pause of something that cannot be paused.
 var ErrScope = errors.New("a pause needs a lane (critical, default, webhooks, bulk), a kind by name, or an org by id")
 
+// names returns the stored names of what is to be paused or resumed: a kind's name and its alias, or one name.
+func (o *Operator) names(scope, name string) ([]string, error) {
+	name, err := checkScope(scope, name)
+	if scope != "kind" || err != nil {
+		return []string{name}, err
+	}
+	return o.ledger.Aliases.Names(name), nil
+}
+
 // checkScope returns the name in its stored form.
 func checkScope(scope, name string) (string, error) {
 	switch scope {
@@ -46,35 +55,36 @@ func checkScope(scope, name string) (string, error) {
 // Pause keeps jobs from starting until Resume. Runs that have started continue. It returns false if the pause already
 // existed.
 func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, error) {
-	name, err := checkScope(scope, name)
+	names, err := o.names(scope, name)
 	if err != nil {
 		return false, err
 	}
-	by.Scope = scope + " " + name
+	by.Scope = scope + " " + names[0]
 	n, err := o.audited(ctx, by, "pause",
-		`INSERT INTO job_pause (scope, name) VALUES ($6, $7) ON CONFLICT DO NOTHING`, scope, name)
+		`INSERT INTO job_pause (scope, name) SELECT $6, unnest($7::text[]) ON CONFLICT DO NOTHING`, scope, names)
 	if err != nil {
 		return false, err
 	}
 	if err := o.unslot(ctx); err != nil {
 		return n > 0, err
 	}
-	o.tellPause(ctx, scope, name, true)
+	o.tellPause(ctx, scope, names[0], true)
 	return n > 0, nil
 }
 
 // Resume ends a pause. It returns false if there was none.
 func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool, error) {
-	name, err := checkScope(scope, name)
+	names, err := o.names(scope, name)
 	if err != nil {
 		return false, err
 	}
-	by.Scope = scope + " " + name
-	n, err := o.audited(ctx, by, "resume", `DELETE FROM job_pause WHERE (scope, name) = ($6, $7)`, scope, name)
+	by.Scope = scope + " " + names[0]
+	n, err := o.audited(ctx, by, "resume", `DELETE FROM job_pause WHERE scope = $6 AND name = ANY ($7::text[])`, scope,
+		names)
 	if err != nil {
 		return false, err
 	}
-	o.tellPause(ctx, scope, name, false)
+	o.tellPause(ctx, scope, names[0], false)
 	return n > 0, nil
 }
 
@@ -109,7 +119,7 @@ func (o *Operator) unslot(ctx context.Context) error {
 	return nil
 }
 
-// Pauses returns all pauses, lanes last.
+// Pauses returns all pauses, lanes last. A kind is listed once, by its name.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 	var out []Pause
 	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -117,11 +127,23 @@ func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 		if err != nil {
 			return err
 		}
-		out, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Pause])
+		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Pause, err error) {
+			err = row.Scan(&p.Scope, &p.Name, &p.PausedAt)
+			if p.Scope == "kind" {
+				p.Name = o.ledger.Aliases.Name(p.Name)
+			}
+			return p, err
+		})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list pauses: %w", err)
 	}
-	return out, nil
+	listed := make(map[Pause]bool) // without times
+	return slices.DeleteFunc(out, func(p Pause) bool {
+		p.PausedAt = time.Time{}
+		again := listed[p]
+		listed[p] = true
+		return again
+	}), nil
 }

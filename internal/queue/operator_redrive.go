@@ -39,8 +39,8 @@ var (
 	ErrUnfiltered = errors.New("a filter is required: kind, lane, org, error, after or before")
 )
 
-// StartRedrive stores a redrive of the dead jobs that match f. ask adds the job that processes it (jobs/redrive) in the
-// same transaction.
+// StartRedrive stores a redrive of the dead jobs that match f. ask adds the job that processes it
+// (jobs/platformredrive) in the same transaction.
 func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 	ask func(context.Context, *postgres.Tx, id.ID) error,
 ) (*Redrive, error) {
@@ -50,13 +50,13 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 	case !f.dead():
 		return nil, ErrNotDead
 	}
-	f.State = Dead
+	f.State, f.Kind = Dead, o.ledger.Aliases.Name(f.Kind) // a worker of the previous release knows the name alone
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, fmt.Errorf("encode filter: %w", err)
 	}
 	r := &Redrive{ID: id.New(), Actor: by.Actor, Reason: by.Reason, Filter: f, Rate: rate}
-	q := countQuery(f)
+	q := o.countQuery(f)
 	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		if err := tx.QueryRow(ctx, q.sql, q.args, &r.Total); err != nil {
 			return err
@@ -77,8 +77,8 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 }
 
 // countQuery counts the dead jobs that match f.
-func countQuery(f Filter) *query {
-	q := deadQuery(f, nil, false)
+func (o *Operator) countQuery(f Filter) *query {
+	q := o.deadQuery(f, nil, false)
 	if len(f.Error) >= shortest {
 		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
 	}
@@ -217,6 +217,7 @@ func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during tim
 	if f.Kind == "" && f.Lane == "" && f.Org == nil && f.Error == "" && f.After == nil && f.Before == nil {
 		return 0, false, ErrUnfiltered
 	}
+	f.Kind = o.ledger.Aliases.Name(f.Kind)
 	text, err := json.Marshal(f)
 	if err != nil {
 		return 0, false, fmt.Errorf("encode filter: %w", err)

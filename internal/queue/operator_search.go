@@ -36,7 +36,7 @@ func States() []State { return []State{Waiting, Retry, Queued, Running, Dead, Op
 // Filter selects jobs. A job must match every field that is set.
 type Filter struct {
 	State State  `json:"state,omitempty"` // "" means Dead
-	Kind  string `json:"kind,omitempty"`
+	Kind  string `json:"kind,omitempty"`  // the kind's name or its alias
 	Lane  Lane   `json:"lane,omitempty"`
 	Org   *id.ID `json:"org_id,omitempty"`
 	// Error is a part of the last error. The match ignores ASCII case.
@@ -150,17 +150,17 @@ func (o *Operator) search(ctx context.Context, tx *postgres.Tx, f Filter, limit 
 	oldest bool,
 ) ([]Job, error) {
 	if !f.dead() {
-		return fetch(ctx, tx, openQuery(f, limit, after, oldest))
+		return o.fetch(ctx, tx, o.openQuery(f, limit, after, oldest))
 	}
 	if f.Error == "" {
-		q := deadQuery(f, after, oldest)
+		q := o.deadQuery(f, after, oldest)
 		q.sql = `SELECT` + columns + `, d.died_at FROM (
 	SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(limit) + `) AS d
 JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
-		return fetch(ctx, tx, q)
+		return o.fetch(ctx, tx, q)
 	}
 	// An index-only scan covers every condition of f but the text. The texts of the recent jobs are then read by key.
-	q := deadQuery(f, after, oldest)
+	q := o.deadQuery(f, after, oldest)
 	q.sql = `WITH d AS MATERIALIZED (
 	SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + q.order + ` LIMIT ` + q.arg(o.recent) + `
 ), hit AS MATERIALIZED (
@@ -170,17 +170,17 @@ JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
 	WHERE position(` + q.text(f.Error) + ` IN said.error) > 0` + q.order + ` LIMIT ` + q.arg(limit) + `
 )
 SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
-	jobs, err := fetch(ctx, tx, q)
+	jobs, err := o.fetch(ctx, tx, q)
 	if err != nil || len(jobs) == limit {
 		return jobs, err
 	}
-	q = deadQuery(f, after, oldest)
+	q = o.deadQuery(f, after, oldest)
 	var more bool
 	sql := `SELECT EXISTS (SELECT FROM job_death d` + q.where() + q.order + ` OFFSET ` + q.arg(o.recent) + `)`
 	if err := tx.QueryRow(ctx, sql, q.args, &more); err != nil || !more {
 		return jobs, err
 	}
-	q = deadQuery(f, after, oldest)
+	q = o.deadQuery(f, after, oldest)
 	if len(f.Error) >= shortest {
 		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
 	}
@@ -188,7 +188,7 @@ SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id
 	q.sql = `WITH d AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM job_death d` + q.where() + `),
 hit AS MATERIALIZED (SELECT d.org_id, d.id, d.died_at FROM d` + q.order + ` LIMIT ` + q.arg(limit) + `)
 SELECT` + columns + `, d.died_at FROM hit AS d JOIN job ON job.org_id = d.org_id AND job.id = d.id` + q.order
-	return fetch(ctx, tx, q)
+	return o.fetch(ctx, tx, q)
 }
 
 // query builds SQL together with its arguments.
@@ -216,25 +216,27 @@ func (q *query) where() string {
 	return " WHERE " + strings.Join(q.terms, " AND ")
 }
 
-func deadQuery(f Filter, after *Place, oldest bool) *query {
+func (o *Operator) deadQuery(f Filter, after *Place, oldest bool) *query {
 	q := &query{order: " ORDER BY d.died_at DESC, d.id DESC"}
 	past := "<"
 	if oldest {
 		q.order, past = " ORDER BY d.died_at, d.id", ">"
 	}
-	q.common(f, "d", "d.died_at")
+	q.common(f, o.ledger.Aliases, "d", "d.died_at")
 	if after != nil {
 		q.and(`(d.died_at, d.id) ` + past + ` (` + q.arg(after.At) + `, ` + q.arg(after.ID) + `)`)
 	}
 	return q
 }
 
-func (q *query) common(f Filter, table, at string) {
+func (q *query) common(f Filter, aliases Aliases, table, at string) {
 	if f.Org != nil {
 		q.and(table + `.org_id = ` + q.arg(*f.Org))
 	}
-	if f.Kind != "" {
+	if names := aliases.Names(f.Kind); f.Kind != "" && len(names) == 1 {
 		q.and(table + `.kind = ` + q.arg(f.Kind))
+	} else if f.Kind != "" {
+		q.and(table + `.kind = ANY (` + q.arg(names) + `::text[])`)
 	}
 	if f.Lane != "" {
 		q.and(table + `.lane = ` + q.arg(string(f.Lane)))
@@ -247,7 +249,7 @@ func (q *query) common(f Filter, table, at string) {
 	}
 }
 
-func openQuery(f Filter, limit int, after *Place, oldest bool) *query {
+func (o *Operator) openQuery(f Filter, limit int, after *Place, oldest bool) *query {
 	q := &query{order: " ORDER BY job.id DESC"}
 	past := "<"
 	if oldest {
@@ -265,7 +267,7 @@ func openQuery(f Filter, limit int, after *Place, oldest bool) *query {
 		q.and(`job.wake_at IS NOT NULL AND (job.owner IS NOT NULL OR` + locked + `)`)
 	case Open, Dead:
 	}
-	q.common(f, "job", "job.created_at")
+	q.common(f, o.ledger.Aliases, "job", "job.created_at")
 	if f.Error != "" {
 		q.and(`position(` + q.text(f.Error) + ` IN lower(job.last_error COLLATE "C")) > 0`)
 	}
@@ -276,13 +278,15 @@ func openQuery(f Filter, limit int, after *Place, oldest bool) *query {
 	return q
 }
 
-func fetch(ctx context.Context, tx *postgres.Tx, q *query) ([]Job, error) {
+func (o *Operator) fetch(ctx context.Context, tx *postgres.Tx, q *query) ([]Job, error) {
 	rows, err := tx.Query(ctx, q.sql, q.args...)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (j Job, err error) {
-		return j, row.Scan(j.fields()...)
+		err = row.Scan(j.fields()...)
+		j.Kind = o.ledger.Aliases.Name(j.Kind)
+		return j, err
 	})
 }
 
@@ -301,6 +305,7 @@ WHERE job.org_id = $1 AND job.id = $2`, []any{k.Org, k.ID}, append(j.fields(), &
 	if err != nil {
 		return nil, fmt.Errorf("show job: %w", err)
 	}
+	j.Kind = o.ledger.Aliases.Name(j.Kind)
 	return &j, nil
 }
 

@@ -34,6 +34,8 @@ type Store struct {
 	Lease, First time.Duration
 	// Hooks are called when a job changes without a run. Every process with a Store needs the same hooks.
 	Hooks Hooks
+	// Aliases are the aliases of all kinds that are being renamed. Every process with a Store needs the same aliases.
+	Aliases Aliases
 
 	mu    sync.Mutex
 	from  map[Lane]feedCursor     // where the feeder's next round continues

@@ -8,7 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
-	"github.com/funnelwork/funnelwork/jobs/systemmail"
+	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 )
 
 // Job has the dependencies of the work.
@@ -26,7 +26,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil || !ok {
 		return err
 	}
-	return systemmail.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
+	return mailsystem.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
 		return mail.AccountsEnd(to, end.Name, end.Accounts, end.At)
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 // TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce runs a change in flight through an outage, which spends no
@@ -25,7 +25,7 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 	box := stripe.New(stripe.Options{Store: stripe.NewMemory()})
 	t.Cleanup(box.Close)
 	s := billing.New(billing.Options{
-		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler),
+		App: db.App, System: db.System, Catalogue: entitlementsync.Standard(), Log: slog.New(slog.DiscardHandler),
 		Account: billing.Account{
 			Key: "sk_test_settle", URL: "http://stripe.test",
 			HTTP: &http.Client{Transport: box.Transport()},

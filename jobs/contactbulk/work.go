@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
+	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
 )
 
 // Job has the dependencies of the work.
@@ -91,8 +92,21 @@ func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 			back = append(back, all[i].ID)
 		}
 	}
-	if err := leadscore.AskMany(ctx, tx, back); err != nil {
+	if err := leadscoremany.Enqueue(ctx, tx, back); err != nil {
 		return err
 	}
 	return leadscore.Settle(ctx, tx, changed)
+}
+
+// Hook fails changes with a job that is dead or was dropped. The failure is final: the org's next change begins, and a
+// later run of the old job finds nothing to do.
+func Hook() queue.Hook {
+	return Kind.Hook(func(ctx context.Context, tx *postgres.Tx, all []Args) error {
+		for _, a := range all {
+			if err := bulk.Fail(ctx, tx, a.Bulk, stays); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
 }

@@ -1,4 +1,4 @@
-// Package contactimport executes imports of contacts and their undos.
+// Package contactimport executes imports of contacts. jobs/contactimportundo executes their undos in the same steps.
 //
 // # Why Tx kinds
 //
@@ -8,12 +8,14 @@
 package contactimport
 
 import (
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
-	"github.com/funnelwork/funnelwork/jobs/contactundo"
 )
 
-// Args identifies the import. Undos use the same type.
-type Args = contactundo.Args
+// Args identifies the import.
+type Args struct {
+	Import id.ID `json:"import"`
+}
 
 // Kind is one step of an import. Each step enqueues the next, so there is no dedupe key.
 var Kind = queue.Define[Args]("contact.import", queue.Options{Lane: queue.Bulk})

@@ -8,11 +8,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
-	"github.com/funnelwork/funnelwork/jobs/contactundo"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
@@ -25,18 +25,16 @@ type Job struct {
 	Log   *slog.Logger
 }
 
-// Handlers returns the kinds' handlers.
-func (j Job) Handlers() []queue.Handler {
-	return []queue.Handler{Kind.HandleTx(j.Work), contactundo.Kind.HandleTx(j.WorkUndo)}
-}
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
 // Work executes one step and enqueues the next, until the import is over.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	w, err := j.steps(ctx, tx)
+	w, err := j.Steps(ctx, tx)
 	if err != nil {
 		return err
 	}
-	return j.step(ctx, tx, run, Kind, func() (bool, error) {
+	return j.Step(ctx, tx, run, Kind, func() (bool, error) {
 		done, err := w.Step(ctx, tx, run.Args.Import)
 		if err == nil {
 			err = leadscore.Settle(ctx, tx, done.Changed)
@@ -45,22 +43,8 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	}, func() error { return w.Fail(ctx, tx, run.Args.Import) })
 }
 
-// WorkUndo is Work for an undo.
-func (j Job) WorkUndo(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-	w, err := j.steps(ctx, tx)
-	if err != nil {
-		return err
-	}
-	return j.step(ctx, tx, run, contactundo.Kind, func() (bool, error) {
-		done, err := w.UndoStep(ctx, tx, run.Args.Import)
-		if err == nil {
-			err = askForScores(ctx, tx, done.Changed)
-		}
-		return done.More, err
-	}, func() error { return imports.FailUndo(ctx, tx, run.Args.Import) })
-}
-
-func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
+// Steps returns the work of the steps of imports and undos.
+func (j Job) Steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
 	model, err := j.Model(ctx, tx)
 	if err != nil {
 		return imports.Work{}, err
@@ -74,9 +58,9 @@ func (j Job) steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
 	}, nil
 }
 
-// step executes one step and enqueues the next. After the last attempt it marks the import as failed; the job does not
-// become dead.
-func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args],
+// Step executes one step of an import or undo and enqueues the next. After the last attempt it marks the import as
+// failed; the job does not become dead.
+func (j Job) Step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], next queue.Kind[Args],
 	work func() (more bool, err error), fail func() error,
 ) error {
 	err := tx.Savepoint(ctx, func() error {
@@ -103,13 +87,19 @@ func (j Job) step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], ne
 	return nil
 }
 
-// askForScores enqueues the scoring of contacts that an undo has restored, because the model may have changed.
-func askForScores(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error {
-	var ids []id.ID
-	for i := range changed {
-		if scoring.Differs(changed[i].Before(), &changed[i].Contact) {
-			ids = append(ids, changed[i].ID)
+// Hook fails imports with a next step that is dead or was dropped. The failure is final: the waiting rows are erased,
+// and a later run of that step finds nothing to do. links is the prefix of links to files.
+func Hook(links string) queue.Hook { return Kind.Hook(Failing(imports.Work{Base: links}.Fail), nil) }
+
+// Failing returns the function of a hook that fails the imports of the jobs.
+func Failing(fail func(context.Context, *postgres.Tx, id.ID) error) func(context.Context, *postgres.Tx, []Args) error {
+	return func(ctx context.Context, tx *postgres.Tx, all []Args) error {
+		for _, a := range all {
+			err := fail(ctx, tx, a.Import)
+			if err != nil && !fault.Is(err, fault.NotFound) { // the import may have expired
+				return err
+			}
 		}
+		return nil
 	}
-	return leadscore.AskMany(ctx, tx, ids)
 }

@@ -33,7 +33,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
-	"github.com/funnelwork/funnelwork/jobs/contactundo"
+	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 )
 
 // desk is one org and the jobs of its files.
@@ -56,8 +56,10 @@ func open(t *testing.T) *desk {
 			return scoring.Shipped(), nil
 		}, Links: "https://shop.test/files/", Log: testkit.Log(t),
 	}
-	for _, h := range append(job.Handlers(),
-		contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler()) {
+	for _, h := range []queue.Handler{
+		job.Handler(), contactimportundo.Job{Import: job}.Handler(),
+		contactexport.Job{Links: "https://shop.test/files/", Log: testkit.Log(t)}.Handler(),
+	} {
 		d.work[h.Kind] = h
 	}
 	return d
@@ -194,7 +196,7 @@ func (d *desk) undo(i id.ID) *imports.Undo {
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		_, started, err := imports.Undoing(ctx, tx, i)
 		if err == nil && started {
-			err = contactundo.Kind.Add(ctx, tx, contactundo.Args{Import: i})
+			err = contactimportundo.Kind.Add(ctx, tx, contactimportundo.Args{Import: i})
 		}
 		return err
 	})

@@ -1,15 +1,12 @@
 // Package contactindex keeps the word indexes of large orgs current; internal/contacts/wordindex describes them.
 //
 // Writers of contacts add no jobs. They leave marks, and never wait for each other because of these. A sweep every 20
-// seconds makes an index due when its org has thousands of marks. A sweep every hour creates the indexes of orgs that
-// have become large. Each worker polls several times a second for due indexes (Watch) and adds a job for each.
+// seconds (jobs/contactindexsweep) makes an index due when its org has thousands of marks. A sweep every hour creates
+// the indexes of orgs that have become large. Each worker polls several times a second for due indexes (Watch) and adds
+// a job for each.
 package contactindex
 
-import (
-	"time"
-
-	"github.com/funnelwork/funnelwork/internal/queue"
-)
+import "github.com/funnelwork/funnelwork/internal/queue"
 
 // Args is empty: the job does all due work of its org.
 type Args struct{}
@@ -19,12 +16,3 @@ var Kind = queue.Define[Args]("contact.index", queue.Options{Lane: queue.Bulk, M
 
 // Key is the dedupe key that limits an org to one open job.
 const Key = "contact.index"
-
-// SweepArgs selects the sweep.
-type SweepArgs struct {
-	Orgs bool `json:"orgs,omitempty"` // also count the contacts of orgs without an index
-}
-
-// Sweep is one sweep over all orgs. The timetable adds it.
-var Sweep = queue.Define[SweepArgs]("contact.index_sweep",
-	queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 5 * time.Minute})

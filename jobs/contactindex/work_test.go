@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/contactindex"
+	"github.com/funnelwork/funnelwork/jobs/contactindexsweep"
 )
 
 // shop is one org in a database of its own.
@@ -23,12 +24,14 @@ type shop struct {
 	*testkit.Database
 	org id.ID
 	job contactindex.Job
+	all contactindexsweep.Job
 }
 
 func open(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, Database: testkit.DB(t), org: id.New()}
-	s.job = contactindex.Job{System: s.System, Pace: wordindex.Pace{Block: 8, Marks: 4, For: time.Hour}, Large: 10}
+	s.job.Pace = wordindex.Pace{Block: 8, Marks: 4, For: time.Hour}
+	s.all = contactindexsweep.Job{System: s.System, Pace: s.job.Pace, Large: 10}
 	if err := s.System.Tx(t.Context(), s.org, func(tx *postgres.Tx) error {
 		tx.Queue(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, s.org)
 		return nil
@@ -62,8 +65,8 @@ func (s *shop) create(from, to int) {
 
 func (s *shop) sweep(orgs bool) {
 	s.Helper()
-	run := &queue.Run[contactindex.SweepArgs]{Args: contactindex.SweepArgs{Orgs: orgs}}
-	if err := s.job.Sweep(s.Context(), run); err != nil {
+	run := &queue.Run[contactindexsweep.Args]{Args: contactindexsweep.Args{Orgs: orgs}}
+	if err := s.all.Work(s.Context(), run); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -71,7 +74,7 @@ func (s *shop) sweep(orgs bool) {
 // look is one look of the watch, and how many jobs there are after it.
 func (s *shop) look() (jobs int) {
 	s.Helper()
-	if err := (contactindex.Watch{App: s.App, System: s.System}).Look(s.Context()); err != nil {
+	if err := contactindex.Watch(s.App, s.System)(s.Context()); err != nil {
 		s.Fatal(err)
 	}
 	return s.one(`SELECT count(*) FROM job WHERE kind = 'contact.index'`)

@@ -1,13 +1,12 @@
 // Package domainverify checks whether the DNS records of custom domains are still correct.
 //
-// A domain's row holds the time of its next check. A sweep claims due domains and adds one job per claim in the claim's
-// transaction. If a claim's job does not run the check within five minutes, the domain may be claimed again. A check
-// that could not be made does not fail the job: the row gets its next check time as after any other check.
+// A domain's row holds the time of its next check. A sweep (jobs/domainsweep) claims due domains and adds one job per
+// claim in the claim's transaction. If a claim's job does not run the check within five minutes, the domain may be
+// claimed again. A check that could not be made does not fail the job: the row gets its next check time as after any
+// other check.
 package domainverify
 
 import (
-	"time"
-
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -19,9 +18,3 @@ type Args struct {
 
 // Kind is one check. Only a failure of Postgres fails it.
 var Kind = queue.Define[Args]("domain.verify", queue.Options{MaxAttempts: 4})
-
-// SweepArgs is empty: a sweep is a platform job and covers all orgs.
-type SweepArgs struct{}
-
-// Sweep is enqueued by the timetable. A missed sweep does no harm: the next one finds the same domains.
-var Sweep = queue.Define[SweepArgs]("domain.sweep", queue.Options{MaxAttempts: 2, Timeout: 30 * time.Second})

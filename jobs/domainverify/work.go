@@ -16,10 +16,8 @@ type Job struct {
 	Plans   *plans.Service
 }
 
-// Handlers returns the kinds' handlers.
-func (j Job) Handlers() []queue.Handler {
-	return []queue.Handler{Kind.Handle(j.Work), Sweep.Handle(j.Sweep)}
-}
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work makes the check and applies its result in a separate transaction. A newer check invalidates the result, so the
 // job may run twice.
@@ -41,12 +39,4 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(plans.CustomDomain))
 		return err
 	})
-}
-
-// Sweep adds the jobs of due domains.
-func (j Job) Sweep(ctx context.Context, _ *queue.Run[SweepArgs]) error {
-	_, err := j.Domains.Sweep(ctx, func(ctx context.Context, tx *postgres.Tx, c branding.Claimed) error {
-		return Kind.Add(ctx, tx, Args{Domain: c.Domain}, queue.Dedupe("domain.verify@"+c.Domain.String()))
-	})
-	return err
 }

@@ -30,7 +30,3 @@ func (a Args) Split() []Args {
 // repeated run changes nothing. It has no dedupe key on purpose: a request, which locks the contact's row, would wait
 // for the job's row while the job waits for the contact's.
 var Kind = queue.Define[Args]("lead.score", queue.Options{Lane: queue.Default})
-
-// Many is Kind for changes of thousands of contacts, in the bulk lane, so that they do not delay the scoring of single
-// changes.
-var Many = queue.Define[Args]("lead.score_many", queue.Options{Lane: queue.Bulk})

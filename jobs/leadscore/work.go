@@ -5,7 +5,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -20,9 +19,6 @@ type Job struct {
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 
-// Handlers returns the handlers of Kind and Many.
-func (j Job) Handlers() []queue.Handler { return []queue.Handler{j.Handler(), Many.HandleTx(j.Work)} }
-
 // Work scores the contacts. It skips contacts that were archived or deleted meanwhile.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	model, err := j.Model(ctx, tx)
@@ -36,16 +32,6 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	for i := range tell {
 		if err := events.Announce(ctx, tx,
 			events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// AskMany enqueues the scoring of contacts that background work has changed, perJob contacts per job.
-func AskMany(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
-	for _, args := range (Args{Contacts: ids}).Split() {
-		if err := Many.Add(ctx, tx, args); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
 
 // most is how many orgs one run processes; the run of the next minute continues.
@@ -42,7 +43,8 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	}
 	for _, org := range orgs {
 		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-			return plans.SettleKind.Add(ctx, tx, plans.SettleArgs{}, queue.Dedupe("plan.settle@"+j.Plans.Version))
+			return entitlementsync.Kind.Add(ctx, tx, entitlementsync.Args{},
+				queue.Dedupe("plan.settle@"+j.Plans.Version))
 		})
 		if err != nil {
 			return fmt.Errorf("enqueue settling: %w", err)

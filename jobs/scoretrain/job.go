@@ -1,8 +1,8 @@
 // Package scoretrain trains an org's scoring model on its deals.
 //
 // A training is enqueued when a deal is won or lost, and each night. A deal enqueues it some minutes ahead with a
-// dedupe key, so that an import of deals causes one training. The nightly job finds the orgs with outcomes that no
-// training has used.
+// dedupe key, so that an import of deals causes one training. The nightly job (jobs/scoretrainnight) finds the orgs
+// with outcomes that no training has used.
 package scoretrain
 
 import (
@@ -30,10 +30,3 @@ func (a Args) Ask() []queue.Adding {
 }
 
 const soon = 2 * time.Minute
-
-// NightArgs is empty: the job is the platform's.
-type NightArgs struct{}
-
-// Night enqueues a training for each org with outcomes that no training has used.
-var Night = queue.Define[NightArgs]("score.train_night",
-	queue.Options{Lane: queue.Bulk, MaxAttempts: 3, Timeout: 5 * time.Minute})

@@ -27,6 +27,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
 )
 
 // school is an org with training data.
@@ -132,7 +133,7 @@ func (s *school) train(anyway bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := (scoretrain.Job{App: s.App, System: s.System}).Handlers()[0].Call(s.t.Context(), run); err != nil {
+	if err := (scoretrain.Job{App: s.App}).Handler().Call(s.t.Context(), run); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := ledger.Finish(s.t.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
@@ -339,8 +340,8 @@ func TestTheNightFindsWhoHasNews(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	night := func() int {
-		job := scoretrain.Job{App: s.App, System: s.System}
-		if err := job.Ask(t.Context(), &queue.Run[scoretrain.NightArgs]{Claimed: &queue.Claimed{}}); err != nil {
+		job := scoretrainnight.Job{System: s.System}
+		if err := job.Work(t.Context(), &queue.Run[scoretrainnight.Args]{Claimed: &queue.Claimed{}}); err != nil {
 			t.Fatal(err)
 		}
 		return s.one(`WITH gone AS (DELETE FROM job WHERE kind = 'score.train' RETURNING 1) SELECT count(*) FROM gone`)

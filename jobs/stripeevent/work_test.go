@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/stripeevent"
 )
 
@@ -29,7 +29,8 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := billing.New(billing.Options{
-		App: db.App, System: db.System, Catalogue: plans.Standard(), Log: slog.New(slog.DiscardHandler), Secret: secret,
+		App: db.App, System: db.System, Catalogue: entitlementsync.Standard(), Log: slog.New(slog.DiscardHandler),
+		Secret: secret,
 		Account: billing.Account{
 			Key: "sk_test_event", URL: "http://stripe.test",
 			HTTP: &http.Client{Transport: box.Transport()},

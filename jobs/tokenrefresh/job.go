@@ -3,11 +3,11 @@
 // # How it uses the queue
 //
 // Only a grant's row holds the time of its next refresh. There is no delayed job per grant that could be lost,
-// duplicated or left over. Every ten seconds a sweep claims the due grants, as many as each application's budget allows
-// to begin soon. It adds one job per claim, due at its turn, in the claim's transaction. The claim raises the row's
-// version, and a job with an outdated version ends at once. Of all the jobs of a grant therefore only one can begin an
-// attempt, whatever Redis loses and however often a job is delivered. If a claim's job does not begin, the grant may be
-// claimed again after three minutes.
+// duplicated or left over. Every ten seconds a sweep (jobs/tokensweep) claims the due grants, as many as each
+// application's budget allows to begin soon. It adds one job per claim, due at its turn, in the claim's transaction.
+// The claim raises the row's version, and a job with an outdated version ends at once. Of all the jobs of a grant
+// therefore only one can begin an attempt, whatever Redis loses and however often a job is delivered. If a claim's job
+// does not begin, the grant may be claimed again after three minutes.
 //
 // The row also handles a failed attempt: it gets a new due time, and the job is done. Only failures of our own systems,
 // Postgres or the keyset, fail the job.
@@ -28,10 +28,3 @@ type Args struct {
 
 // Kind is one attempt for one grant. Its timeout is longer than a request with its overhead.
 var Kind = queue.Define[Args]("token.refresh", queue.Options{Lane: queue.Critical, Timeout: time.Minute})
-
-// SweepArgs is empty: a sweep is a platform job and covers all orgs.
-type SweepArgs struct{}
-
-// Sweep is enqueued by the timetable. A missed sweep does no harm: the next one finds the same grants.
-var Sweep = queue.Define[SweepArgs]("token.sweep",
-	queue.Options{Lane: queue.Critical, MaxAttempts: 2, Timeout: 30 * time.Second})

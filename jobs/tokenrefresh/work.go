@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/social"
 )
@@ -16,10 +15,8 @@ const tooLong = time.Minute
 // Job has the dependencies of the work.
 type Job struct{ Refresher *social.Refresher }
 
-// Handlers returns the kinds' handlers.
-func (j Job) Handlers() []queue.Handler {
-	return []queue.Handler{Kind.Handle(j.Work), Sweep.Handle(j.Sweep)}
-}
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work makes one attempt. If the budget is used up, it waits without spending an attempt.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
@@ -33,13 +30,4 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	default:
 		return err
 	}
-}
-
-// Sweep adds the jobs of due grants.
-func (j Job) Sweep(ctx context.Context, _ *queue.Run[SweepArgs]) error {
-	_, err := j.Refresher.Sweep(ctx, func(ctx context.Context, tx *postgres.Tx, c social.Claim) error {
-		tx.Turn(c.Org)
-		return Kind.Add(ctx, tx, Args{Grant: c.Grant, Version: c.Version}, queue.At(c.At))
-	})
-	return err
 }

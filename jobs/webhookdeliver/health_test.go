@@ -17,7 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
 // pass simulates the passage of time for the endpoint's health by moving its timestamps into the past.
@@ -297,7 +297,7 @@ func (b *bench) tell() (mails []string) {
 		}
 		due = append(due, one)
 	}
-	h := webhooktell.Job{Box: b.hooks.Box, Hooks: b.hooks}.Handler()
+	h := webhooknotify.Job{Box: b.hooks.Box, Hooks: b.hooks}.Handler()
 	for _, one := range due {
 		b.tx(func(tx *postgres.Tx) error {
 			c, err := b.ledger.Lock(b.Context(), tx, one)

@@ -7,11 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
 // Job delivers webhooks. It must not be copied after first use.
@@ -77,7 +78,7 @@ func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.DeliveryR
 	if err != nil || !disabled {
 		return err
 	}
-	return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: p.Endpoint, What: webhooktell.Disabled})
+	return webhooknotify.Kind.Add(ctx, tx, webhooknotify.Args{Endpoint: p.Endpoint, What: webhooknotify.Disabled})
 }
 
 // verdict returns the result of the job.
@@ -143,5 +144,22 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 		o.Status, o.Next = webhooks.Failed, now.Add(max(webhooks.ProbeEvery, o.Asked))
 	default:
 		o.Status, o.Next = webhooks.Failed, now.Add(wait(attempt, o.Answer.Header, now))
+	}
+}
+
+// Hook keeps deliveries consistent with their jobs: a delivery is exhausted when its job is dead or was dropped, and
+// has another attempt planned when an operator runs its job again.
+func Hook() queue.Hook {
+	return Kind.Hook(deliveries(webhooks.Stopped), deliveries(webhooks.Revived))
+}
+
+func deliveries(write func(*postgres.Tx, []id.ID)) func(context.Context, *postgres.Tx, []Args) error {
+	return func(_ context.Context, tx *postgres.Tx, all []Args) error {
+		ids := make([]id.ID, len(all))
+		for i, a := range all {
+			ids[i] = a.Delivery
+		}
+		write(tx, ids)
+		return nil
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
-	"github.com/funnelwork/funnelwork/jobs/webhooktell"
+	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
 // batch is how many endpoints one job reviews; the job of the next minute continues.
@@ -56,10 +56,11 @@ func (j Job) review(ctx context.Context, r webhooks.Ref) error {
 		case err != nil:
 			return err
 		case disabled:
-			return webhooktell.Kind.Add(ctx, tx, webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Disabled})
+			return webhooknotify.Kind.Add(ctx, tx,
+				webhooknotify.Args{Endpoint: r.Endpoint, What: webhooknotify.Disabled})
 		case percent > 0:
-			return webhooktell.Kind.Add(ctx, tx,
-				webhooktell.Args{Endpoint: r.Endpoint, What: webhooktell.Failing, Percent: percent})
+			return webhooknotify.Kind.Add(ctx, tx,
+				webhooknotify.Args{Endpoint: r.Endpoint, What: webhooknotify.Failing, Percent: percent})
 		}
 		return nil
 	})

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -24,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/scheduler"
 	"github.com/funnelwork/funnelwork/worker"
 )
@@ -123,7 +123,7 @@ func work(ctx context.Context, app, system *postgres.DB, log *slog.Logger) error
 		App: app, System: system, Log: log, Box: box, Hooks: hooks,
 		Calls: outbound.New(outbound.Options{Policy: hooks.Policy}),
 		Billing: jobs.Billing(billing.Options{
-			App: app, System: system, Catalogue: plans.Standard(), Log: log,
+			App: app, System: system, Catalogue: entitlementsync.Standard(), Log: log,
 			Account: billing.Account{
 				Key: "sk_test_sandbox", URL: "http://stripe.sandbox",
 				HTTP: &http.Client{Transport: money.Transport()}, Log: log,

@@ -64,6 +64,8 @@ type Catalogue struct {
 	types  map[string]Type
 	byKey  map[string]*Plan
 	trials *Plan
+
+	enqueue Enqueue
 }
 
 // Feature is a row of the catalogue's table.

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,9 +22,16 @@ type SettleArgs struct {
 	Until wire.Time `json:"until,omitzero"`
 }
 
-// SettleKind is the job that settles an org: when the clock changes its rights, after a new catalogue, and for each
-// client org after its agency. It is defined here rather than in its package under jobs, because Settle enqueues it.
-var SettleKind = queue.Define[SettleArgs]("plan.settle", queue.Options{Lane: queue.Default})
+// Enqueue adds the job that settles tx's org with the arguments: when the clock changes its rights, after a new
+// catalogue, and for each client org after its agency.
+type Enqueue func(ctx context.Context, tx *postgres.Tx, args SettleArgs, how ...queue.Adding) error
+
+// Enqueuing returns a copy of the catalogue that enqueues jobs by add. A catalogue needs it to change plans.
+func (c *Catalogue) Enqueuing(add Enqueue) *Catalogue {
+	out := *c
+	out.enqueue = add
+	return &out
+}
 
 const (
 	lockSQL = `SELECT 1 FROM subscription WHERE org_id = $1 FOR UPDATE`
@@ -145,7 +153,7 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 		`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`,
 		tx.Org(), c.Version)
 	if !r.Until.IsZero() {
-		if err := SettleKind.Add(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until),
+		if err := c.later(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until),
 			queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
 			return err
 		}
@@ -155,7 +163,17 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 		[]any{tx.Org()}, &agency); err != nil || !agency {
 		return err
 	}
-	return SettleKind.Add(ctx, tx, SettleArgs{After: first})
+	return c.later(ctx, tx, SettleArgs{After: first})
+}
+
+// errNoQueue reports a change of plans by a catalogue that Enqueuing has not returned.
+var errNoQueue = errors.New("the catalogue cannot enqueue jobs")
+
+func (c *Catalogue) later(ctx context.Context, tx *postgres.Tx, args SettleArgs, how ...queue.Adding) error {
+	if c.enqueue == nil {
+		return errNoQueue
+	}
+	return c.enqueue(ctx, tx, args, how...)
 }
 
 // Lapse is a plan that is no longer in effect because its time is over: a trial, or the grace period of an unpaid
@@ -211,7 +229,7 @@ func (c *Catalogue) SettleClients(ctx context.Context, tx *postgres.Tx, after id
 	if len(clients) < clientsAtOnce {
 		return nil
 	}
-	return SettleKind.Add(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
+	return c.later(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
 }
 
 // defaultRate is the requests per minute of an org without its own rate.

@@ -15,9 +15,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
+
+// settle stands for the kind of jobs/entitlementsync.
+var settle = queue.Define[plans.SettleArgs]("plan.settle", queue.Options{})
 
 // house is a test database.
 type house struct {
@@ -31,7 +35,7 @@ type house struct {
 func open(t *testing.T) *house {
 	t.Helper()
 	h := &house{Database: testkit.DB(t), T: t}
-	h.plans = plans.NewService(h.App, nil)
+	h.plans = plans.NewService(h.App, plans.Standard().Enqueuing(settle.Add))
 	h.sql = testkit.Pgx(t, h.URL)
 	h.org = h.found()
 	return h

@@ -1,0 +1,58 @@
+package billingprorationsync
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job has the dependencies of the work.
+type Job struct {
+	Billing *billing.Service
+	Log     *slog.Logger
+}
+
+// Work makes one comparison.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	if run.Args.Whole {
+		r, err := j.Billing.ReconcileAll(ctx)
+		j.Log.Log(ctx, level(r.Repaired+r.Failed), "billing reconciled in full", "same", r.Same,
+			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
+		return errors.Join(err, j.accounts(ctx, true))
+	}
+	missed, err := j.Billing.FetchMissedEvents(ctx)
+	if err != nil {
+		return errors.Join(err, j.accounts(ctx, false))
+	}
+	r, err := j.Billing.ReconcileDue(ctx)
+	if missed+r.Repaired+r.Failed > 0 {
+		j.Log.InfoContext(ctx, "billing repaired", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
+	}
+	return errors.Join(err, j.accounts(ctx, false))
+}
+
+// level returns the level of a line about a sync that found so many differences: without any it is for debugging.
+func level(differences int) slog.Level {
+	if differences == 0 {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// accounts reconciles the connected accounts.
+func (j Job) accounts(ctx context.Context, whole bool) error {
+	r, err := j.Billing.Accounts(ctx, whole)
+	if r.Repaired+r.Failed > 0 || whole {
+		j.Log.Log(ctx, level(r.Repaired+r.Failed), "connected accounts reconciled", "whole", whole, "same", r.Same,
+			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
+	}
+	sales, also := j.Billing.Sales(ctx)
+	if sales.Repaired+sales.Failed > 0 {
+		j.Log.InfoContext(ctx, "reseller sales reconciled", "same", sales.Same, "repaired", sales.Repaired, "failed",
+			sales.Failed, "requests", sales.Requests)
+	}
+	return errors.Join(err, also)
+}

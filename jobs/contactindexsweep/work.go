@@ -1,0 +1,27 @@
+package contactindexsweep
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job has the dependencies and limits of the work.
+type Job struct {
+	System *postgres.DB
+	Pace   wordindex.Pace
+	Large  int // contacts from which an org gets an index
+}
+
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work makes indexes due, and creates missing ones. A repeated sweep changes nothing.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil || !run.Args.Orgs {
+		return err
+	}
+	return wordindex.SweepOrgs(ctx, j.System, j.Large)
+}

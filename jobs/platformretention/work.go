@@ -1,0 +1,155 @@
+package platformretention
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// ahead is how many days in advance the partitions of big tables are created.
+const ahead = 7
+
+// batch is how many rows one transaction deletes.
+const batch = 5000
+
+// Job has the dependencies of the work.
+type Job struct {
+	System *postgres.DB
+	Log    *slog.Logger
+}
+
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// rules is the tables with rows that expire by age and that belong to no other package. Each statement deletes or
+// clears at most $1 rows.
+var rules = []struct{ table, sql string }{
+	{
+		"idempotency_key",
+		`DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_key
+			WHERE created_at < now() - interval '24 hours' LIMIT $1))`,
+	},
+	// The rule for tick, below, keeps the latest tick of each entry: a scheduler derives the missed ticks from it.
+	{
+		"contact_merge",
+		`UPDATE contact_merge SET undo = NULL WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_merge
+			WHERE undo IS NOT NULL AND created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
+		"contact_bulk",
+		`DELETE FROM contact_bulk WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_bulk
+			WHERE completed_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
+		"billing_preview",
+		`DELETE FROM billing_preview WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_preview
+			WHERE expires_at < now() - interval '1 day' LIMIT $1))`,
+	},
+	{
+		"oauth_state",
+		`DELETE FROM oauth_state WHERE ctid = ANY (ARRAY(SELECT ctid FROM oauth_state
+			WHERE expires_at < now() - interval '1 hour' LIMIT $1))`,
+	},
+	{
+		"social_notice",
+		`DELETE FROM social_notice WHERE ctid = ANY (ARRAY(SELECT ctid FROM social_notice
+			WHERE done_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	{
+		"stripe_event",
+		`DELETE FROM stripe_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM stripe_event
+			WHERE received_at < now() - interval '90 days' LIMIT $1))`,
+	},
+	{"tick", `DELETE FROM tick WHERE ctid = ANY (ARRAY(SELECT ctid FROM tick WHERE tick < now() - interval '7 days'
+		AND EXISTS (SELECT FROM tick AS later WHERE later.entry = tick.entry AND later.tick > tick.tick) LIMIT $1))`},
+	// An import's data about contacts, needed for its undo, are deleted after 30 days; its result after a year.
+	// Interrupted uploads are deleted first.
+	{
+		"contact_import_block",
+		`DELETE FROM contact_import_block WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM contact_import i
+			JOIN contact_import_block b ON b.org_id = i.org_id AND b.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' OR i.status = 'uploading'
+		AND i.created_at < now() - interval '2 hours' LIMIT $1))`,
+	},
+	{
+		"contact_import_effect",
+		`DELETE FROM contact_import_effect WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM contact_import i
+			JOIN contact_import_effect e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
+		"contact_import_error",
+		`DELETE FROM contact_import_error WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM contact_import i
+			JOIN contact_import_error e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{"contact_import", `DELETE FROM contact_import WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_import
+		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
+		AND created_at < now() - interval '2 hours' LIMIT $1))`},
+	{
+		"contact_export_part",
+		`DELETE FROM contact_export_part WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM contact_export e
+			JOIN contact_export_part p ON p.org_id = e.org_id AND p.export_id = e.id
+		WHERE e.expires_at < now() AND e.status <> 'expired' LIMIT $1))`,
+	},
+	{
+		"contact_export",
+		`UPDATE contact_export SET status = 'expired', computed = computed + 1 WHERE ctid = ANY (ARRAY(SELECT ctid
+			FROM contact_export WHERE expires_at < now() AND status <> 'expired' LIMIT $1))`,
+	},
+	{
+		"contact_export",
+		`DELETE FROM contact_export WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_export
+			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	{
+		"webhook_replay",
+		`DELETE FROM webhook_replay WHERE ctid = ANY (ARRAY(SELECT ctid FROM webhook_replay
+			WHERE created_at < now() - interval '31 days' LIMIT $1))`,
+	},
+}
+
+// Work applies every rule, deletes expired tokens, and creates and drops partitions.
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
+	for _, r := range rules {
+		total := int64(0)
+		for more := true; more; {
+			err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+				n, err := tx.Exec(ctx, r.sql, batch)
+				total, more = total+n, n == batch
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("delete expired rows of %s: %w", r.table, err)
+			}
+		}
+		if total > 0 {
+			j.Log.DebugContext(ctx, "expired rows deleted", "table", r.table, "rows", total)
+		}
+	}
+	var made, dropped int
+	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
+		auth.Sweep(tx)
+		mail.Sweep(tx)
+		org.Sweep(tx)
+		tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sweep tokens and partitions: %w", err)
+	}
+	if made+dropped > 0 {
+		j.Log.DebugContext(ctx, "partitions rotated", "made", made, "dropped", dropped)
+	}
+	return nil
+}
