@@ -220,11 +220,12 @@ func TestOfTwentyWhoRefreshAtOnceAForeignProviderServesOne(t *testing.T) {
 	close(errs)
 	served, refused := 0, []error{}
 	for err := range errs {
-		if err == nil {
+		switch {
+		case err == nil:
 			served++
-		} else if provider.ClassOf(err) == provider.Dead {
+		case provider.ClassOf(err) == provider.Dead:
 			refused = append(refused, err)
-		} else {
+		default:
 			t.Error(err)
 		}
 	}
