@@ -39,6 +39,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accounttell"
 	"github.com/funnelwork/funnelwork/jobs/adaccountsync"
@@ -116,7 +117,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		HTTP: &http.Client{Transport: s.Model.Transport()},
 	})
 	s.Deps.Tokens = limits.NewTokens(client, log)
-	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log, PageURL: "http://ops.test" + stripe.Path})
+	s.Stripe = stripe.New(stripe.Options{Store: stripememory.New(), Log: log, PageURL: "http://ops.test" + stripe.Path})
 	t.Cleanup(s.Stripe.Close)
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)
