@@ -121,7 +121,7 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	outer.HandleFunc("GET /healthz", healthy)
 	outer.Handle("GET /readyz", ops.ready)
 	outer.Handle("/", ops.guarded(inner))
-	ops.handler = plainHeaders(outer)
+	ops.handler = identified(plainHeaders(outer))
 	return ops, nil
 }
 
