@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 	"github.com/funnelwork/funnelwork/jobs/accountnotify"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 )
@@ -172,12 +173,12 @@ func TestALoginForTheWrongAccountChangesNothing(t *testing.T) {
 		b := c.browser(console)
 		if q := end(t,
 			b.open(b.consent(b.connect("social", "x", again),
-				oauth.Choice{Person: "Grace Hopper"}))); q.Get("status") != "failed" ||
+				consent.Choice{Person: "Grace Hopper"}))); q.Get("status") != "failed" ||
 			q.Get("code") != "wrong_account" || q.Has("pending_id") {
 			t.Errorf("console %v: %v", console, q)
 		}
 		b.open(b.consent(b.connect("social", "x", map[string]any{"account_id": mine.ID}),
-			oauth.Choice{Person: "Grace Hopper"})).want(t, 409, "wrong_account")
+			consent.Choice{Person: "Grace Hopper"})).want(t, 409, "wrong_account")
 	}
 	if after := fmt.Sprint(s.rows("social_account", c.Org), s.rows("social_grant", c.Org)); after != before {
 		t.Errorf("rows changed:\n%s\n%s", before, after)
@@ -194,14 +195,14 @@ func TestALoginForTheWrongAccountChangesNothing(t *testing.T) {
 	q := end(t,
 		b.open(b.consent(b.connect("social", "facebook",
 			map[string]any{"account_id": pages[0].ID, "redirect_url": home["redirect_url"]}),
-			oauth.Choice{Person: "Ada Lovelace"})))
+			consent.Choice{Person: "Ada Lovelace"})))
 	k.pick(q.Get("pending_id"), pages[1].External).want(t, 409, "wrong_account")
 	k.choose(q.Get("pending_id"), pages[0].External)
 	b = k.browser(true)
 	q = end(t,
 		b.open(b.consent(b.connect("social", "facebook",
 			map[string]any{"account_id": pages[2].ID, "redirect_url": home["redirect_url"]}),
-			oauth.Choice{Person: "Ada Lovelace"})))
+			consent.Choice{Person: "Ada Lovelace"})))
 	if q.Get("status") != "connected" || q.Get("account_id") != pages[2].ID {
 		t.Errorf("the console's own: %v", q)
 	}
@@ -407,7 +408,7 @@ func TestMoreThanFitsIsRefusedWholeAndSaysHowManyFit(t *testing.T) {
 	}
 	// At the limit, the console's own callback keeps the login pending and reports it.
 	b := c.browser(true)
-	q := end(t, b.open(b.consent(b.connect("social", "pinterest", home), oauth.Choice{})))
+	q := end(t, b.open(b.consent(b.connect("social", "pinterest", home), consent.Choice{})))
 	if q.Get("status") != "failed" || q.Get("code") != "plan_limit_reached" || q.Get("pending_id") == "" {
 		t.Errorf("%v", q)
 	}
@@ -498,7 +499,7 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 	for _, p := range platforms {
 		c.login(p.area, p.name, "Ada Lovelace")
 		b := c.browser(true)
-		got := b.open(b.consent(b.connect(p.area, p.name, home), oauth.Choice{Person: "Grace Hopper"}))
+		got := b.open(b.consent(b.connect(p.area, p.name, home), consent.Choice{Person: "Grace Hopper"}))
 		answers.WriteString(got.Header.Get("Location") + "\n")
 		answers.Write(c.do("GET", "/api/v1/"+p.area+"/accounts", nil).Body)
 		if err := s.OAuth.Strike(t.Context(),
@@ -509,7 +510,7 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = c.browser(false)
-		answers.Write(b.open(b.consent(b.connect(p.area, p.name, nil), oauth.Choice{})).Body)
+		answers.Write(b.open(b.consent(b.connect(p.area, p.name, nil), consent.Choice{})).Body)
 	}
 	for _, a := range c.accounts("social", "") {
 		c.do("DELETE", "/api/v1/social/accounts/"+a.ID, nil)

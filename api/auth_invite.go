@@ -69,7 +69,7 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 	}
 	a.Auth.Forget(at, user.ID)
 	a.Auth.Use(ctx, user.ID, at)
-	return answer(s), nil
+	return answer(ctx, s), nil
 }
 
 // invited returns the user with the invitation's address. An existing user must send the account's password. A new user

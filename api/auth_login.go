@@ -42,7 +42,8 @@ type tokenOut struct {
 // nothing is the output of an operation without a response body.
 type nothing struct{}
 
-func answer(s *auth.Session) *tokenOut {
+func answer(ctx context.Context, s *auth.Session) *tokenOut {
+	requestOf(ctx).org = s.Org
 	return &tokenOut{Body: tokens{
 		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()),
 		RefreshToken: s.RefreshToken,
@@ -144,7 +145,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 		return nil, err
 	}
 	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: device(ctx)}
-	ctx = as(ctx, u.ID)
+	ctx = withOrg(as(ctx, u.ID), s.Org)
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
 		auth.AddUser(tx,
 			auth.NewUser{
@@ -171,7 +172,7 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 		return nil, err
 	}
 	a.settle(ctx, s.Org)
-	out := answer(s)
+	out := answer(ctx, s)
 	out.Location = "/api/v1/org"
 	return out, nil
 }
@@ -207,7 +208,7 @@ func (a *App) taken(ctx context.Context) error {
 func (a *App) settle(ctx context.Context, org id.ID) {
 	err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Plans.Settle(ctx, tx) })
 	if err != nil {
-		a.Log.WarnContext(ctx, "computing the limits of a new org failed", "org", org.String(), "error", err)
+		a.Log.WarnContext(ctx, "computing the limits of a new org failed", "error", err)
 	}
 }
 
@@ -225,18 +226,19 @@ func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(s), nil
+	return answer(ctx, s), nil
 }
 
 func (a *App) refresh(ctx context.Context, in *refreshIn) (*tokenOut, error) {
 	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, device(ctx), func(tx *postgres.Tx, user id.ID) error {
+		requestOf(ctx).org = tx.Org()
 		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answer(s), nil
+	return answer(ctx, s), nil
 }
 
 func (a *App) logout(ctx context.Context, in *refreshIn) (*nothing, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // asked returns the number of requests to the platforms' token endpoints.
@@ -104,7 +105,7 @@ func TestAStateServesOnceAndOnlyWhereItWasBegun(t *testing.T) {
 		c := s.signup()
 		b := c.browser(true)
 		at := b.connect("social", "x", home)
-		address := b.consent(at, oauth.Choice{})
+		address := b.consent(at, consent.Choice{})
 		before := s.asked()
 		t.Run(name, func(t *testing.T) { attempt(c, b, at.State, address).refused(t) })
 		if n := s.asked(); n != before {
@@ -118,7 +119,7 @@ func TestAStateServesOnceAndOnlyWhereItWasBegun(t *testing.T) {
 	// A state refused in the wrong place still works once in the right one.
 	c := s.signup()
 	b := c.browser(true)
-	address := b.consent(b.connect("social", "x", home), oauth.Choice{})
+	address := b.consent(b.connect("social", "x", home), consent.Choice{})
 	c.browser(true).open(address).refused(t)
 	if q := end(t, b.open(address)); q.Get("status") != "connected" {
 		t.Errorf("%v", q)
@@ -136,7 +137,7 @@ func TestTwoTabsOfOneBrowserBothConnect(t *testing.T) {
 	b := s.signup().browser(true)
 	first, second := b.connect("social", "x", home), b.connect("social", "pinterest", home)
 	for _, at := range []begun{second, first} {
-		if q := end(t, b.open(b.consent(at, oauth.Choice{}))); q.Get("status") != "connected" {
+		if q := end(t, b.open(b.consent(at, consent.Choice{}))); q.Get("status") != "connected" {
 			t.Errorf("%v", q)
 		}
 	}
@@ -271,7 +272,7 @@ func TestWhatTheProviderCannotAnswerLosesNoToken(t *testing.T) {
 	}
 	c := s.signup()
 	b := c.browser(true)
-	address := b.consent(b.connect("social", "x", home), oauth.Choice{})
+	address := b.consent(b.connect("social", "x", home), consent.Choice{})
 	strike(oauth.Fault{Family: "x", Op: "api", Status: 503, Times: 2})
 	q := end(t, b.open(address))
 	if q.Get("status") != "pending" {
@@ -281,13 +282,13 @@ func TestWhatTheProviderCannotAnswerLosesNoToken(t *testing.T) {
 	c.pick(q.Get("pending_id"), "1").want(t, 409, "conflict")
 	c.choose(q.Get("pending_id"), c.pending(q.Get("pending_id")).externals()...)
 
-	address = b.consent(b.connect("social", "x", home), oauth.Choice{})
+	address = b.consent(b.connect("social", "x", home), consent.Choice{})
 	strike(oauth.Fault{Family: "x", Op: "token", Status: 503, Times: 1})
 	if q := end(t, b.open(address)); q.Get("status") != "failed" || q.Get("code") != "provider_unavailable" ||
 		q.Has("pending_id") {
 		t.Errorf("with the token endpoint away: %v", q)
 	}
-	address = b.consent(b.connect("social", "x", nil), oauth.Choice{})
+	address = b.consent(b.connect("social", "x", nil), consent.Choice{})
 	if err := s.OAuth.Advance(t.Context(), 11*time.Minute); err != nil { // the code has expired
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ func TestAHundredCallbacksOfOneStateMakeOneAccount(t *testing.T) {
 	s := start(t, unlimited)
 	c := s.signup()
 	b := c.browser(true)
-	address := b.consent(b.connect("social", "x", home), oauth.Choice{})
+	address := b.consent(b.connect("social", "x", home), consent.Choice{})
 	before := s.asked()
 	statuses := make([]int, 100)
 	var wg sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 const xAds = "/api/v1/ads/x_ads/connect"
@@ -142,7 +143,7 @@ func TestACallbackServesTheRequestTokenOfItsStateAlone(t *testing.T) {
 	c := s.signup()
 	b := c.browser(true)
 	one, two := b.connect("ads", "x_ads", home), b.connect("ads", "x_ads", home)
-	ada, grace := b.consent(one, oauth.Choice{}), b.consent(two, oauth.Choice{Person: "Grace Hopper"})
+	ada, grace := b.consent(one, consent.Choice{}), b.consent(two, consent.Choice{Person: "Grace Hopper"})
 	theirs, err := url.Parse(grace)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestAFailedExchangeEndsTheConnectionAndTheNextOneWorks(t *testing.T) {
 	c := s.signup()
 	b := c.browser(true)
 	for name, want := range map[string]string{"away": "provider_unavailable", "a wrong verifier": "provider_refused"} {
-		address := b.consent(b.connect("ads", "x_ads", home), oauth.Choice{})
+		address := b.consent(b.connect("ads", "x_ads", home), consent.Choice{})
 		if name == "away" {
 			s.strike(oauth.Fault{Family: "x_ads", Op: "token", Status: 503, Times: 1})
 		} else {
@@ -192,7 +193,7 @@ func TestAFailedExchangeEndsTheConnectionAndTheNextOneWorks(t *testing.T) {
 		}
 	}
 	// A lost response is harmless: X returns the same token again.
-	address := b.consent(b.connect("ads", "x_ads", home), oauth.Choice{})
+	address := b.consent(b.connect("ads", "x_ads", home), consent.Choice{})
 	s.strike(oauth.Fault{Family: "x_ads", Op: "token", Done: true, Times: 1})
 	if q := end(t, b.open(address)); q.Get("status") != "failed" {
 		t.Errorf("a lost answer: %v", q)
@@ -221,7 +222,7 @@ func TestALoginOfXAdsHasNoEndAndIsKeptSealed(t *testing.T) {
 	if err != nil || len(u.Query()) != 1 || u.Query().Get("oauth_token") == "" {
 		t.Errorf("authorize at %s", at.AuthorizeURL)
 	}
-	q := end(t, b.open(b.consent(at, oauth.Choice{})))
+	q := end(t, b.open(b.consent(at, consent.Choice{})))
 	o := c.pending(q.Get("pending_id"))
 	for _, a := range c.choose(o.ID, o.externals()...) {
 		if a.Expires != nil || a.Status != "active" || !strings.HasPrefix(a.External, "18ce5") {
@@ -265,7 +266,7 @@ func TestALoginWhoseAccountsAreNotReadYetKeepsTheTokenAlive(t *testing.T) {
 	one, two := s.signup(), s.signup()
 	connected := one.login("ads", "x_ads", "Ada Lovelace")
 	b := two.browser(false)
-	address := b.consent(b.connect("ads", "x_ads", home), oauth.Choice{})
+	address := b.consent(b.connect("ads", "x_ads", home), consent.Choice{})
 	s.strike(oauth.Fault{Family: "x_ads", Op: "api", Status: 503, Times: 1})
 	q := end(t, b.open(address))
 	for _, a := range connected {

@@ -79,3 +79,6 @@ func Block(ip netip.Addr) string { return block(ip) }
 func BrandsOf(d Deps) *branding.Resolver {
 	return branding.NewResolver(d.DB, branding.ByPlan(plans.NewService(d.DB, nil).Of))
 }
+
+// ServeHTTP handles one request as the listener does.
+func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }

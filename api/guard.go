@@ -101,7 +101,7 @@ func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 	}
 	r.who = w
 	kind, ident := w.Actor()
-	c.SetUserContext(events.WithOrigin(c.UserContext(),
+	c.SetUserContext(events.WithOrigin(withOrg(c.UserContext(), w.Org),
 		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
 	return nil
 }

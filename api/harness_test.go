@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accountnotify"
 	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
@@ -77,6 +79,11 @@ type tally struct {
 // start runs the API. change adjusts its Deps. Rate limits are on unless change removes them.
 func start(t testing.TB, change ...func(*api.Deps)) *service { return startWith(t, api.New, change...) }
 
+// startLogged is start with a logger for the API and everything below it.
+func startLogged(t testing.TB, log *slog.Logger, change ...func(*api.Deps)) *service {
+	return startOn(t, api.New, log, change...)
+}
+
 // startThings is start with the resource of things_test.go.
 func startThings(t testing.TB, change ...func(*api.Deps)) *service {
 	s := startWith(t, api.NewWithThings, change...)
@@ -91,6 +98,11 @@ func unlimited(d *api.Deps) { d.Limits = nil }
 
 func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.Deps)) *service {
 	t.Helper()
+	return startOn(t, build, testkit.Log(t), change...)
+}
+
+func startOn(t testing.TB, build func(api.Deps) *api.App, log *slog.Logger, change ...func(*api.Deps)) *service {
+	t.Helper()
 	s := &service{TB: t, DB: testkit.DB(t), seen: &tally{bodies: map[string]int{}}}
 	box := testkit.Box(t)
 	client, err := redisx.Open(testkit.Redis(t), redisx.Request)
@@ -98,7 +110,6 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	log := testkit.Log(t)
 	limiter := limits.New(limits.Options{Redis: client, Log: log})
 	t.Cleanup(limiter.Close)
 	s.Deps = api.Deps{
@@ -116,7 +127,7 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 		HTTP: &http.Client{Transport: s.Model.Transport()},
 	})
 	s.Deps.Tokens = limits.NewTokens(client, log)
-	s.Stripe = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log, PageURL: "http://ops.test" + stripe.Path})
+	s.Stripe = stripe.New(stripe.Options{Store: stripememory.New(), Log: log, PageURL: "http://ops.test" + stripe.Path})
 	t.Cleanup(s.Stripe.Close)
 	if s.StripeSecret, err = s.Stripe.Ensure(t.Context(), "http://api.test/billing/stripe/webhook", false); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
 	"github.com/funnelwork/funnelwork/jobs/adaccountssync"
 )
@@ -54,17 +55,17 @@ func TestAPersonWhoRemovesTheApplicationAtMetaIsAskedToLogInAgain(t *testing.T) 
 	_, secret := oauth.Client("facebook")
 	ada := s.subject("facebook", "Ada Lovelace")
 
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest("guessed", ada, time.Now())).
+	s.noticed("/oauth/facebook/deauthorize", consent.SignedRequest("guessed", ada, time.Now())).
 		want(t, 400, "invalid_signature")
-	s.noticed("/oauth/instagram/deauthorize", oauth.SignedRequest(secret, ada, time.Now())).
+	s.noticed("/oauth/instagram/deauthorize", consent.SignedRequest(secret, ada, time.Now())).
 		want(t, 400, "invalid_signature")
 	s.noticed("/oauth/facebook/deauthorize", "").want(t, 400, "invalid_signature")
 	if n := s.work(s.acting()); n != 0 {
 		t.Errorf("%d jobs of notices that nobody signed", n)
 	}
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, ada, time.Now().Add(-time.Hour))).
+	s.noticed("/oauth/facebook/deauthorize", consent.SignedRequest(secret, ada, time.Now().Add(-time.Hour))).
 		want(t, 200, "")
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, "nobody", time.Now())).want(t, 200, "")
+	s.noticed("/oauth/facebook/deauthorize", consent.SignedRequest(secret, "nobody", time.Now())).want(t, 200, "")
 	if n := s.work(s.acting()); n != 2 {
 		t.Errorf("%d jobs", n)
 	}
@@ -72,7 +73,7 @@ func TestAPersonWhoRemovesTheApplicationAtMetaIsAskedToLogInAgain(t *testing.T) 
 		t.Errorf("a notice from before the login broke %d accounts", n)
 	}
 
-	s.noticed("/oauth/facebook/deauthorize", oauth.SignedRequest(secret, ada, time.Now())).want(t, 200, "")
+	s.noticed("/oauth/facebook/deauthorize", consent.SignedRequest(secret, ada, time.Now())).want(t, 200, "")
 	if n := s.work(s.acting()); n != 1 {
 		t.Errorf("%d jobs", n)
 	}
@@ -103,13 +104,13 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 		kept := other.login("social", platform, "Grace Hopper")
 		_, secret := oauth.Client(family)
 		ada := s.subject(family, "Ada Lovelace")
-		s.noticed("/oauth/"+platform+"/data-deletion", oauth.SignedRequest(secret+"x", ada, time.Now())).
+		s.noticed("/oauth/"+platform+"/data-deletion", consent.SignedRequest(secret+"x", ada, time.Now())).
 			want(t, 400, "invalid_signature")
 		var out struct {
 			URL  string `json:"url"`
 			Code string `json:"confirmation_code"`
 		}
-		got := s.noticed("/oauth/"+platform+"/data-deletion", oauth.SignedRequest(secret, ada, time.Now()))
+		got := s.noticed("/oauth/"+platform+"/data-deletion", consent.SignedRequest(secret, ada, time.Now()))
 		got.want(t, 200, "")
 		got.into(t, &out)
 		if want := "http://api.test/oauth/" + platform + "/data-deletion/" + out.Code; out.URL != want ||

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // platforms lists where each platform is connected, and whether a login has one account, the person's, or several.
@@ -76,9 +77,9 @@ func (b *browser) connect(area, platform string, body any) begun {
 }
 
 // consent completes the platform's consent page and returns the address of the redirect, on our listener.
-func (b *browser) consent(at begun, c oauth.Choice) string {
+func (b *browser) consent(at begun, c consent.Choice) string {
 	b.Helper()
-	back, err := oauth.Consent(b.Context(), &http.Client{Transport: b.OAuth.Transport(), Jar: b.jar}, at.AuthorizeURL,
+	back, err := consent.Give(b.Context(), &http.Client{Transport: b.OAuth.Transport(), Jar: b.jar}, at.AuthorizeURL,
 		c)
 	if err != nil {
 		b.Fatalf("consent: %v", err)
@@ -192,7 +193,7 @@ func (c *caller) accounts(area, query string) []account {
 func (c *caller) offered(area, platform, person string) offers {
 	c.Helper()
 	b := c.browser(false)
-	q := end(c, b.open(b.consent(b.connect(area, platform, home), oauth.Choice{Person: person})))
+	q := end(c, b.open(b.consent(b.connect(area, platform, home), consent.Choice{Person: person})))
 	if q.Get("status") != "pending" {
 		c.Fatalf("%s: %v", platform, q)
 	}
@@ -222,7 +223,7 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := s.signup()
 			b := c.browser(true)
-			q := end(t, b.open(b.consent(b.connect(p.area, p.name, home), oauth.Choice{})))
+			q := end(t, b.open(b.consent(b.connect(p.area, p.name, home), consent.Choice{})))
 			if q.Get("tab") != "1" {
 				t.Errorf("the redirect lost its query: %v", q)
 			}
@@ -268,7 +269,7 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 			// For an API client, nothing is connected before its user confirms.
 			k := s.signup()
 			kb := k.browser(false)
-			q = end(t, kb.open(kb.consent(kb.connect(p.area, p.name, home), oauth.Choice{})))
+			q = end(t, kb.open(kb.consent(kb.connect(p.area, p.name, home), consent.Choice{})))
 			if q.Get("status") != "pending" || len(k.accounts(p.area, "")) != 0 {
 				t.Fatalf("an API client's callback: %v", q)
 			}
@@ -303,17 +304,17 @@ func TestDeniedConsentEndsAsDenied(t *testing.T) {
 		b := c.browser(true)
 		if q := end(t,
 			b.open(b.consent(b.connect(p.area, p.name, home),
-				oauth.Choice{Deny: true}))); q.Get("status") != "denied" || q.Has("pending_id") {
+				consent.Choice{Deny: true}))); q.Get("status") != "denied" || q.Has("pending_id") {
 			t.Errorf("%s: %v", p.name, q)
 		}
 	}
 	c := s.signup()
 	b := c.browser(false)
-	if got := b.open(b.consent(b.connect("social", "x", nil), oauth.Choice{Deny: true})); got.Status != 200 ||
+	if got := b.open(b.consent(b.connect("social", "x", nil), consent.Choice{Deny: true})); got.Status != 200 ||
 		!strings.Contains(string(got.Body), "Not connected") {
 		t.Errorf("without a redirect_url: %d %s", got.Status, got.Body)
 	}
-	if got := b.open(b.consent(b.connect("social", "x", "{}"), oauth.Choice{})); got.Status != 200 ||
+	if got := b.open(b.consent(b.connect("social", "x", "{}"), consent.Choice{})); got.Status != 200 ||
 		!strings.Contains(string(got.Body), "Almost done") {
 		t.Errorf("without a redirect_url: %d %s", got.Status, got.Body)
 	}

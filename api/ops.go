@@ -122,7 +122,7 @@ func NewOps(o OpsOptions) (*Ops, error) {
 	outer.HandleFunc("GET /healthz", healthy)
 	outer.Handle("GET /readyz", ops.ready)
 	outer.Handle("/", ops.guarded(inner))
-	ops.handler = plainHeaders(outer)
+	ops.handler = identified(plainHeaders(outer))
 	return ops, nil
 }
 
@@ -179,9 +179,6 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 
 // Close closes the clients of an Ops. Serve calls it too.
 func (o *Ops) Close() error { return errors.Join(o.queues.Close(), o.jobs.close(), o.ready.close()) }
-
-// ServeHTTP handles one request like the listener does.
-func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
 
 // onlyHere reports whether an address can be reached from this machine only.
 func onlyHere(a net.Addr) bool {

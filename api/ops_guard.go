@@ -23,6 +23,15 @@ func plainHeaders(next http.Handler) http.Handler {
 	})
 }
 
+// identified gives the log lines of a request its id and its trace id, as the API does.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := requestID(r.Header.Get("X-Request-Id"))
+		w.Header().Set("X-Request-Id", name)
+		next.ServeHTTP(w, r.WithContext(withIDs(r.Context(), name, r.Header.Get("traceparent"))))
+	})
+}
+
 // guarded lets only operators through. It refuses requests without the password, if one is set. It also refuses
 // requests from web pages of other origins in an operator's browser, which could otherwise pause a queue. It detects
 // such a page by its Origin, or by the Host if the page's own name resolves to this address (DNS rebinding).

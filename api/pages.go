@@ -72,7 +72,7 @@ func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
 func (a *App) looksOf(ctx context.Context, org id.ID) branding.Shown {
 	shown, err := a.Brands.Of(ctx, org)
 	if err != nil {
-		a.Log.WarnContext(ctx, "reading the brand of a page failed", "org", org.String(), "error", err)
+		a.Log.WarnContext(ctx, "reading the brand of a page failed", "org_id", org.String(), "error", err)
 		return branding.Nobody
 	}
 	return shown

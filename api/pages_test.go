@@ -14,7 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // hosts is a fake host resolver.
@@ -135,7 +135,7 @@ func TestTheEndOfAConnectionBearsTheBrandOfItsOrg(t *testing.T) {
 		if name == "downgraded" {
 			return // this org has no connections
 		}
-		for end, choice := range map[string]oauth.Choice{"denied": {Deny: true}, "pending": {}} {
+		for end, choice := range map[string]consent.Choice{"denied": {Deny: true}, "pending": {}} {
 			got := b.open(b.consent(b.connect("social", "x", nil), choice)).want(t, 200, "")
 			if named(got.Body) != platform || strings.Contains(string(got.Body), "Acme") != own {
 				t.Errorf("%s, %s: %s", end, name, got.Body)

@@ -85,6 +85,7 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
+	ctx = logContext(ctx)
 	r := requestOf(ctx)
 	f := fault.Of(err)
 	if f == nil {
@@ -95,18 +96,18 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 		// Missing parts were logged at startup, and the HTTP version is the caller's choice.
 		expected := f.Code == fault.NotConfigured || f.Code == fault.VersionUnsupported
 		if f.Code.Status() >= http.StatusInternalServerError && !expected {
-			a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
+			a.Log.WarnContext(ctx, "request failed", "error", err)
 		}
 	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
 		f = &fault.Fault{
 			Code:   fault.Unavailable,
 			Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second,
 		}
-		a.Log.WarnContext(ctx, "request failed", "request_id", r.id, "error", err)
+		a.Log.WarnContext(ctx, "request failed", "error", err)
 	default:
 		f = fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 		if !errors.Is(err, context.Canceled) {
-			a.Log.ErrorContext(ctx, "request failed", "request_id", r.id, "error", err)
+			a.Log.ErrorContext(ctx, "request failed", "error", err)
 		}
 	}
 	return problemOf(f, r)
@@ -168,14 +169,14 @@ func (a *App) fail(c *fiber.Ctx, err error) {
 	c.Response().Header.Set("Cache-Control", "no-store")
 	c.Status(p.Status)
 	if err := marshal(c.Response().BodyWriter(), p); err != nil {
-		a.Log.ErrorContext(c.UserContext(), "encode problem", "error", err)
+		a.Log.ErrorContext(logContext(c.UserContext()), "encode problem", "error", err)
 	}
 }
 
 // refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
 func (a *App) refuse(c *fiber.Ctx, err error) error {
 	r := &request{id: requestID("")}
-	c.SetUserContext(context.WithValue(context.Background(), requestKey{}, r))
+	c.SetUserContext(withRequest(c, r))
 	headers(c, r)
 	a.fail(c, err)
 	hangUp(c)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"runtime/debug"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
 
 // request holds what the middleware has found out about a request.
@@ -21,6 +23,7 @@ type request struct {
 	ip      netip.Addr
 	agent   string // User-Agent as sent; only below authPath
 	who     auth.Who
+	org     id.ID  // of the log lines: the principal's, or the one that a public operation has found
 	refused error  // error of an invalid credential, else nil
 	scope   string // path and filters; cursors are bound to it
 	op      *op    // nil until routed
@@ -66,7 +69,7 @@ func device(ctx context.Context) auth.Device {
 func (a *App) envelope(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &request{id: requestID(c.Get("X-Request-Id")), host: hostOf(c)}
-	ctx, cancel := context.WithTimeout(context.WithValue(c.UserContext(), requestKey{}, r), requestTime)
+	ctx, cancel := context.WithTimeout(withRequest(c, r), requestTime)
 	defer cancel()
 	c.SetUserContext(ctx)
 	headers(c, r)
@@ -85,6 +88,36 @@ func (a *App) envelope(c *fiber.Ctx) error {
 	}
 	a.log(c, r, time.Since(began))
 	return nil
+}
+
+// withRequest returns a context with the request. Its log lines have the request's id, and the trace id of the caller.
+func withRequest(c *fiber.Ctx, r *request) context.Context {
+	return withIDs(context.WithValue(c.UserContext(), requestKey{}, r), r.id, c.Get("traceparent"))
+}
+
+func withIDs(ctx context.Context, request, traceparent string) context.Context {
+	ctx = telemetry.With(ctx, slog.String(telemetry.Request, request))
+	if trace := telemetry.TraceID(traceparent); trace != "" {
+		ctx = telemetry.With(ctx, slog.String(telemetry.Trace, trace))
+	}
+	return ctx
+}
+
+// withOrg returns a context whose log lines have the org's id, as have the lines that the middleware writes for the
+// request from now on. Call it as soon as the request's org is known.
+func withOrg(ctx context.Context, org id.ID) context.Context {
+	requestOf(ctx).org = org
+	return telemetry.With(ctx, slog.String(telemetry.Org, org.String()))
+}
+
+// logContext returns ctx with the org of the request: the context of the middleware has none where the operation itself
+// has found the org.
+func logContext(ctx context.Context) context.Context {
+	r := requestOf(ctx)
+	if r.org.IsZero() {
+		return ctx
+	}
+	return withOrg(ctx, r.org)
 }
 
 // rescued converts a panic of the inner layers to an error that keeps the stack for the log.
@@ -129,12 +162,7 @@ func (a *App) log(c *fiber.Ctx, r *request, took time.Duration) {
 		route = r.op.Path
 	}
 	a.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
-	args := []any{
+	a.Log.InfoContext(logContext(c.UserContext()), "request",
 		"method", c.Method(), "route", route, "status", c.Response().StatusCode(),
-		"took_ms", float64(took.Microseconds()) / 1000, "request_id", r.id,
-	}
-	if !r.who.Org.IsZero() {
-		args = append(args, "org", r.who.Org.String())
-	}
-	a.Log.InfoContext(c.UserContext(), "request", args...)
+		"took_ms", float64(took.Microseconds())/1000)
 }

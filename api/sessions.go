@@ -91,5 +91,5 @@ func (a *App) switchOrg(ctx context.Context, in *switchIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(s), nil
+	return answer(ctx, s), nil
 }

@@ -274,6 +274,7 @@ func TestStaffHasNoRightsOverPeopleKeysPasswordsOwnershipAndBilling(t *testing.T
 		{"POST", "/billing/resume", nil},
 		{"POST", "/billing/portal", nil},
 		{"POST", "/white-label/connect/onboarding", map[string]any{}},
+		{"POST", salesPath, map[string]any{}},
 	} {
 		if got := staff.do(tc.method, tc.path, tc.body); got.Status != 403 || got.code() != "forbidden" {
 			t.Errorf("%s %s by staff: %d %s, want 403", tc.method, tc.path, got.Status, got.code())

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -79,7 +80,7 @@ func (c *caller) filled() found {
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
 	for _, family := range []string{"facebook", "instagram"} {
 		_, secret := oauth.Client(family)
-		signed := oauth.SignedRequest(secret, "nobody of the walk", time.Now())
+		signed := consent.SignedRequest(secret, "nobody of the walk", time.Now())
 		var erasure struct {
 			Code string `json:"confirmation_code"`
 		}

@@ -33,6 +33,7 @@ func (a *App) mountWhiteLabelConnect() {
 			Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag,
 			Title: "List the fees of the invoices that clients have paid",
 		}, a.listFees)
+	a.mountConnectSales()
 	for _, mount := range []struct {
 		path, title string
 		handle      func(context.Context, *onboardedIn) (*onboardedOut, error)

@@ -342,7 +342,7 @@ func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
 			Client: client.ID, Email: "books@client.example", Name: "CRM", Amount: 1000 * (n + 1),
 			Currency: "usd", Interval: "month",
 		}
-		if _, err := s.Deps.Billing.Sell(t.Context(), c.Org, o); err != nil {
+		if _, err := s.Deps.Billing.Sell(t.Context(), c.Org, o, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

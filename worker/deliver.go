@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
 
 const (
@@ -29,11 +31,14 @@ const (
 	claimFailed = "failed"
 )
 
+// deliver runs a task's job. The log lines of the run have its kind, its id and its org.
 func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
 	task, err := queue.ReadTask(t.Payload())
 	if err != nil {
 		return archiveError{err.Error()}
 	}
+	ctx = telemetry.With(ctx, slog.String(telemetry.Kind, t.Type()), slog.String(telemetry.Job, task.ID.String()),
+		slog.String(telemetry.Org, task.Org.String()))
 	h, known := w.handlers[t.Type()]
 	switch {
 	case !known:
@@ -97,8 +102,7 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 			return fenced, nil
 		case !absent(err) && v.Outcome != queue.Released:
 			// The effects cannot be written, so the run has failed.
-			w.log.ErrorContext(ctx, "failed to write a run's effects", "kind", c.Kind, "job_id", c.ID.String(),
-				"error", err)
+			w.log.ErrorContext(ctx, "failed to write a run's effects", "error", err)
 			if c.DropEffects(); refused {
 				c.SkipHook()
 			}
@@ -188,7 +192,7 @@ func (w *Worker) unclaimed(ctx context.Context, task queue.Task, err error) erro
 	lane, _ := asynq.GetQueueName(ctx)
 	w.metrics.claims.WithLabelValues(lane, claimFailed).Inc()
 	if n := w.unclaimedLog.count(time.Now()); n > 0 {
-		w.log.WarnContext(ctx, "jobs not claimed", "jobs", n, "job_id", task.ID.String(), "error", err)
+		w.log.WarnContext(ctx, "jobs not claimed", "jobs", n, "error", err)
 	}
 	return snoozeError{in: away, why: "claim: " + clean(err.Error())}
 }

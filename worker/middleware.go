@@ -29,14 +29,12 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
 	defer cancel()
 	late := time.AfterFunc(h.Options.Timeout+overrun, func() {
 		w.metrics.overruns.WithLabelValues(c.Kind).Inc()
-		w.log.ErrorContext(ctx, "a run does not end at its time limit, and keeps its slot", "kind", c.Kind, "job_id",
-			c.ID.String(), "limit", h.Options.Timeout)
+		w.log.ErrorContext(ctx, "a run does not end at its time limit, and keeps its slot", "limit", h.Options.Timeout)
 	})
 	defer late.Stop()
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.ErrorContext(ctx, "job panicked", "kind", c.Kind, "job_id", c.ID.String(), "panic", fmt.Sprint(p),
-				"stack", string(debug.Stack()))
+			w.log.ErrorContext(ctx, "job panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
@@ -57,9 +55,7 @@ func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, t
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("kind", c.Kind), slog.String("lane", string(c.Lane)), slog.String("job_id", c.ID.String()),
-		slog.String("org_id", c.Org.String()),
-		slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
+		slog.String("lane", string(c.Lane)), slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
 		slog.Float64("wait_ms", ms(c.Waited)), slog.Float64("run_ms", ms(took)),
 	}
 	if err != nil {

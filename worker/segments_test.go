@@ -112,7 +112,7 @@ func (h crm) crowd(n int) (ids []id.ID) {
 		}
 	}
 	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		out, _, _, err := contacts.UpsertAll(ctx, tx, rows, flat)
+		out, _, _, err := contacts.Batch{Rate: flat}.Upsert(ctx, tx, rows)
 		for _, o := range out {
 			ids = append(ids, o.ID)
 		}

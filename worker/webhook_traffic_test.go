@@ -60,7 +60,6 @@ func openPost(t *testing.T, takes time.Duration) *post {
 	box := testkit.Box(t)
 	p.hooks = &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
 	calls := outbound.New(outbound.Options{Policy: p.hooks.Policy})
-	t.Cleanup(calls.Close)
 	p.handlers = []queue.Handler{
 		(&webhookdeliver.Job{DB: p.house.db.App, Hooks: p.hooks, Client: calls}).Handler(),
 		webhookreplay.Job{Hooks: p.hooks, Pace: webhookreplay.Usual()}.Handler(),

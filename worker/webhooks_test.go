@@ -41,7 +41,6 @@ func TestACommittedEventIsPostedAtOnceSigned(t *testing.T) {
 	box := testkit.Box(t)
 	hooks := &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
 	calls := outbound.New(outbound.Options{Policy: hooks.Policy})
-	t.Cleanup(calls.Close)
 	h.work(worker.Options{}, (&webhookdeliver.Job{DB: h.db.App, Hooks: hooks, Client: calls}).Handler())
 
 	db := h.pushing()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 // till is the service with a Stripe sandbox of known duration.
@@ -66,7 +67,7 @@ func bills(ctx context.Context, log *slog.Logger) error {
 
 // stripe runs an in-memory sandbox that measures the time that it takes.
 func (t *till) stripe(ctx context.Context, log *slog.Logger) (string, error) {
-	box := stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: log})
+	box := stripe.New(stripe.Options{Store: stripememory.New(), Log: log})
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err

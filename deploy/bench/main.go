@@ -1,22 +1,26 @@
-// Command bench measures the claims of this repository, each against a floor or a peer, in one run:
+// Command bench measures the claims of this repository, each against a floor or a peer, in one run. Run it from the
+// project's root with go run -C deploy/bench . NAME, where NAME is one of:
 //
-//	go run ./deploy/bench score      a lead score with its reasons
-//	go run ./deploy/bench learning   a training on 100,000 outcomes
-//	go run ./deploy/bench limiter    one rate limit decision, against redis_rate's
-//	go run ./deploy/bench api        the service, against the same SQL in a bare loop
-//	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's acknowledgement
-//	go run ./deploy/bench entitlements  an org's entitlements, at 1,000 requests per second
-//	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
-//	                                 the first run builds them, in minutes; webhooklog=100000 is a small trial
-//	go run ./deploy/bench webhooks   deliveries, against a bare client that records nothing
-//	go run ./deploy/bench feeder     a round of the jobs' feeder with a million jobs, beside a plain round trip
-//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small trial
-//	go run ./deploy/bench oauth      claims of due tokens out of a million; building them takes some minutes
-//	go run ./deploy/bench ask        checks for certificates, at 10,000 custom domains, also with Postgres stopped
-//	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
-//	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small trial
-//	go run ./deploy/bench scorer -data FILE  models that orgs learn from the outcomes in a file, through the product
-//	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
+//	score            a lead score with its reasons
+//	learning         a training on 100,000 outcomes
+//	limiter          one rate limit decision, against redis_rate's
+//	api              the service, against the same SQL in a bare loop
+//	billing          a change of plan without the payment processor's time, and an event's acknowledgement
+//	entitlements     an org's entitlements, at 1,000 requests per second
+//	webhooklog       lists of webhook deliveries at 5 million attempts, and their retention;
+//	                 the first run builds them, in minutes; webhooklog=100000 is a small trial
+//	webhooks         deliveries, against a bare client that records nothing
+//	feeder           a round of the jobs' feeder with a million jobs, beside a plain round trip
+//	deadjobs         searches of a million dead jobs by every set of fields; deadjobs=50000 is a small trial
+//	oauth            claims of due tokens out of a million; building them takes some minutes
+//	ask              checks for certificates, at 10,000 custom domains, also with Postgres stopped
+//	crm              the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
+//	                 first run builds them, in minutes; crm=list,contacts:20000 is a small trial
+//	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
+//	                 relative to deploy/bench
+//	queue            durable jobs, beside plain asynq and River
+//
+// It is a module of its own, so that the peers it measures against are no dependencies of the product.
 //
 // A machine's speed varies from minute to minute, so no figure is compared with one of another run. Contenders take
 // turns in short slices of random order. Each ratio is that of two slices of one round, and the output is the median of
@@ -53,9 +57,12 @@ func main() {
 // toBuild is the timeout of a benchmark that builds a large data set first.
 const toBuild = time.Hour
 
-var errUsage = errors.New("usage: go run ./deploy/bench " +
+// commandLine is printed for -h and as the error of a wrong command line.
+const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer " +
-	"-data FILE|webhooks|webhooklog[=attempts]")
+	"-data FILE|webhooks|webhooklog[=attempts]"
+
+var errUsage = errors.New(commandLine)
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
@@ -63,6 +70,10 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) != 1 {
 		return errUsage
+	}
+	if args[0] == "-h" || args[0] == "--help" {
+		fmt.Println(commandLine)
+		return nil
 	}
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,

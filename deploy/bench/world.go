@@ -26,6 +26,9 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
+// product is the module of the measured service. The bench's go.mod replaces it by the tree around it.
+const product = "github.com/funnelwork/funnelwork"
+
 // world is private servers, the built binary, and orgs with a key each. close removes all of it.
 type world struct {
 	dir      string
@@ -88,9 +91,9 @@ func (w *world) close() {
 }
 
 func build(ctx context.Context, dir string) (string, error) {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", product).Output()
 	if err != nil {
-		return "", fmt.Errorf("find the module: %w", err)
+		return "", fmt.Errorf("find the product's module: %w", err)
 	}
 	binary := filepath.Join(dir, "funnelwork")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 // TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithinAMinute runs every role against a Stripe
@@ -29,7 +30,7 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 		t.Fatal(err)
 	}
 	public := "http://" + ports[0]
-	box := stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: testkit.Log(t)})
+	box := stripe.New(stripe.Options{Store: stripememory.New(), Log: testkit.Log(t)})
 	t.Cleanup(box.Close)
 	secret, err := box.Ensure(t.Context(), public+"/billing/stripe/webhook", false)
 	if err != nil {

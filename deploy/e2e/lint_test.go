@@ -17,9 +17,12 @@ import (
 
 const module = "github.com/funnelwork/funnelwork"
 
+// planting is a file that violates one lint rule. finding must occur in the message.
+type planting struct{ path, body, finding string }
+
 // planted are files that each violate one lint rule, each in a separate package below the package of the rule, so that
-// no two of them make an import cycle. finding must occur in the message.
-var planted = []struct{ path, body, finding string }{
+// no two of them make an import cycle.
+var planted = []planting{
 	{"api/planted/work/work.go", "package api\n\nimport _ \"" + module + "/worker\"\n", "worker"},
 	{"api/planted/list/list.go", "package api\n\nimport _ \"" + module + "/jobs\"\n", "jobs"},
 	{"api/planted/tasks/tasks.go", "package api\n\nimport _ \"github.com/hibiken/asynq\"\n", "asynq"},
@@ -106,61 +109,110 @@ var allowed = map[string]string{
 	"internal/postgres/db.go":         "package postgres\n",
 }
 
-// The copy has the real configuration and module files, and stubs for the packages: loading them all would take a
-// minute and prove nothing more about a rule.
+// nested are planted files of the nested module deploy/bench, and files in it that violate nothing.
+var (
+	nested = []planting{
+		{"deploy/bench/planted/http/http.go", "package http\n\nimport _ \"github.com/gofiber/fiber/v2\"\n", "fiber"},
+		{"deploy/bench/planted/tasks/tasks.go", "package tasks\n\nimport _ \"github.com/hibiken/asynq\"\n", "asynq"},
+		{
+			"deploy/bench/planted/wires/wires.go",
+			"package wires\n\nimport _ \"" + module + "/internal/command\"\n", "internal/command",
+		},
+		{
+			"deploy/bench/planted/env/env.go", "package env\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n",
+			"os.Getenv",
+		},
+	}
+	nestedAllowed = map[string]string{
+		"deploy/bench/queue_peers.go": "package main\n\nimport _ \"github.com/hibiken/asynq\"\n",
+		"deploy/bench/main.go":        "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println() }\n",
+	}
+)
+
 func TestAPlantedImportViolationIsCaught(t *testing.T) {
 	t.Parallel()
-	lint := linter(t)
-	root, copied := repository(t), t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", ".golangci.yml"} {
-		body, err := os.ReadFile(filepath.Join(root, name))
+	root := copyForLint(t, planted, allowed)
+	checkFindings(t, runLint(t, root, "."), planted, allowed)
+}
+
+// A nested module is linted in its own directory, with the root's configuration.
+func TestAPlantedImportViolationInANestedModuleIsCaught(t *testing.T) {
+	t.Parallel()
+	root := copyForLint(t, nested, nestedAllowed)
+	copyFiles(t, root, "deploy/bench/go.mod", "deploy/bench/go.sum")
+	plant(t, root, "internal/command/up.go", "package command\n")
+	checkFindings(t, runLint(t, root, "deploy/bench"), nested, nestedAllowed)
+}
+
+// copyForLint returns a directory with the real configuration and module files, and stubs for the packages: loading all
+// packages would take a minute and prove nothing more about a rule.
+func copyForLint(t *testing.T, planted []planting, allowed map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	copyFiles(t, root, "go.mod", "go.sum", ".golangci.yml")
+	for name, body := range allowed {
+		plant(t, root, name, body)
+	}
+	for _, p := range planted {
+		plant(t, root, p.path, p.body)
+	}
+	return root
+}
+
+func copyFiles(t *testing.T, to string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		body, err := os.ReadFile(filepath.Join(repository(t), name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		plant(t, copied, name, string(body))
+		plant(t, to, name, string(body))
 	}
-	for name, body := range allowed {
-		plant(t, copied, name, body)
-	}
-	for _, p := range planted {
-		plant(t, copied, p.path, p.body)
-	}
+}
 
-	cmd := exec.CommandContext(t.Context(), lint, "run", "--allow-parallel-runners", "--enable-only",
-		"depguard,forbidigo", "--show-stats=false",
+// finding is an issue that golangci-lint reports.
+type finding struct {
+	FromLinter, Text string
+	Pos              struct{ Filename string }
+}
+
+// runLint runs the import rules of the configuration in root on the packages of the module in dir, below root.
+func runLint(t *testing.T, root, dir string) []finding {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), linter(t), "run", "--config", filepath.Join(root, ".golangci.yml"),
+		"--allow-parallel-runners", "--enable-only", "depguard,forbidigo", "--show-stats=false",
 		"--max-issues-per-linter=0", "--max-same-issues=0", "--output.json.path=stdout", "./...")
-	cmd.Dir = copied
+	cmd.Dir = filepath.Join(root, dir)
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOLANGCI_LINT_CACHE="+t.TempDir())
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
-	var report struct {
-		Issues []struct {
-			FromLinter, Text string
-			Pos              struct{ Filename string }
-		}
-	}
+	var report struct{ Issues []finding }
 	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
 		t.Fatalf("golangci-lint: %v, %v\n%s\n%s", err, jsonErr, out, complaints.String())
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s\n%s", out, complaints.String())
+		}
+	})
+	return report.Issues
+}
+
+// checkFindings fails the test unless each planted file has its finding and no allowed file has one.
+func checkFindings(t *testing.T, found []finding, planted []planting, allowed map[string]string) {
+	t.Helper()
 	for _, p := range planted {
-		if !slices.ContainsFunc(report.Issues, func(i struct {
-			FromLinter, Text string
-			Pos              struct{ Filename string }
-		},
-		) bool {
-			return i.Pos.Filename == p.path && strings.Contains(i.Text, p.finding)
+		if !slices.ContainsFunc(found, func(f finding) bool {
+			return f.Pos.Filename == p.path && strings.Contains(f.Text, p.finding)
 		}) {
 			t.Errorf("%s was not caught", p.path)
 		}
 	}
-	for _, i := range report.Issues {
-		if _, fine := allowed[i.Pos.Filename]; fine {
-			t.Errorf("%s breaks no rule, but: %s", i.Pos.Filename, i.Text)
+	for _, f := range found {
+		if _, fine := allowed[f.Pos.Filename]; fine {
+			t.Errorf("%s breaks no rule, but: %s", f.Pos.Filename, f.Text)
 		}
-	}
-	if t.Failed() {
-		t.Logf("%s\n%s", out, complaints.String())
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // Redis is shown in a dashboard, copied to replicas and dumped by operators. It may hold ids, counts and error texts
@@ -106,7 +107,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 		ends := fmt.Sprintf(`{"redirect_url":%q}`, public+"/done")
 		begun := must(200, "POST", "/api/v1/"+platform+"/connect", token, ends)
 		secret(begun["state"].(string))
-		pending := consent(t, begun["authorize_url"].(string))
+		pending := giveConsent(t, begun["authorize_url"].(string))
 		offered := must(200, "GET", "/api/v1/social/pending/"+pending, token, "")["accounts"].([]any)
 		chosen := offered[0].(map[string]any)["external_account_id"].(string)
 		must(200, "POST", "/api/v1/social/pending/"+pending+"/select", token,
@@ -155,10 +156,10 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	t.Logf("%d keys, %d commands; kinds %v", len(contents(t, cli)), len(tapped()), kinds)
 }
 
-// consent lets a user agree at the provider, and returns the pending connection of the callback.
-func consent(t *testing.T, authorize string) (pending string) {
+// giveConsent lets a user agree at the provider, and returns the pending connection of the callback.
+func giveConsent(t *testing.T, authorize string) (pending string) {
 	t.Helper()
-	back, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{})
+	back, err := consent.Give(t.Context(), http.DefaultClient, authorize, consent.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}

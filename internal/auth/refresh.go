@@ -79,7 +79,7 @@ func (s *Service) Refresh(ctx context.Context, text string, by Device,
 			s.roles.drop(roleKey{org, row.user, row.family})
 		}
 		if verdict == "reused" {
-			s.Log.WarnContext(ctx, "refresh token reused, token family revoked", "org", org.String())
+			s.Log.WarnContext(ctx, "refresh token reused, token family revoked", "org_id", org.String())
 		}
 		return nil, s.refusedRefresh(verdict)
 	}

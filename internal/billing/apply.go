@@ -219,7 +219,7 @@ func (s *Service) elect(ctx context.Context, d *accountState, now []*StripeSubsc
 			continue
 		}
 		if one != nil {
-			s.Log.ErrorContext(ctx, "org has several live subscriptions", "org", d.org.String(), "subscription",
+			s.Log.ErrorContext(ctx, "org has several live subscriptions", "org_id", d.org.String(), "subscription",
 				one.ID, "another", h.ID)
 			s.Metrics.repairs.WithLabelValues("second_subscription").Inc()
 			if live := d.live(); live == nil || h.ID != live.ID {

@@ -119,7 +119,7 @@ func (s *Service) Sales(ctx context.Context) (Report, error) {
 			return r, ctx.Err()
 		case err != nil:
 			r.Failed++
-			s.Log.ErrorContext(ctx, "sync of a reseller's sales failed", "org", one.Org.String(), "error",
+			s.Log.ErrorContext(ctx, "sync of a reseller's sales failed", "org_id", one.Org.String(), "error",
 				redacted(err))
 		default:
 			r.Same++

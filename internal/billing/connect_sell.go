@@ -58,6 +58,38 @@ type Sale struct {
 const saleColumns = `id, client_org_id, account, state, keyed_at, email, name, amount, currency, "interval", days_until_due, subscription_id,
 	fee_bps, fee_wanted, fee_refused_at, failure, created_at, updated_at`
 
+// refusedOffer is the failure of a sale that Stripe rejected.
+const refusedOffer = "refused"
+
+func errOfferRefused() error {
+	return fault.New(fault.ProviderRefused, "The payment processor rejected this offer.")
+}
+
+// Err returns the error with which Sell ended for a failed sale, and nil for any other sale.
+func (s *Sale) Err() error {
+	switch {
+	case s.State != Failed:
+		return nil
+	case s.Failure == refusedOffer:
+		return errOfferRefused()
+	default:
+		return ErrCannotSell
+	}
+}
+
+// ReadSale returns a sale of tx's org.
+func ReadSale(ctx context.Context, tx *postgres.Tx, sale id.ID) (*Sale, error) {
+	all, err := sales(ctx, tx, "id = $2", sale)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) == 0:
+		return nil, fault.New(fault.NotFound, "There is no such sale.")
+	default:
+		return all[0], nil
+	}
+}
+
 // sales returns the sales of tx's org that match the condition.
 func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Sale, error) {
 	rows, err := tx.Query(ctx, "SELECT "+saleColumns+" FROM connect_sale WHERE org_id = $1 AND "+where,
@@ -75,11 +107,15 @@ func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*
 // Sell starts billing a client of the reseller: a direct charge on the reseller's account, with the platform's fee.
 // Sell holds the account's row lock while it checks that the account may sell, so every earlier change of its state
 // counts. Then it calls Stripe with keys derived from the sale's id, and writes the outcome. The sync continues a sale
-// that a process left in flight, if the account may still sell.
+// that a process left in flight, if the account may still sell. keep runs first in the transaction that records the
+// sale, and its error ends Sell; it may be nil.
 //
 // Errors: ErrCannotSell, fault.FeatureNotInPlan, fault.NotFound for a client that is not the reseller's,
-// fault.ProviderRefused for an offer that Stripe rejects, fault.Unavailable while Stripe is unavailable.
-func (s *Service) Sell(ctx context.Context, org id.ID, o Offer) (*Sale, error) {
+// fault.ProviderRefused for an offer that Stripe rejects, fault.Unavailable while Stripe is unavailable. With
+// fault.Unavailable, Sell also returns the sale if it is recorded and therefore in flight.
+func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
+	keep func(context.Context, *postgres.Tx, *Sale) error,
+) (*Sale, error) {
 	if o.Amount <= 0 || o.Interval != "month" && o.Interval != "year" || !strings.Contains(o.Email, "@") ||
 		o.Name == "" || len(o.Currency) != 3 || o.Days < 0 {
 		return nil,
@@ -97,6 +133,11 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer) (*Sale, error) {
 		Days: o.Days, CreatedAt: now, UpdateAt: now,
 	}
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		if keep != nil {
+			if err := keep(ctx, tx, sale); err != nil {
+				return err
+			}
+		}
 		rate, account, err := s.maySell(ctx, tx)
 		if err != nil {
 			return err
@@ -167,11 +208,10 @@ func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 		return errors.Join(ErrCannotSell, s.closeSale(ctx, org, sale, Failed, "", "no_access"))
 	case sortOf(err) == refused, sortOf(err) == missing, sortOf(err) == declined:
 		s.Log.WarnContext(ctx, "stripe refused a sale of a reseller", "sale", sale.ID.String(), "error", redacted(err))
-		f := fault.New(fault.ProviderRefused, "The payment processor rejected this offer.").Because(redacted(err))
-		if closed := s.closeSale(ctx, org, sale, Failed, "", "refused"); closed != nil {
+		if closed := s.closeSale(ctx, org, sale, Failed, "", refusedOffer); closed != nil {
 			return closed
 		}
-		return f
+		return errOfferRefused()
 	default:
 		return outward(err)
 	}

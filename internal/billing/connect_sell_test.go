@@ -115,7 +115,7 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 	w := begin(t)
 	org, client := w.reseller()
 	sells := func(of id.ID) error {
-		_, err := w.billing.Sell(t.Context(), of, offer(client, 4900, "usd"))
+		_, err := w.billing.Sell(t.Context(), of, offer(client, 4900, "usd"), nil)
 		return err
 	}
 	if err := sells(w.on("white_label_pro")); !fault.Is(err, fault.ConnectNotEnabled) {
@@ -150,14 +150,14 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 	}
 	// Enabled, but the plan no longer includes selling; and a client of another reseller.
 	other, theirs := w.reseller()
-	if _, err := w.billing.Sell(t.Context(), other, offer(client, 4900, "usd")); !fault.Is(err, fault.NotFound) {
+	if _, err := w.billing.Sell(t.Context(), other, offer(client, 4900, "usd"), nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("somebody else's client: %v", err)
 	}
 	if _, err := w.sql.Exec(t.Context(), "UPDATE subscription SET plan = 'agency_scale' WHERE org_id = $1",
 		other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.billing.Sell(t.Context(), other, offer(theirs, 4900, "usd")); !fault.Is(err,
+	if _, err := w.billing.Sell(t.Context(), other, offer(theirs, 4900, "usd"), nil); !fault.Is(err,
 		fault.FeatureNotInPlan) {
 		t.Errorf("a plan without it: %v", err)
 	}
@@ -166,7 +166,7 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 		offer(client, 0, "usd"), offer(client, -5, "usd"),
 		offer(client, 5, "dollars"),
 	} {
-		if _, err := w.billing.Sell(t.Context(), org, bad); !fault.Is(err, fault.ValidationFailed) {
+		if _, err := w.billing.Sell(t.Context(), org, bad, nil); !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
@@ -179,13 +179,15 @@ func TestAnAccountThatStripeHasStoppedSellsNothingThoughNobodyHasToldUs(t *testi
 	w := begin(t)
 	org, client := w.reseller()
 	w.stands(org, stripe.Restricted)
-	if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd")); !fault.Is(err, fault.ProviderRefused) {
+	if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"), nil); !fault.Is(err,
+		fault.ProviderRefused) {
 		t.Errorf("%v", err)
 	}
 	if err := w.box.Disconnect(t.Context(), w.account(org)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd")); !fault.Is(err, fault.ConnectNotEnabled) {
+	if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"), nil); !fault.Is(err,
+		fault.ConnectNotEnabled) {
 		t.Errorf("%v", err)
 	}
 	if n := w.count("SELECT count(*) FROM connect_sale WHERE state <> 'failed'"); n != 0 {
@@ -228,7 +230,7 @@ func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 		for _, currency := range []string{"usd", "jpy", "eur"} {
 			for range 2 {
 				if _, err := w.billing.Sell(t.Context(), org,
-					offer(client, 60+r.Int64N(1<<r.IntN(24)), currency)); err != nil {
+					offer(client, 60+r.Int64N(1<<r.IntN(24)), currency), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -319,7 +321,7 @@ func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	w := begin(t)
 	w.billing = w.service(func(o *billing.Options) { o.Sleep = w.sleeps })
 	org, client := w.reseller()
-	sale, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"))
+	sale, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +380,7 @@ func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 	} {
 		org, client := w.reseller()
 		w.dies(c.dies)
-		if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd")); err == nil {
+		if _, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"), nil); err == nil {
 			t.Fatal("it lived on")
 		}
 		w.stands(org, c.then)
@@ -407,7 +409,7 @@ func TestAResellersOwnBusinessIsNoneOfOurs(t *testing.T) {
 	w := begin(t)
 	org, client := w.reseller()
 	account := w.account(org)
-	sale, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"))
+	sale, err := w.billing.Sell(t.Context(), org, offer(client, 4900, "usd"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (s *Service) workConnected(ctx context.Context, org id.ID, e *Event,
 			return err
 		}
 		if err := s.Rates(ctx, org); err != nil { // the sync retries it
-			s.Log.WarnContext(ctx, "update of a reseller's fees failed", "org", org.String(),
+			s.Log.WarnContext(ctx, "update of a reseller's fees failed", "org_id", org.String(),
 				"error", redacted(err))
 		}
 		return nil
@@ -158,7 +158,8 @@ func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 		case err != nil:
 			r.Failed++
 			s.Metrics.repairs.WithLabelValues("failed").Inc()
-			s.Log.ErrorContext(ctx, "sync of a connected account failed", "org", org.String(), "error", redacted(err))
+			s.Log.ErrorContext(ctx, "sync of a connected account failed", "org_id", org.String(), "error",
+				redacted(err))
 		case changed:
 			r.Repaired++
 		default:

@@ -22,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 // world is a test's own database and Stripe sandbox, with a clock that the test advances.
@@ -59,7 +60,7 @@ func begin(t testing.TB) *world {
 	t.Helper()
 	w := &world{TB: t, Database: testkit.DB(t), at: noon}
 	w.sql = testkit.Pgx(t, w.URL)
-	w.box = stripe.New(stripe.Options{Store: stripe.NewMemory(), Log: testkit.Log(t), Now: w.now})
+	w.box = stripe.New(stripe.Options{Store: stripememory.New(), Log: testkit.Log(t), Now: w.now})
 	t.Cleanup(w.box.Close)
 	var err error
 	if w.secret, err = w.box.Ensure(t.Context(), hookURL, false); err != nil {

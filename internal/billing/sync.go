@@ -175,7 +175,7 @@ func (s *Service) ReconcileAll(ctx context.Context) (Report, error) {
 			if err != nil {
 				r.Failed++
 				s.Metrics.repairs.WithLabelValues("failed").Inc()
-				s.Log.ErrorContext(ctx, "sync of a subscription failed", "org", org.String(), "error", redacted(err))
+				s.Log.ErrorContext(ctx, "sync of a subscription failed", "org_id", org.String(), "error", redacted(err))
 			}
 			after = org
 		}
@@ -254,7 +254,7 @@ func (s *Service) ReconcileDue(ctx context.Context) (Report, error) {
 				return r, ctx.Err()
 			}
 			r.Failed++
-			s.Log.ErrorContext(ctx, "sync of a subscription failed", "org", org.String(), "error", redacted(err))
+			s.Log.ErrorContext(ctx, "sync of a subscription failed", "org_id", org.String(), "error", redacted(err))
 		}
 	}
 	return r, nil

@@ -48,25 +48,13 @@ type Outcome struct {
 // errRaced means that a concurrent transaction took an address or defined a key after this transaction had read.
 var errRaced = errors.New("a concurrent transaction conflicts")
 
-// UpsertAll applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
-// contact that was created or changed: several rows for one contact make one change. A failed row changes nothing and
-// does not stop the others.
-//
-// It reads everything at once, works in memory and writes everything at once. A conflicting concurrent transaction
-// shows up as a violation; the batch is then retried, up to five attempts in all.
-func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Scorer) (out []Outcome, made, changed []Change,
-	err error,
-) {
-	return UpsertWithin(ctx, tx, in, rate, nil)
-}
-
 // Room is the number of contacts that may still be created, and the fault for one more.
 type Room struct {
 	Left int64
 	Full *fault.Fault
 }
 
-// UpsertWithin is UpsertAll with a limit on new contacts; a nil room means no limit.
+// UpsertWithin is Batch.Upsert with a scorer and a limit on new contacts; a nil room means no limit.
 func UpsertWithin(ctx context.Context, tx *postgres.Tx, in []Upsert, rate Scorer, room *Room) (out []Outcome,
 	made, changed []Change, err error,
 ) {
@@ -88,7 +76,12 @@ type Batch struct {
 	As  []Row
 }
 
-// Upsert runs UpsertAll with the options of how.
+// Upsert applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
+// contact that was created or changed: several rows for one contact make one change. A failed row changes nothing and
+// does not stop the others.
+//
+// It reads everything at once, works in memory and writes everything at once. A conflicting concurrent transaction
+// shows up as a violation; the batch is then retried, up to five attempts in all.
 func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []Outcome, made, changed []Change,
 	err error,
 ) {

@@ -33,7 +33,7 @@ func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 			for i := range rows {
 				rows[i] = row(from + i)
 			}
-			out, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+			out, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 			for i := range out {
 				ids = append(ids, out[i].ID)
 			}
@@ -50,7 +50,7 @@ func TestWorkOnManyReadsTheirRowsAlone(t *testing.T) {
 				rows[i] = row(7950 + i)
 				rows[i].JobTitle = wire.Some("CTO")
 			}
-			_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+			_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 			return err
 		},
 		"a change": func(ctx context.Context, tx *postgres.Tx) error {

@@ -56,7 +56,7 @@ func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 			for i := range rows {
 				rows[i].Patch = *person(address())
 			}
-			_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+			_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 			return err
 		case 2:
 			tx.Queue(`SET CONSTRAINTS ALL ` + []string{"IMMEDIATE", "DEFERRED"}[r.IntN(2)])
@@ -132,7 +132,7 @@ func TestABatchThatDoesNotFitIsRefusedWhole(t *testing.T) {
 			for i := range rows {
 				rows[i].Patch = *person(fmt.Sprintf("p%d@example.test", from+i))
 			}
-			_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+			_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 			return err
 		})
 	}

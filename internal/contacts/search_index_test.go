@@ -93,7 +93,7 @@ func (x *indexed) change() {
 			for i := range in {
 				in[i].Patch = *x.patch()
 			}
-			_, _, _, err = contacts.UpsertAll(ctx, tx, in, rate)
+			_, _, _, err = contacts.Batch{Rate: rate}.Upsert(ctx, tx, in)
 		case n == 9 && r.ArchivedAt == nil:
 			loser := one(x.dice, rows)
 			if loser.ArchivedAt == nil && loser.ID != r.ID {

@@ -113,7 +113,7 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 
 func (s *shop) upsert(rows []contacts.Upsert) (out []contacts.Outcome, made, changed []contacts.Change, err error) {
 	err = s.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
-		out, made, changed, err = contacts.UpsertAll(ctx, tx, rows, rate)
+		out, made, changed, err = contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 		return err
 	})
 	return out, made, changed, err

@@ -81,9 +81,6 @@ func New(o Options) *Client {
 	}}
 }
 
-// Close closes idle connections.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
-
 // Answer is the result of a call. Err is nil if a response came in time, whatever its status. Otherwise Err is a
 // Failure, which may be shown to the org.
 type Answer struct {
@@ -146,9 +143,6 @@ const (
 	Closed   Class = "connection_closed"
 	Protocol Class = "invalid_response"
 )
-
-// Classes returns all failure classes.
-func Classes() []Class { return []Class{Blocked, DNS, Connect, TLS, Timeout, Closed, Protocol} }
 
 var sentences = map[Class]string{
 	Blocked:  "The URL does not lead to a public address.",

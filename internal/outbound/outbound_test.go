@@ -170,7 +170,6 @@ func TestWhateverANameResolvesToNoInsideAddressIsDialled(t *testing.T) {
 		if dns.asked.Load() == 0 {
 			t.Errorf("%v: the resolver was not asked", answers)
 		}
-		c.Close()
 	}
 	if n := accepted.Load(); n != 0 {
 		t.Errorf("%d connections were made", n)
@@ -215,9 +214,7 @@ func TestAnEnvironmentsProxyIsNotUsed(t *testing.T) {
 func private(t *testing.T, o outbound.Options) *outbound.Client {
 	t.Helper()
 	o.Policy.AllowPrivate = true
-	c := outbound.New(o)
-	t.Cleanup(c.Close)
-	return c
+	return outbound.New(o)
 }
 
 func TestNoRedirectIsFollowed(t *testing.T) {

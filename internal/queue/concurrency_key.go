@@ -27,9 +27,6 @@ WHERE job.org_id = free.org_id AND job.id = free.id`
 		OR held_until IS NOT NULL)`
 	rateSQL = `INSERT INTO job_line (org_id, id, rate) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE
 		SET rate = excluded.rate, next_at = now()`
-	slotsSQL = `INSERT INTO job_line (org_id, id, slots) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE
-		SET slots = excluded.slots`
-	dropSQL = `DELETE FROM job_line WHERE org_id = $1 AND id = $2`
 )
 
 // OpenCircuit starts no job of the key for d, by Postgres's clock, and after that only one at a time until
@@ -50,13 +47,6 @@ func CloseCircuit(tx *postgres.Tx, line id.ID) { tx.Queue(freeSQL, tx.Org(), lin
 func SetKeyRate(tx *postgres.Tx, line id.ID, perSecond *int) {
 	tx.Queue(rateSQL, tx.Org(), line, perSecond)
 }
-
-// SetKeySlots sets how many jobs of the key may be in Redis or running, at least 1. No key gets more than half of
-// Lines.
-func SetKeySlots(tx *postgres.Tx, line id.ID, slots int) { tx.Queue(slotsSQL, tx.Org(), line, slots) }
-
-// DropKey deletes the key's settings. Its jobs, if there are any, continue with the defaults.
-func DropKey(tx *postgres.Tx, line id.ID) { tx.Queue(dropSQL, tx.Org(), line) }
 
 func laneNames() []string {
 	var names []string

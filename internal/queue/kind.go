@@ -65,9 +65,6 @@ func Define[A any](name string, o Options) Kind[A] {
 // Name returns the kind's name in rows, tasks and metrics.
 func (k Kind[A]) Name() string { return k.name }
 
-// Options returns the kind's options with defaults filled in.
-func (k Kind[A]) Options() Options { return k.opt }
-
 // Watch returns a function that adds one job to each org that find returns, unless the org has an open job with the
 // dedupe key. The jobs are added in one transaction per org. Each has a concurrency key of its own, so that it does not
 // wait behind the org's other work.
@@ -100,7 +97,7 @@ func At(t time.Time) Adding { return func(r *row) { r.runAt = &t } }
 func Dedupe(key string) Adding { return func(r *row) { r.dedupe = &key } }
 
 // ConcurrencyKey assigns the job to a concurrency key of its org. Jobs with the same key share a bottleneck, such as a
-// webhook endpoint, and therefore slots. OpenCircuit, SetKeyRate and SetKeySlots set a key's limits.
+// webhook endpoint, and therefore slots. OpenCircuit and SetKeyRate set a key's limits.
 func ConcurrencyKey(line id.ID) Adding { return func(r *row) { r.line = &line } }
 
 type row struct {

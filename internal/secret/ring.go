@@ -2,7 +2,6 @@ package secret
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,15 +21,6 @@ func (r Ring) Newest() uint32 { return r.Keys[len(r.Keys)-1] }
 
 // Holds reports whether the ring has the key.
 func (r Ring) Holds(key uint32) bool { return slices.Contains(r.Keys, key) }
-
-// KeyOf returns the id of the key that sealed a ciphertext, read from its prefix, and false if sealed is not a
-// ciphertext.
-func KeyOf(sealed []byte) (uint32, bool) {
-	if len(sealed) < 5 || sealed[0] != 1 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32(sealed[1:5]), true
-}
 
 func ringOf(h *keyset.Handle) Ring {
 	info := h.KeysetInfo()

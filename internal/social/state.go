@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -219,11 +218,6 @@ func (s *Service) platform(name string, kind provider.Kind) (*provider.Provider,
 		return nil, provider.ErrUnknownPlatform
 	}
 	return p, err
-}
-
-// Missing reports whether err means that a platform cannot be connected by any caller.
-func Missing(err error) bool {
-	return errors.Is(err, provider.ErrUnknownPlatform) || errors.Is(err, provider.ErrUnconfigured)
 }
 
 func newState(org id.ID) (state string, hash []byte) {

@@ -9,22 +9,15 @@ import (
 	"strings"
 )
 
-// The attribute names of a context's subjects.
-const (
-	Request = "request_id"
-	Org     = "org_id"
-	Job     = "job_id"
-)
-
 // NewLogger returns a logger that writes one JSON object per line, or plain text for reading in a terminal. Each line
 // gets the attributes that With added to its context. A time.Duration is written in milliseconds, and its name ends in
 // _ms.
 func NewLogger(w io.Writer, text bool, level slog.Leveler) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: milliseconds}
 	if text {
-		return slog.New(handler{slog.NewTextHandler(w, o)})
+		return slog.New(handler{Handler: slog.NewTextHandler(w, o)})
 	}
-	return slog.New(handler{slog.NewJSONHandler(w, o)})
+	return slog.New(handler{Handler: slog.NewJSONHandler(w, o)})
 }
 
 // milliseconds replaces a duration: {"took": 1.5s} becomes {"took_ms": 1500}. The number has at most three decimals.
@@ -35,38 +28,48 @@ func milliseconds(_ []string, a slog.Attr) slog.Attr {
 	return slog.Float64(strings.TrimSuffix(a.Key, "_ms")+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 }
 
-type key struct{}
-
-// With adds an attribute to every line that is logged with the context. It replaces an attribute of the same name.
-func With(ctx context.Context, name, value string) context.Context {
-	old, _ := ctx.Value(key{}).([]slog.Attr)
-	attrs := slices.DeleteFunc(slices.Clone(old), func(a slog.Attr) bool { return a.Key == name })
-	return context.WithValue(ctx, key{}, append(attrs, slog.String(name, value)))
+// handler adds the attributes of a line's context.
+type handler struct {
+	slog.Handler
+	own []string // names of the logger's attributes
 }
 
-// Value returns the attribute that With gave the context under name, or "".
-func Value(ctx context.Context, name string) string {
-	attrs, _ := ctx.Value(key{}).([]slog.Attr)
+// Handle implements slog.Handler.
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	attrs := attrsOf(ctx)
+	if len(attrs) == 0 {
+		return h.Handler.Handle(ctx, r)
+	}
+	has := func(name string) bool {
+		if slices.Contains(h.own, name) {
+			return true
+		}
+		found := false
+		r.Attrs(func(a slog.Attr) bool {
+			found = a.Key == name
+			return !found
+		})
+		return found
+	}
+	var added []slog.Attr
 	for _, a := range attrs {
-		if a.Key == name {
-			return a.Value.String()
+		if !has(a.Key) {
+			added = append(added, a)
 		}
 	}
-	return ""
-}
-
-type handler struct{ slog.Handler }
-
-func (h handler) Handle(ctx context.Context, r slog.Record) error {
-	if attrs, ok := ctx.Value(key{}).([]slog.Attr); ok {
-		r = r.Clone()
-		r.AddAttrs(attrs...)
-	}
+	r = r.Clone()
+	r.AddAttrs(added...)
 	return h.Handler.Handle(ctx, r)
 }
 
+// WithAttrs implements slog.Handler.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return handler{h.Handler.WithAttrs(attrs)}
+	own := slices.Clone(h.own)
+	for _, a := range attrs {
+		own = append(own, a.Key)
+	}
+	return handler{h.Handler.WithAttrs(attrs), own}
 }
 
-func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }
+// WithGroup implements slog.Handler. The attributes of the context are in the group as well.
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name), nil} }

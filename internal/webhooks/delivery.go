@@ -27,9 +27,6 @@ const (
 	Discarded Status = "discarded" // endpoint archived or disabled
 )
 
-// Statuses returns all statuses.
-func Statuses() []Status { return []Status{Pending, Delivered, Failed, Exhausted, Discarded} }
-
 // The triggers of an attempt. ByProbe occurs only for attempts, not for deliveries: a probe is an attempt that an open
 // circuit permits.
 const (

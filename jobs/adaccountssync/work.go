@@ -31,14 +31,14 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return queue.Snooze(said.RetryAfter)
 	case errors.As(err, &said) &&
 		(said.Class == provider.Dead || said.Class == provider.Stale || said.Class == provider.Misconfigured):
-		j.Log.WarnContext(ctx, "provider refused to list accounts", "org_id", run.Org.String(), "grant_id",
+		j.Log.WarnContext(ctx, "provider refused to list accounts", "grant_id",
 			run.Args.Grant.String(), "class", string(said.Class), "code", said.Code)
 		return nil
 	case err != nil:
 		return err
 	}
 	if done != (social.Synced{}) {
-		j.Log.InfoContext(ctx, "accounts synced", "org_id", run.Org.String(), "renamed", done.Renamed, "gone",
+		j.Log.InfoContext(ctx, "accounts synced", "renamed", done.Renamed, "gone",
 			done.Gone, "back", done.Back, "tokens", done.Tokens)
 	}
 	return nil

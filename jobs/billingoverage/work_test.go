@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 	"github.com/funnelwork/funnelwork/jobs/billingoverage"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
@@ -21,7 +22,7 @@ import (
 func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
-	box := stripe.New(stripe.Options{Store: stripe.NewMemory()})
+	box := stripe.New(stripe.Options{Store: stripememory.New()})
 	t.Cleanup(box.Close)
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: entitlementsync.Standard(), Log: slog.New(slog.DiscardHandler),

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 	"github.com/funnelwork/funnelwork/jobs/billingsettle"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
@@ -22,7 +23,7 @@ import (
 func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 	t.Parallel()
 	db, ctx := testkit.DB(t), t.Context()
-	box := stripe.New(stripe.Options{Store: stripe.NewMemory()})
+	box := stripe.New(stripe.Options{Store: stripememory.New()})
 	t.Cleanup(box.Close)
 	s := billing.New(billing.Options{
 		App: db.App, System: db.System, Catalogue: entitlementsync.Standard(), Log: slog.New(slog.DiscardHandler),

@@ -103,7 +103,7 @@ func (d *desk) people(n int) {
 			rows[i].Tag = wire.Some([][]string{{"a"}, {"x", "a", "b"}, {"b"}}[i%3])
 		}
 		d.tx(func(ctx context.Context, tx *postgres.Tx) error {
-			out, _, _, err := contacts.UpsertAll(ctx, tx, rows, scoring.Shipped().Rate)
+			out, _, _, err := contacts.Batch{Rate: scoring.Shipped().Rate}.Upsert(ctx, tx, rows)
 			for i := range out {
 				ids = append(ids, out[i].ID)
 			}

@@ -361,7 +361,8 @@ func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 		}
 		u.Attributes = wire.Some(map[string]any{"size": float64(f[5][0] - '0')})
 		if err := d.App.Tx(t.Context(), other, func(tx *postgres.Tx) error {
-			out, made, _, err := contacts.UpsertAll(t.Context(), tx, []contacts.Upsert{u}, scoring.Shipped().Rate)
+			how := contacts.Batch{Rate: scoring.Shipped().Rate}
+			out, made, _, err := how.Upsert(t.Context(), tx, []contacts.Upsert{u})
 			if err == nil && out[0].Fault != nil {
 				err = out[0].Fault
 			}

@@ -27,7 +27,7 @@ func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
 				gaps = append(gaps, time.Since(last))
 				last = time.Now()
 				o := webhooks.Outcome{Answer: outbound.Answer{Status: 500}}
-				judge(&o, attempt >= Kind.Options().MaxAttempts, attempt)
+				judge(&o, attempt >= events.DeliverAttempts, attempt)
 				if o.Status == webhooks.Exhausted {
 					break
 				}
@@ -46,8 +46,8 @@ func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
 			}
 		})
 	}
-	if Kind.Options().MaxAttempts != 10 || Kind.Name() != events.DeliverKind {
-		t.Errorf("kind %s has %d attempts", Kind.Name(), Kind.Options().MaxAttempts)
+	if events.DeliverAttempts != 10 || Kind.Name() != events.DeliverKind {
+		t.Errorf("kind %s has %d attempts", Kind.Name(), events.DeliverAttempts)
 	}
 }
 

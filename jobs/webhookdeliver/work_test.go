@@ -78,7 +78,6 @@ func begin(t *testing.T, answer http.HandlerFunc) *bench {
 	t.Cleanup(s.Close)
 	policy := outbound.Policy{AllowPrivate: true}
 	client := outbound.New(outbound.Options{Policy: policy, Timeout: 5 * time.Second})
-	t.Cleanup(client.Close)
 	b.hooks = &webhooks.Service{Box: box, Policy: policy}
 	b.ledger = queue.NewStore(b.db.App, b.db.System)
 	b.job = &webhookdeliver.Job{DB: b.db.App, Hooks: b.hooks, Client: client}

@@ -4,6 +4,7 @@
 package oidc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func foreign(t *testing.T, secret provider.Secret) *provider.Provider {
 		AuthURL: says.Auth, TokenURL: says.Token, RevokeURL: says.Revoke,
 		Scopes: []string{"openid", "profile", "offline_access"}, Auth: provider.InBasic, PKCE: provider.S256,
 		Renewal: provider.ByRefreshToken, Rotates: true,
-		Dialect: provider.Dialect{Login: provider.OpenID(says.Userinfo)},
+		Dialect: provider.Dialect{Login: login(says.Userinfo)},
 	}
 	set := provider.New(provider.Options{
 		More: []provider.Spec{spec},
@@ -69,6 +70,24 @@ func foreign(t *testing.T, secret provider.Secret) *provider.Provider {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// login returns a Dialect.Login for an OpenID Connect provider where the person is the account.
+func login(userinfo string) func(context.Context, *provider.Provider, provider.Token) (provider.Login,
+	[]provider.Account, error) {
+	return func(ctx context.Context, p *provider.Provider, t provider.Token) (provider.Login,
+		[]provider.Account, error,
+	) {
+		var me struct {
+			Subject string `json:"sub"`
+			Name    string `json:"name"`
+		}
+		if err := p.Get(ctx, t, userinfo, nil, nil, &me); err != nil {
+			return provider.Login{}, nil, err
+		}
+		return provider.Login{Subject: me.Subject, Name: me.Name},
+			[]provider.Account{{ExternalID: me.Subject, DisplayName: me.Name}}, nil
+	}
 }
 
 // The example server keeps its clients in a variable.
@@ -220,11 +239,12 @@ func TestOfTwentyWhoRefreshAtOnceAForeignProviderServesOne(t *testing.T) {
 	close(errs)
 	served, refused := 0, []error{}
 	for err := range errs {
-		if err == nil {
+		switch {
+		case err == nil:
 			served++
-		} else if provider.ClassOf(err) == provider.Dead {
+		case provider.ClassOf(err) == provider.Dead:
 			refused = append(refused, err)
-		} else {
+		default:
 			t.Error(err)
 		}
 	}

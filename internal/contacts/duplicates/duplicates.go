@@ -50,14 +50,6 @@ var reasons = []struct{ name, key string }{
 	},
 }
 
-// Reasons returns the names of the reasons, in the order of the list.
-func Reasons() (names []string) {
-	for _, r := range reasons {
-		names = append(names, r.name)
-	}
-	return names
-}
-
 // Found holds groups of contacts by reason.
 type Found map[string][][]id.ID
 

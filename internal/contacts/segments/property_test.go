@@ -129,7 +129,7 @@ func (s *shop) act(d dice, n int) {
 			d.edit(&rows[i].Patch)
 		}
 		s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-			_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+			_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 			return err
 		})
 	case what < 18 && len(segs) > 0:

@@ -93,7 +93,7 @@ func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []con
 			rows[j].Patch = *person(d.IntN(len(people)))
 			d.edit(&rows[j].Patch)
 		}
-		_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+		_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 		return err
 	case 5:
 		p := person(n + 100)
@@ -226,7 +226,7 @@ func (s *shop) crowd(n int) {
 		rows[i].Attributes = some(map[string]any{"size": float64(d.IntN(10))})
 	}
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		_, _, _, err := contacts.UpsertAll(ctx, tx, rows, rate)
+		_, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, rows)
 		return err
 	})
 }

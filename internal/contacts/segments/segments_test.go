@@ -232,7 +232,7 @@ func TestAContactsOwnWriteLeavesDynamicSegmentsAndThoseOfTheArchiveAlone(t *test
 		}
 		s.tx(func(ctx context.Context, tx *postgres.Tx) error {
 			row := contacts.Upsert{Patch: *person(2, in(key))}
-			out, _, _, err := contacts.UpsertAll(ctx, tx, []contacts.Upsert{row}, rate)
+			out, _, _, err := contacts.Batch{Rate: rate}.Upsert(ctx, tx, []contacts.Upsert{row})
 			if err == nil && (out[0].Fault == nil || out[0].Fault.Fields[0].Code != code) {
 				t.Errorf("naming %s in a batch: %+v", key, out[0])
 			}

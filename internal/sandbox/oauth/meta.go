@@ -3,9 +3,7 @@ package oauth
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -251,14 +249,4 @@ func instagramMe(_ *call, l *login) *answer {
 		"user_id": l.Subject, "username": handle(l.Person), "name": l.Person,
 		"profile_picture_url": avatar(l.Person), "id": l.Subject,
 	})
-}
-
-// SignedRequest returns the parameter signed_request that Meta posts to a family's deauthorize and data deletion
-// callbacks for the person subject. secret is the application's.
-func SignedRequest(secret, subject string, issued time.Time) string {
-	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil,
-		`{"algorithm":"HMAC-SHA256","user_id":%q,"issued_at":%d}`, subject, issued.Unix()))
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(payload))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "." + payload
 }

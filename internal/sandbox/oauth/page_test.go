@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 func TestScriptsOperateTheSandboxByItsPage(t *testing.T) {
@@ -118,8 +119,8 @@ func TestTheConsentPageSaysWhatIsWrongAndSendsNobodyAway(t *testing.T) {
 			q[key] = values
 		}
 		change(q)
-		_, err := oauth.Consent(t.Context(), http.DefaultClient, w.url+"x.com/i/oauth2/authorize?"+q.Encode(),
-			oauth.Choice{})
+		_, err := consent.Give(t.Context(), http.DefaultClient, w.url+"x.com/i/oauth2/authorize?"+q.Encode(),
+			consent.Choice{})
 		return err
 	}
 	if err := at(func(url.Values) {}); err != nil {

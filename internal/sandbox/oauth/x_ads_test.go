@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/oauth1"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // signer returns a signer for the application of X Ads and a token.
@@ -187,7 +188,7 @@ func TestARequestTokenEndsInTenMinutesAndServesOnce(t *testing.T) {
 	if a := exchange(""); a.status != 401 {
 		t.Errorf("before anybody consented: %d %s", a.status, a.raw)
 	}
-	back, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{})
+	back, err := consent.Give(t.Context(), http.DefaultClient, authorize, consent.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestARequestTokenEndsInTenMinutesAndServesOnce(t *testing.T) {
 			t.Fatalf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if _, err := oauth.Consent(t.Context(), http.DefaultClient, authorize, oauth.Choice{}); err == nil {
+	if _, err := consent.Give(t.Context(), http.DefaultClient, authorize, consent.Choice{}); err == nil {
 		t.Error("two people consented to one request")
 	}
 	if a := exchange("another"); a.status != 401 {
@@ -211,7 +212,7 @@ func TestARequestTokenEndsInTenMinutesAndServesOnce(t *testing.T) {
 	_, made = ask("https://crm.example.com/oauth/x_ads/callback?state=s")
 	w.ahead.Add(int64(11 * time.Minute))
 	late := w.url + "api.x.com/oauth/authorize?oauth_token=" + made.Get("oauth_token")
-	if _, err := oauth.Consent(t.Context(), http.DefaultClient, late, oauth.Choice{}); err == nil {
+	if _, err := consent.Give(t.Context(), http.DefaultClient, late, consent.Choice{}); err == nil {
 		t.Error("a request token that has ended is consented to")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
@@ -53,7 +54,7 @@ func TestRenewalsAreDraftedAtThePeriodsEndAndPaidAnHourLater(t *testing.T) {
 // stores returns the two implementations of Store.
 func stores() map[string]func(*testing.T) stripe.Store {
 	return map[string]func(*testing.T) stripe.Store{
-		"memory":   func(*testing.T) stripe.Store { return stripe.NewMemory() },
+		"memory":   func(*testing.T) stripe.Store { return stripememory.New() },
 		"postgres": func(t *testing.T) stripe.Store { return stripe.Postgres{System: testkit.DB(t).System} },
 	}
 }

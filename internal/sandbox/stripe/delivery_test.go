@@ -16,6 +16,7 @@ import (
 	"github.com/stripe/stripe-go/v76/webhook"
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 // receiver receives webhooks without a network.
@@ -66,7 +67,7 @@ const (
 // delivering returns a world with Run delivering webhooks to a receiver, in a synctest bubble.
 func delivering(t *testing.T) (*world, *receiver) {
 	r := &receiver{t: t, secrets: map[string]string{}}
-	s := stripe.New(stripe.Options{Store: stripe.NewMemory(), Deliver: r})
+	s := stripe.New(stripe.Options{Store: stripememory.New(), Deliver: r})
 	w := &world{T: t, s: s, sc: clientOf(s.Transport(), "https://api.stripe.com")}
 	for url, connect := range map[string]bool{ownURL: false, connectURL: true} {
 		r.secrets[url] = must(s.Ensure(t.Context(), url, connect))(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
 )
 
 // epoch is the sandbox's time in tests: the start of a month of 30 days.
@@ -25,7 +26,7 @@ type world struct {
 }
 
 // newWorld returns a world in memory, with a clock that only Advance moves.
-func newWorld(t *testing.T) *world { return worldOn(t, stripe.NewMemory()) }
+func newWorld(t *testing.T) *world { return worldOn(t, stripememory.New()) }
 
 func worldOn(t *testing.T, store stripe.Store) *world {
 	t.Helper()

@@ -2,8 +2,8 @@ package stripe
 
 import "context"
 
-// Store keeps the objects of the sandbox. There are two implementations: Memory, for tests with many sandboxes, and
-// Postgres, so that the state survives a restart and several processes share it.
+// Store keeps the objects of the sandbox. Postgres implements it, so that the state survives a restart and several
+// processes share it. Package stripememory implements it for tests with many sandboxes.
 type Store interface {
 	// Update runs fn exclusively: no other Update or View of the same state, in any process, runs at the same time. If
 	// fn fails, nothing changes.

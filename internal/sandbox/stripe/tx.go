@@ -38,6 +38,9 @@ func (h *head) marks() []string            { return nil }
 func (h *head) due() int64                 { return 0 }
 func (h *head) wire(*tx, shown, expansion) {}
 
+// place is the key of an object.
+type place struct{ account, kind, id string }
+
 // tx is one unit of work on the state: a request, or a step of the clock.
 type tx struct {
 	ctx     context.Context

@@ -13,6 +13,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // world is a sandbox behind a real listener, and the providers that use it.
@@ -69,13 +70,15 @@ func callback(platform string) string {
 }
 
 // code goes through consent and returns the callback's query.
-func (w *world) code(t *testing.T, p *provider.Provider, verifier provider.Secret, c oauth.Choice) (url.Values, error) {
+func (w *world) code(t *testing.T, p *provider.Provider, verifier provider.Secret,
+	c consent.Choice,
+) (url.Values, error) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := oauth.Consent(t.Context(), &http.Client{Jar: jar},
+	back, err := consent.Give(t.Context(), &http.Client{Jar: jar},
 		p.AuthorizeURL(state, verifier, callback(p.Platform)), c)
 	if err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func raw(t provider.Token) string {
 }
 
 // token runs a whole flow and returns its token.
-func (w *world) token(t *testing.T, p *provider.Provider, c oauth.Choice) provider.Token {
+func (w *world) token(t *testing.T, p *provider.Provider, c consent.Choice) provider.Token {
 	t.Helper()
 	verifier := begin(t, p)
 	query, err := w.code(t, p, verifier, c)
@@ -157,7 +160,7 @@ func TestTheWholeFlowOfEveryPlatform(t *testing.T) {
 			w := newWorld(t)
 			p, want := w.get(t, spec.Platform), want[spec.Platform]
 			before := time.Now()
-			token := w.token(t, p, oauth.Choice{})
+			token := w.token(t, p, consent.Choice{})
 			if token.Lifetime() != want.lifetime || token.LifetimeAssumed ||
 				(token.Refresh != "") != want.refreshToken {
 				t.Errorf("lifetime %v (assumed %v), refresh token %v; want %+v", token.Lifetime(),
@@ -315,7 +318,7 @@ func TestAVerifierOfAnotherFlowIsRefused(t *testing.T) {
 	for _, platform := range []string{"x", "tiktok", "youtube", "facebook"} {
 		w := newWorld(t)
 		p := w.get(t, platform)
-		query, err := w.code(t, p, provider.NewVerifier(), oauth.Choice{})
+		query, err := w.code(t, p, provider.NewVerifier(), consent.Choice{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +330,7 @@ func TestAVerifierOfAnotherFlowIsRefused(t *testing.T) {
 			token.Access != "" {
 			t.Errorf("%s took another flow's verifier", platform)
 		}
-		if _, err := w.code(t, p, "", oauth.Choice{}); platform == "x" && err == nil {
+		if _, err := w.code(t, p, "", consent.Choice{}); platform == "x" && err == nil {
 			t.Error("x went without a challenge")
 		}
 	}
@@ -340,7 +343,7 @@ func TestACodeIsGoodForOneUseAndItsOwnRedirect(t *testing.T) {
 		p := w.get(t, spec.Platform)
 		again := func(redirect string) error {
 			verifier := begin(t, p)
-			query, err := w.code(t, p, verifier, oauth.Choice{})
+			query, err := w.code(t, p, verifier, consent.Choice{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -375,7 +378,7 @@ func TestWhoDoesNotConsentIsNotTakenForAnError(t *testing.T) {
 	for _, spec := range provider.Catalogue() {
 		w := newWorld(t)
 		p := w.get(t, spec.Platform)
-		query, err := w.code(t, p, begin(t, p), oauth.Choice{Deny: true})
+		query, err := w.code(t, p, begin(t, p), consent.Choice{Deny: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +392,7 @@ func TestAWrongSecretDisconnectsNobody(t *testing.T) {
 	t.Parallel()
 	for _, spec := range provider.Catalogue() {
 		w := newWorld(t)
-		token := w.token(t, w.get(t, spec.Platform), oauth.Choice{})
+		token := w.token(t, w.get(t, spec.Platform), consent.Choice{})
 		apps := w.apps()
 		family := w.get(t, spec.Platform).Family // of the application in use
 		app := apps[family]
@@ -423,7 +426,7 @@ func TestAListIsReadToItsEnd(t *testing.T) {
 		if err := w.Set(t.Context(), p.Family, oauth.Knobs{Accounts: many}); err != nil {
 			t.Fatal(err)
 		}
-		token := w.token(t, p, oauth.Choice{Person: "Somebody Else"})
+		token := w.token(t, p, consent.Choice{Person: "Somebody Else"})
 		who, accounts, err := p.Login(t.Context(), token)
 		if err != nil {
 			t.Fatal(err)
@@ -443,18 +446,18 @@ func TestOnlyWhatWasTickedIsReached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.get(t, "facebook")
-	_, all, err := p.Login(t.Context(), w.token(t, p, oauth.Choice{}))
+	_, all, err := p.Login(t.Context(), w.token(t, p, consent.Choice{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, some, err := p.Login(t.Context(), w.token(t, p, oauth.Choice{Accounts: []string{all[1].ExternalID}}))
+	_, some, err := p.Login(t.Context(), w.token(t, p, consent.Choice{Accounts: []string{all[1].ExternalID}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(some) != 1 || some[0].ExternalID != all[1].ExternalID {
 		t.Errorf("accounts %+v, want %s alone", some, all[1].ExternalID)
 	}
-	_, none, err := p.Login(t.Context(), w.token(t, p, oauth.Choice{Accounts: []string{}}))
+	_, none, err := p.Login(t.Context(), w.token(t, p, consent.Choice{Accounts: []string{}}))
 	if err != nil || len(none) != 0 {
 		t.Errorf("%+v, %v", none, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 // TestARefreshTokenIsNeverReplacedByNone tries every form of refresh token in a response, in any order, by refreshing
@@ -20,7 +21,7 @@ func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			p := w.get(t, platform)
-			token := w.token(t, p, oauth.Choice{})
+			token := w.token(t, p, consent.Choice{})
 			seed := rand.Uint64()
 			random := rand.New(rand.NewPCG(seed, 1))
 			answers := []oauth.Knobs{
@@ -42,7 +43,7 @@ func TestARefreshTokenIsNeverReplacedByNone(t *testing.T) {
 				var fresh provider.Token
 				var err error
 				if reconnect {
-					fresh = w.token(t, p, oauth.Choice{}).KeepRefreshOf(token)
+					fresh = w.token(t, p, consent.Choice{}).KeepRefreshOf(token)
 				} else if fresh, err = p.Refresh(t.Context(), token); err != nil {
 					t.Fatalf("%s: %v", about, err)
 				}
@@ -75,7 +76,7 @@ func TestLifetimesAreThoseThatTheAnswerStates(t *testing.T) {
 		}
 		w := newWorld(t)
 		p := w.get(t, spec.Platform)
-		token := w.token(t, p, oauth.Choice{})
+		token := w.token(t, p, consent.Choice{})
 		for i, k := range []oauth.Knobs{
 			{Lifetime: 5 * 86400},
 			{Lifetime: 3 * 86400},

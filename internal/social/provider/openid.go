@@ -19,21 +19,6 @@ func openidLogin(ctx context.Context, p *Provider, t Token, address string) (Log
 	return Login{Subject: string(me.Subject), Name: me.Name, AvatarURL: me.Picture}, nil
 }
 
-// OpenID returns a Dialect.Login for OpenID Connect providers where the person is the account. address is the userinfo
-// endpoint.
-func OpenID(address string) func(context.Context, *Provider, Token) (Login, []Account, error) {
-	return func(ctx context.Context, p *Provider, t Token) (Login, []Account, error) {
-		who, err := openidLogin(ctx, p, t, address)
-		if err != nil {
-			return Login{}, nil, err
-		}
-		return p.one(Account{
-			ExternalID: who.Subject, DisplayName: named(who.Name, who.Subject),
-			AvatarURL: who.AvatarURL,
-		})
-	}
-}
-
 // text is an id that some providers encode as a number.
 type text string
 

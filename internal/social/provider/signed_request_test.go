@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 func TestASignedRequestIsReadOnlyUnderTheApplicationsOwnSecret(t *testing.T) {
@@ -16,9 +16,9 @@ func TestASignedRequestIsReadOnlyUnderTheApplicationsOwnSecret(t *testing.T) {
 		"x": {ClientID: "3", ClientSecret: "fb"},
 	}})
 	at := time.Unix(1_790_000_000, 0)
-	good := oauth.SignedRequest("fb", "4711", at)
+	good := consent.SignedRequest("fb", "4711", at)
 	signature, payload, _ := strings.Cut(good, ".")
-	_, other, _ := strings.Cut(oauth.SignedRequest("fb", "4712", at), ".")
+	_, other, _ := strings.Cut(consent.SignedRequest("fb", "4712", at), ".")
 	for name, tc := range map[string]struct {
 		platform, raw string
 		want          bool
@@ -33,7 +33,7 @@ func TestASignedRequestIsReadOnlyUnderTheApplicationsOwnSecret(t *testing.T) {
 		"no payload":                 {"facebook", signature, false},
 		"nothing":                    {"facebook", "", false},
 		"cut":                        {"facebook", good[:len(good)-2], false},
-		"no person":                  {"facebook", oauth.SignedRequest("fb", "", at), false},
+		"no person":                  {"facebook", consent.SignedRequest("fb", "", at), false},
 	} {
 		p, err := set.Get(tc.platform)
 		if err != nil {

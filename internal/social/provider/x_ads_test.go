@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 func TestAFlowOfOAuth1IsBoundToItsOwnRequestToken(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAFlowOfOAuth1IsBoundToItsOwnRequestToken(t *testing.T) {
 	}
 	for _, deny := range []bool{false, true} {
 		verifier := begin(t, p)
-		query, err := w.code(t, p, verifier, oauth.Choice{Deny: deny})
+		query, err := w.code(t, p, verifier, consent.Choice{Deny: deny})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestAVerifierOfAnotherPersonsConsentIsRefused(t *testing.T) {
 	w := newWorld(t)
 	p := w.get(t, "x_ads")
 	mine, theirs := begin(t, p), begin(t, p)
-	query, err := w.code(t, p, theirs, oauth.Choice{Person: "Grace Hopper"})
+	query, err := w.code(t, p, theirs, consent.Choice{Person: "Grace Hopper"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestAVerifierOfAnotherPersonsConsentIsRefused(t *testing.T) {
 func TestOurOwnFaultsDisconnectNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	token := w.token(t, w.get(t, "x_ads"), oauth.Choice{})
+	token := w.token(t, w.get(t, "x_ads"), consent.Choice{})
 	apps := w.apps()
 	wrong := apps["x_ads"]
 	wrong.ClientSecret = "another"
@@ -162,8 +162,8 @@ func TestXGivesAPersonTheSameTokenAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.get(t, "x_ads")
-	one, two := w.token(t, p, oauth.Choice{}), w.token(t, p, oauth.Choice{})
-	other := w.token(t, p, oauth.Choice{Person: "Grace Hopper"})
+	one, two := w.token(t, p, consent.Choice{}), w.token(t, p, consent.Choice{})
+	other := w.token(t, p, consent.Choice{Person: "Grace Hopper"})
 	if one.Access != two.Access {
 		t.Error("the second login has another token")
 	}
@@ -176,7 +176,7 @@ func TestXGivesAPersonTheSameTokenAgain(t *testing.T) {
 	if err := p.Revoke(t.Context(), one); err != nil {
 		t.Fatal(err)
 	}
-	if fresh := w.token(t, p, oauth.Choice{}); fresh.Access == one.Access {
+	if fresh := w.token(t, p, consent.Choice{}); fresh.Access == one.Access {
 		t.Error("a revoked token was given again")
 	}
 }

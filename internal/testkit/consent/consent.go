@@ -1,7 +1,12 @@
-package oauth
+// Package consent acts for tests as a person on the consent pages of the OAuth sandbox, and as Meta, which posts signed
+// requests.
+package consent
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"html"
@@ -11,11 +16,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Choice is a person's input on the consent page.
 type Choice struct {
-	Person   string   // one of People, or any other name; the first of People if empty
+	Person   string   // one of oauth.People, or any other name; the first of oauth.People if empty
 	Accounts []string // ids of the accounts that stay selected; nil: all
 	Deny     bool
 }
@@ -28,10 +34,10 @@ var (
 	wrongText   = regexp.MustCompile(`<p class="wrong" role="alert">([^<]*)</p>`)
 )
 
-// Consent goes through the consent page at an authorize URL like a person with a browser, for tests and scripts: it
-// reads the page, fills in and submits the form, and returns the address to which it is redirected, without opening it.
-// client may have a cookie jar; its own redirects are not followed.
-func Consent(ctx context.Context, client *http.Client, authorizeURL string, c Choice) (*url.URL, error) {
+// Give goes through the consent page at an authorize URL like a person with a browser. It reads the page, fills in and
+// submits the form, and returns the address to which it is redirected, without opening it. client may have a cookie jar;
+// Give does not follow the client's own redirects.
+func Give(ctx context.Context, client *http.Client, authorizeURL string, c Choice) (*url.URL, error) {
 	browser := *client
 	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	page, status, _, err := browse(ctx, &browser, http.MethodGet, authorizeURL, nil)
@@ -113,6 +119,16 @@ func browse(ctx context.Context, client *http.Client, method, address string, fo
 		return "", 0, "", err
 	}
 	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	return string(raw), res.StatusCode, res.Header.Get("Location"), err
+}
+
+// SignedRequest returns the parameter signed_request that Meta posts to a family's deauthorize and data deletion
+// callbacks for the person subject. secret is the application's.
+func SignedRequest(secret, subject string, issued time.Time) string {
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil,
+		`{"algorithm":"HMAC-SHA256","user_id":%q,"issued_at":%d}`, subject, issued.Unix()))
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(payload))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "." + payload
 }

@@ -1,4 +1,5 @@
-package stripe
+// Package stripememory keeps the state of a Stripe sandbox in memory, for tests with many sandboxes.
+package stripememory
 
 import (
 	"cmp"
@@ -6,14 +7,16 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// Memory is a Store in the process's memory.
+// Memory is a stripe.Store in the process's memory.
 type Memory struct {
 	mu     sync.Mutex
-	rows   map[place]*Row
-	kinds  map[place][]*Row          // by kind, ordered by Seq; id is ""
-	marks  map[place]map[string]*Row // by kind, and by mark in place of the id
+	rows   map[place]*stripe.Row
+	kinds  map[place][]*stripe.Row          // by kind, ordered by Seq; id is ""
+	marks  map[place]map[string]*stripe.Row // by kind, and by mark in place of the id
 	timers map[string]*timers
 	seq    int64
 	undo   []func()
@@ -21,16 +24,16 @@ type Memory struct {
 
 type place struct{ account, kind, id string }
 
-// NewMemory returns an empty store.
-func NewMemory() *Memory {
+// New returns an empty store.
+func New() *Memory {
 	return &Memory{
-		rows: map[place]*Row{}, kinds: map[place][]*Row{}, marks: map[place]map[string]*Row{},
+		rows: map[place]*stripe.Row{}, kinds: map[place][]*stripe.Row{}, marks: map[place]map[string]*stripe.Row{},
 		timers: map[string]*timers{},
 	}
 }
 
-// Update implements Store.
-func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
+// Update implements stripe.Store.
+func (m *Memory) Update(_ context.Context, fn func(stripe.Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.undo = m.undo[:0]
@@ -43,8 +46,8 @@ func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 	return err
 }
 
-// View implements Store.
-func (m *Memory) View(_ context.Context, fn func(Tx) error) error {
+// View implements stripe.Store.
+func (m *Memory) View(_ context.Context, fn func(stripe.Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return fn((*memoryTx)(m))
@@ -52,11 +55,11 @@ func (m *Memory) View(_ context.Context, fn func(Tx) error) error {
 
 type memoryTx Memory
 
-func (m *memoryTx) Get(_ context.Context, account, kind, id string) (*Row, error) {
+func (m *memoryTx) Get(_ context.Context, account, kind, id string) (*stripe.Row, error) {
 	return copied(m.rows[place{account, kind, id}]), nil
 }
 
-func copied(r *Row) *Row {
+func copied(r *stripe.Row) *stripe.Row {
 	if r == nil {
 		return nil
 	}
@@ -64,7 +67,7 @@ func copied(r *Row) *Row {
 	return &c
 }
 
-func (m *memoryTx) Put(_ context.Context, r *Row) error {
+func (m *memoryTx) Put(_ context.Context, r *stripe.Row) error {
 	at := place{r.Account, r.Kind, r.ID}
 	before := m.rows[at]
 	now := copied(r)
@@ -90,10 +93,12 @@ func (m *memoryTx) Delete(_ context.Context, account, kind, id string) error {
 }
 
 // set replaces a row in the map and in the indexes.
-func (m *memoryTx) set(at place, before, now *Row) {
+func (m *memoryTx) set(at place, before, now *stripe.Row) {
 	all := place{at.account, at.kind, ""}
 	find := func(seq int64) (int, bool) {
-		return slices.BinarySearchFunc(m.kinds[all], seq, func(r *Row, s int64) int { return cmp.Compare(r.Seq, s) })
+		return slices.BinarySearchFunc(m.kinds[all], seq, func(r *stripe.Row, s int64) int {
+			return cmp.Compare(r.Seq, s)
+		})
 	}
 	if before != nil {
 		for _, mark := range before.Marks {
@@ -116,7 +121,7 @@ func (m *memoryTx) set(at place, before, now *Row) {
 	for _, mark := range now.Marks {
 		by := place{at.account, at.kind, mark}
 		if m.marks[by] == nil {
-			m.marks[by] = map[string]*Row{}
+			m.marks[by] = map[string]*stripe.Row{}
 		}
 		m.marks[by][at.id] = now
 	}
@@ -128,18 +133,18 @@ func (m *memoryTx) set(at place, before, now *Row) {
 	}
 }
 
-func (m *memoryTx) Find(_ context.Context, q Query) ([]*Row, error) {
-	var all []*Row
+func (m *memoryTx) Find(_ context.Context, q stripe.Query) ([]*stripe.Row, error) {
+	var all []*stripe.Row
 	for at, rows := range m.kinds {
 		if at.kind == q.Kind && (q.Anywhere || at.account == q.Account) {
 			all = append(all, m.narrowed(at, rows, q)...)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Row) int { return cmp.Compare(b.Seq, a.Seq) })
+	slices.SortFunc(all, func(a, b *stripe.Row) int { return cmp.Compare(b.Seq, a.Seq) })
 	if q.After > 0 {
 		slices.Reverse(all)
 	}
-	var found []*Row
+	var found []*stripe.Row
 	for _, r := range all {
 		switch {
 		case q.Before > 0 && r.Seq >= q.Before, q.After > 0 && r.Seq <= q.After,
@@ -158,7 +163,7 @@ func (m *memoryTx) Find(_ context.Context, q Query) ([]*Row, error) {
 }
 
 // narrowed returns the smallest set of rows that an index yields for a query.
-func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
+func (m *memoryTx) narrowed(at place, rows []*stripe.Row, q stripe.Query) []*stripe.Row {
 	if len(q.All) > 0 {
 		best := m.marks[place{at.account, at.kind, q.All[0]}]
 		for _, mark := range q.All[1:] {
@@ -166,14 +171,14 @@ func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
 				best = other
 			}
 		}
-		few := make([]*Row, 0, len(best))
+		few := make([]*stripe.Row, 0, len(best))
 		for _, r := range best {
 			few = append(few, r)
 		}
 		return few
 	}
 	if q.Before > 0 || q.After > 0 {
-		i, _ := slices.BinarySearchFunc(rows, cmp.Or(q.Before, q.After), func(r *Row, s int64) int {
+		i, _ := slices.BinarySearchFunc(rows, cmp.Or(q.Before, q.After), func(r *stripe.Row, s int64) int {
 			return cmp.Compare(r.Seq, s)
 		})
 		if q.Before > 0 {
@@ -184,12 +189,12 @@ func (m *memoryTx) narrowed(at place, rows []*Row, q Query) []*Row {
 	return rows
 }
 
-func (m *memoryTx) Due(_ context.Context, name string, by int64, limit int) ([]*Row, error) {
+func (m *memoryTx) Due(_ context.Context, name string, by int64, limit int) ([]*stripe.Row, error) {
 	h := m.timers[name]
 	if h == nil {
 		return nil, nil
 	}
-	var found []*Row
+	var found []*stripe.Row
 	var back []timer
 	for h.Len() > 0 && (*h)[0].due <= by && len(found) < limit {
 		t := heap.Pop(h).(timer)

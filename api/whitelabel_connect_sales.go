@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+func (a *App) mountConnectSales() {
+	route(a, op{
+		Method: http.MethodPost, Path: connectPath + "/sales", Need: owner, Part: PartBilling,
+		Tag: connectAccountTag, Title: "Bill a client organization on the reseller's payment account",
+		Status: http.StatusCreated, Also: []int{http.StatusAccepted}, Feature: plans.WhiteLabeling,
+	}, a.sell)
+}
+
+type saleIn struct {
+	Body struct {
+		ClientOrgID  id.ID  `json:"client_org_id" format:"uuid" doc:"A client organization of the reseller"`
+		Email        string `json:"email" minLength:"3" maxLength:"254" doc:"Where the payment processor sends the invoices"`
+		Name         string `json:"name" minLength:"1" maxLength:"250" doc:"Shown on the invoices"`
+		Amount       int64  `json:"amount" minimum:"1" maximum:"99999999" doc:"The price of each period, in minor units"`
+		Currency     string `json:"currency" pattern:"^[A-Za-z]{3}$" doc:"ISO 4217"`
+		Interval     string `json:"interval" enum:"month,year"`
+		DaysUntilDue int    `json:"days_until_due,omitempty" required:"false" minimum:"1" maximum:"365" default:"14" doc:"Days to pay an invoice"`
+	}
+}
+
+type saleOut struct {
+	Status int
+	Body   connectSale
+}
+
+type connectSale struct {
+	ID             id.ID     `json:"id" format:"uuid"`
+	ClientOrgID    id.ID     `json:"client_org_id" format:"uuid"`
+	Status         string    `json:"status" enum:"in_flight,active,ended" doc:"in_flight: recorded, and created at the payment processor as soon as it can be reached; repeat the request with its Idempotency-Key to read the outcome"`
+	Name           string    `json:"name"`
+	Email          string    `json:"email"`
+	Amount         int64     `json:"amount" doc:"In minor units"`
+	Currency       string    `json:"currency" doc:"ISO 4217"`
+	Interval       string    `json:"interval" enum:"month,year"`
+	DaysUntilDue   int       `json:"days_until_due"`
+	FeePercent     string    `json:"application_fee_percent" doc:"The platform's share of each payment, with two decimals"`
+	SubscriptionID *string   `json:"subscription_id" doc:"ID at the payment processor; null while in_flight"`
+	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
+}
+
+// sell starts billing a client. The transaction that records the sale stores it under the idempotency key. A repeated
+// request therefore never makes a second sale: it gets the sale as it is now, or the error with which it failed.
+func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
+	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
+		return nil, err
+	}
+	r := requestOf(ctx)
+	if out, err := a.soldBefore(ctx, r); out != nil || err != nil {
+		return out, err
+	}
+	sale, err := a.Billing.Sell(ctx, r.who.Org, billing.Offer{
+		Client: in.Body.ClientOrgID, Email: in.Body.Email, Name: in.Body.Name, Amount: in.Body.Amount,
+		Currency: in.Body.Currency, Interval: in.Body.Interval, Days: in.Body.DaysUntilDue,
+	}, func(ctx context.Context, tx *postgres.Tx, sale *billing.Sale) error {
+		if r.key == "" {
+			return nil
+		}
+		stored, err := recall(ctx, tx, r)
+		if err == nil && stored != nil {
+			err = errStored
+		}
+		if err != nil {
+			return err
+		}
+		return remember(tx, a, r, showSale(sale))
+	})
+	switch {
+	case errors.Is(err, errStored):
+		return a.soldBefore(ctx, r)
+	case sale != nil && fault.Is(err, fault.Unavailable): // the sync continues it
+		return showSale(sale), nil
+	case err != nil:
+		return nil, err
+	}
+	return showSale(sale), nil
+}
+
+// soldBefore returns the outcome of the sale that was recorded under the request's key, or nil for a new key.
+func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
+	if r.key == "" {
+		return nil, nil
+	}
+	var sale *billing.Sale
+	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+		stored, err := recall(ctx, tx, r)
+		if err != nil || stored == nil {
+			return err
+		}
+		var first saleOut
+		if err := a.decode(r, stored, &first); err != nil {
+			return err
+		}
+		sale, err = billing.ReadSale(ctx, tx, first.Body.ID)
+		return err
+	})
+	if err != nil || sale == nil {
+		return nil, err
+	}
+	r.replayed = true
+	if err := sale.Err(); err != nil {
+		return nil, err
+	}
+	return showSale(sale), nil
+}
+
+func showSale(s *billing.Sale) *saleOut {
+	out := &saleOut{Status: http.StatusCreated, Body: connectSale{
+		ID: s.ID, ClientOrgID: s.Client, Status: s.State, Name: s.Name, Email: s.Email, Amount: s.Amount,
+		Currency: s.Currency, Interval: s.Interval, DaysUntilDue: s.Days, FeePercent: plans.Percent(s.FeeBPS),
+		SubscriptionID: word(s.Subscription), CreatedAt: wire.At(s.CreatedAt),
+	}}
+	if s.State == billing.InFlight {
+		out.Status = http.StatusAccepted
+	}
+	return out
+}
