@@ -141,7 +141,7 @@ func TestEveryAnswerIsTheSameInEveryCoding(t *testing.T) {
 		c.do("POST", "/api/v1/crm/contacts", body).want(t, 201, "")
 	}
 	paths := []string{
-		"/openapi.json", "/docs", "/docs/webhooks", "/docs/start.js", "/docs/swagger-ui.css",
+		"/openapi.json", "/docs", "/docs/webhooks", "/docs/start.js", "/docs/guides/import", "/docs/swagger-ui.css",
 		"/docs/swagger-ui-bundle.js", "/docs/favicon-32x32.png", "/login", "/nowhere",
 	}
 	for _, r := range s.App.Routes() {

@@ -35,6 +35,7 @@ const docsPage = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
+<p><a href="/docs/guides/">Guides</a></p>
 <p><a href="/docs/webhooks">Webhooks: how to verify them, and every type of event</a></p>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>

@@ -30,10 +30,16 @@ func (a *App) mountPages() {
 		Script: loginScript,
 	}))
 	a.fiber.Get("/docs/webhooks", a.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
+	a.mountGuides()
 }
 
 // page returns a handler for p in the brand of the host. It is rate limited by address as a public route is.
 func (a *App) page(p branding.Page) fiber.Handler {
+	return a.pageOf(func(bool) (branding.Page, error) { return p, nil })
+}
+
+// pageOf is page with a page that depends on the host: own reports whether the host is one of the platform's.
+func (a *App) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		r := requestOf(c.UserContext())
 		r.op, r.ip = &op{Method: http.MethodGet, Path: c.Route().Path}, a.clientIP(c)
@@ -43,10 +49,15 @@ func (a *App) page(p branding.Page) fiber.Handler {
 		if len(c.Request().URI().QueryString()) > 0 {
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
-		shown, err := a.shownAt(c.UserContext())
+		home, err := a.tenant(c.UserContext())
 		if err != nil {
 			return err
 		}
+		p, err := choose(home.IsZero())
+		if err != nil {
+			return err
+		}
+		shown := a.looksOf(c.UserContext(), home)
 		body, policy, err := shown.Render(p)
 		if err != nil {
 			return err

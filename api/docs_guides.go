@@ -1,0 +1,107 @@
+package api
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/fault"
+)
+
+// guideSources are the guides in Markdown. A test runs every code block in them.
+//
+//go:embed docs/guides/*.md
+var guideSources embed.FS
+
+const (
+	guidesDir  = "docs/guides"
+	guidesPath = "/docs/guides/"
+	guideIndex = "index"
+	// operatorsPart is the heading of a guide's last part, for the operators of the service. It names commands and
+	// settings, and therefore the platform.
+	operatorsPart = "\n## For operators\n"
+	guidesLinks   = `<p><a href="/docs">API reference</a> · <a href="/docs/guides/">Guides</a> · ` +
+		`<a href="/docs/webhooks">Webhooks</a></p>` + "\n"
+)
+
+// operatorGuides are the guides for operators alone.
+var operatorGuides = []string{"parts", "queue"}
+
+// guide is one rendered guide. The page at a custom domain is without the operators' part, because a brand may hide
+// the platform's name.
+type guide struct {
+	name   string
+	whole  branding.Page // on the platform's own hosts
+	shared branding.Page // on custom domains; without a body: none
+}
+
+// mountGuides serves the guides. Each page shows the brand of the request's host.
+func (a *App) mountGuides() {
+	for _, g := range renderGuides() {
+		handler := a.pageOf(func(own bool) (branding.Page, error) {
+			if own {
+				return g.whole, nil
+			}
+			if g.shared.Body == "" {
+				return branding.Page{}, fault.New(fault.NotFound, "There is nothing at this address.")
+			}
+			return g.shared, nil
+		})
+		if g.name == guideIndex {
+			a.fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
+			a.fiber.Get(guidesPath, handler)
+			continue
+		}
+		a.fiber.Get(guidesPath+g.name, handler)
+	}
+}
+
+// renderGuides renders every embedded guide.
+func renderGuides() []guide {
+	files, err := guideSources.ReadDir(guidesDir)
+	if err != nil {
+		panic(fmt.Errorf("list guides: %w", err)) // the files are embedded
+	}
+	markdown := goldmark.New(
+		// the policy forbids style attributes
+		goldmark.WithExtensions(extension.NewTable(
+			extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	guides := make([]guide, 0, len(files))
+	for _, f := range files {
+		source, err := guideSources.ReadFile(path.Join(guidesDir, f.Name()))
+		if err != nil {
+			panic(fmt.Errorf("read guide %s: %w", f.Name(), err)) // the file is embedded
+		}
+		g := guide{name: strings.TrimSuffix(f.Name(), ".md"), whole: renderGuide(markdown, string(source))}
+		if !slices.Contains(operatorGuides, g.name) {
+			shared, _, _ := strings.Cut(string(source), operatorsPart)
+			g.shared = renderGuide(markdown, shared)
+		}
+		guides = append(guides, g)
+	}
+	return guides
+}
+
+// renderGuide returns the page of one guide. Its first line is the title. HTML in the source is not rendered.
+func renderGuide(markdown goldmark.Markdown, source string) branding.Page {
+	first, _, _ := strings.Cut(source, "\n")
+	title, found := strings.CutPrefix(first, "# ")
+	if !found {
+		panic(fmt.Sprintf("a guide begins with %q, not with its title", first)) // the files are ours
+	}
+	out := bytes.NewBufferString(guidesLinks)
+	if err := markdown.Convert([]byte(source), out); err != nil {
+		panic(fmt.Errorf("render guide %q: %w", title, err)) // a buffer takes every write
+	}
+	return branding.Page{Title: title, Body: template.HTML(out.String())} //nolint:gosec // rendered from embedded files
+}
