@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/api"
@@ -171,11 +172,13 @@ func TestALoginForTheWrongAccountChangesNothing(t *testing.T) {
 	again := map[string]any{"account_id": mine.ID, "redirect_url": home["redirect_url"]}
 	for _, console := range []bool{true, false} {
 		b := c.browser(console)
-		if q := end(t,
-			b.open(b.consent(b.connect("social", "x", again),
-				consent.Choice{Person: "Grace Hopper"}))); q.Get("status") != "failed" ||
-			q.Get("code") != "wrong_account" || q.Has("pending_id") {
-			t.Errorf("console %v: %v", console, q)
+		q := end(t, b.open(b.consent(b.connect("social", "x", again), consent.Choice{Person: "Grace Hopper"})))
+		if q.Get("status") != "failed" || q.Get("code") != "wrong_account" {
+			t.Errorf("console %v: status %q, code %q; want failed, wrong_account", console, q.Get("status"),
+				q.Get("code"))
+		}
+		if q.Has("pending_id") {
+			t.Errorf("console %v: the login is pending: %v", console, q)
 		}
 		b.open(b.consent(b.connect("social", "x", map[string]any{"account_id": mine.ID}),
 			consent.Choice{Person: "Grace Hopper"})).want(t, 409, "wrong_account")
@@ -183,10 +186,11 @@ func TestALoginForTheWrongAccountChangesNothing(t *testing.T) {
 	if after := fmt.Sprint(s.rows("social_account", c.Org), s.rows("social_grant", c.Org)); after != before {
 		t.Errorf("rows changed:\n%s\n%s", before, after)
 	}
-	if s.work(s.revocation()) != 4 || s.alive("Grace Hopper") != 0 || s.alive("Ada Lovelace") != 1 ||
-		s.count("social_pending") != 0 {
-		t.Errorf("the wrong logins were not ended: %d of them live, %d of the right one", s.alive("Grace Hopper"),
-			s.alive("Ada Lovelace"))
+	type logins struct{ Revocations, Wrong, Right, Pending int }
+	if diff := cmp.Diff(logins{Revocations: 4, Right: 1}, logins{
+		s.work(s.revocation()), s.alive("Grace Hopper"), s.alive("Ada Lovelace"), s.count("social_pending"),
+	}); diff != "" {
+		t.Errorf("logins (-want +got):\n%s", diff)
 	}
 	// For the right person with several accounts, only the account to reconnect is connected.
 	k := s.signup()
@@ -225,9 +229,14 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 	c.do("GET", path+pages[0].ID, nil).want(t, 404, "not_found")
 	var gone account
 	c.do("GET", path+pages[0].ID+"?include_archived=true", nil).want(t, 200, "").into(t, &gone)
-	if gone.Status != "revoked" || gone.Expires != nil || len(c.accounts("social", "")) != 2 ||
-		len(c.accounts("social", "?archived=true&status=revoked")) != 1 {
-		t.Errorf("%+v", gone)
+	if gone.Status != "revoked" || gone.Expires != nil {
+		t.Errorf("the account: status %s, token_expires_at %v; want revoked, none", gone.Status, gone.Expires)
+	}
+	if n := len(c.accounts("social", "")); n != 2 {
+		t.Errorf("%d accounts are listed, want 2", n)
+	}
+	if n := len(c.accounts("social", "?archived=true&status=revoked")); n != 1 {
+		t.Errorf("%d archived accounts are listed, want 1", n)
 	}
 	tokens := func() int {
 		return s.count("social_grant WHERE org_id = $1 AND (sealed_access IS NOT NULL OR sealed_refresh IS NOT NULL)",
@@ -235,16 +244,21 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 			s.count("social_account WHERE org_id = $1 AND disconnected_at IS NOT NULL AND sealed_token IS NOT NULL",
 				c.Org)
 	}
-	if tokens() != 1 || s.work(s.revocation()) != 0 || s.alive("Ada Lovelace") != 1 {
-		t.Error("the login ended while accounts hang on it")
+	type logins struct{ Tokens, Revocations, Live, Pending int }
+	if diff := cmp.Diff(logins{Tokens: 1, Live: 1}, logins{
+		Tokens: tokens(), Revocations: s.work(s.revocation()), Live: s.alive("Ada Lovelace"),
+	}); diff != "" {
+		t.Errorf("while accounts use the login (-want +got):\n%s", diff)
 	}
 	c.do("DELETE", path+pages[1].ID, nil).want(t, 204, "")
 	c.do("DELETE", path+pages[2].ID, nil).want(t, 204, "")
 	if tokens() != 0 {
 		t.Errorf("%d rows still hold tokens", tokens())
 	}
-	if s.work(s.revocation()) != 1 || s.alive("Ada Lovelace") != 0 || s.count("social_pending") != 0 {
-		t.Errorf("%d logins live", s.alive("Ada Lovelace"))
+	if diff := cmp.Diff(logins{Revocations: 1}, logins{
+		Revocations: s.work(s.revocation()), Live: s.alive("Ada Lovelace"), Pending: s.count("social_pending"),
+	}); diff != "" {
+		t.Errorf("after the last account (-want +got):\n%s", diff)
 	}
 	if got := s.announced(c.Org); got["social_account.disconnected"] != 3 {
 		t.Errorf("events %v", got)
@@ -265,8 +279,14 @@ func TestADisconnectedAccountKeepsNoTokenAndItsProviderIsTold(t *testing.T) {
 	for _, a := range theirs {
 		other.do("DELETE", path+a.ID, nil).want(t, 204, "")
 	}
-	if s.work(s.revocation()) != 1 || s.alive("Ada Lovelace") == 0 || s.count("social_pending") != 0 {
-		t.Error("a revocation took another org's login along")
+	if n := s.work(s.revocation()); n != 1 {
+		t.Errorf("%d revocations ran, want 1", n)
+	}
+	if s.alive("Ada Lovelace") == 0 {
+		t.Error("the revocation ended the other org's login")
+	}
+	if n := s.count("social_pending"); n != 0 {
+		t.Errorf("%d logins are pending, want 0", n)
 	}
 }
 
@@ -280,8 +300,11 @@ func TestALoginThatNobodyChoosesFromIsEnded(t *testing.T) {
 	}
 	s.exec(`UPDATE social_pending SET expires_at = now() - interval '1 second'`)
 	s.exec(`UPDATE job SET run_at = now() WHERE kind = 'token.revoke'`)
-	if n := s.work(s.revocation()); n != 1 || s.alive("Ada Lovelace") != 0 || s.count("social_pending") != 0 {
-		t.Errorf("%d jobs, %d logins live", n, s.alive("Ada Lovelace"))
+	type logins struct{ Revocations, Live, Pending int }
+	if diff := cmp.Diff(logins{Revocations: 1}, logins{
+		s.work(s.revocation()), s.alive("Ada Lovelace"), s.count("social_pending"),
+	}); diff != "" {
+		t.Errorf("logins (-want +got):\n%s", diff)
 	}
 	if s.count("audit_log WHERE action = 'social_grant.ended' AND detail->>'outcome' = 'revoked'") != 1 {
 		t.Error("the log does not tell")
@@ -354,9 +377,11 @@ func raceForAccounts(t *testing.T, races int) {
 				full++
 			}
 		}
-		if in != 5 || full != 15 ||
-			s.count("social_account WHERE org_id = $1 AND disconnected_at IS NULL", c.Org) != 5 {
-			t.Fatalf("%d connected, %d refused of %v", in, full, statuses)
+		if in != 5 || full != 15 {
+			t.Fatalf("%d connected, %d refused of %v; want 5, 15", in, full, statuses)
+		}
+		if n := s.count("social_account WHERE org_id = $1 AND disconnected_at IS NULL", c.Org); n != 5 {
+			t.Fatalf("%d connected accounts, want 5", n)
 		}
 		// Broken accounts count against the limit and can be reconnected at the limit.
 		s.exec(`UPDATE social_account SET status = 'reauth_required' WHERE org_id = $1`, c.Org)
@@ -372,9 +397,14 @@ func raceForAccounts(t *testing.T, races int) {
 				again++
 			}
 		}
-		if again != 5 || s.count("social_account WHERE org_id = $1 AND status = 'active'", c.Org) != 5 ||
-			s.count("social_account WHERE org_id = $1", c.Org) != 5 {
+		if again != 5 {
 			t.Errorf("%d of 5 were connected again at the cap: %v", again, statuses)
+		}
+		if n := s.count("social_account WHERE org_id = $1 AND status = 'active'", c.Org); n != 5 {
+			t.Errorf("%d active accounts, want 5", n)
+		}
+		if n := s.count("social_account WHERE org_id = $1", c.Org); n != 5 {
+			t.Errorf("%d accounts, want 5", n)
 		}
 	}
 }
@@ -395,8 +425,13 @@ func TestMoreThanFitsIsRefusedWholeAndSaysHowManyFit(t *testing.T) {
 		Limit, Used, Fit, Chosen int
 	}
 	got.want(t, 402, "plan_limit_reached").into(t, &p)
-	if p.Limit != 4 || p.Used != 1 || p.Fit != 3 || p.Chosen != 5 || !strings.Contains(p.Detail, "3 of 5 fit") {
-		t.Errorf("%s", got.Body)
+	want := p
+	want.Limit, want.Used, want.Fit, want.Chosen = 4, 1, 3, 5
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("the refusal (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(p.Detail, "3 of 5 fit") {
+		t.Errorf("the detail %q does not contain %q", p.Detail, "3 of 5 fit")
 	}
 	if n := len(c.accounts("social", "?platform=facebook")); n != 0 {
 		t.Errorf("%d were connected all the same", n)
@@ -409,8 +444,11 @@ func TestMoreThanFitsIsRefusedWholeAndSaysHowManyFit(t *testing.T) {
 	// At the limit, the console's own callback keeps the login pending and reports it.
 	b := c.browser(true)
 	q := end(t, b.open(b.consent(b.connect("social", "pinterest", home), consent.Choice{})))
-	if q.Get("status") != "failed" || q.Get("code") != "plan_limit_reached" || q.Get("pending_id") == "" {
-		t.Errorf("%v", q)
+	if q.Get("status") != "failed" || q.Get("code") != "plan_limit_reached" {
+		t.Errorf("status %q, code %q; want failed, plan_limit_reached", q.Get("status"), q.Get("code"))
+	}
+	if q.Get("pending_id") == "" {
+		t.Errorf("the login is not pending: %v", q)
 	}
 	c.allow(map[string]int{"social_accounts": 5})
 	c.choose(q.Get("pending_id"), c.pending(q.Get("pending_id")).externals()...)
@@ -451,8 +489,15 @@ func TestADeadGrantIsSeenToldOfAndMendedByALogin(t *testing.T) {
 	if died(version()+1, "invalid_grant") {
 		t.Error("a stale version killed a grant")
 	}
-	if v := version(); !died(v, "invalid_grant") || died(v, "invalid_grant") || died(version(), "invalid_grant") {
-		t.Error("a grant dies once")
+	v := version()
+	if !died(v, "invalid_grant") {
+		t.Error("the current version does not kill the grant")
+	}
+	if died(v, "invalid_grant") {
+		t.Error("a grant dies again at the same version")
+	}
+	if died(version(), "invalid_grant") {
+		t.Error("a grant dies again at its newest version")
 	}
 	if n := len(c.accounts("social", "?status=reauth_required")); n != 3 {
 		t.Errorf("%d accounts are shown as broken", n)
@@ -535,9 +580,13 @@ func TestNoTokenIsReadableAnywhere(t *testing.T) {
 			}
 		}
 	}
-	if len(places["the tables"]) < 10_000 || len(places["the log"]) < 10_000 ||
-		!strings.Contains(places["the tables"], "social_grant") {
-		t.Error("too little was looked at to mean anything")
+	for _, place := range []string{"the tables", "the log"} {
+		if n := len(places[place]); n < 10_000 {
+			t.Errorf("%s: only %d bytes were searched", place, n)
+		}
+	}
+	if !strings.Contains(places["the tables"], "social_grant") {
+		t.Error("the tables were searched without social_grant")
 	}
 }
 

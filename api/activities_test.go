@@ -45,8 +45,11 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 	var n activity
 	made.into(t, &n)
 	at := notesPath + "/" + n.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || *n.AuthorID != ada.User.String() {
-		t.Errorf("%v %s", made.Header, made.Body)
+	if location, tag := made.Header.Get("Location"), made.Header.Get("ETag"); location != at || tag != `"1.0"` {
+		t.Errorf("Location %q, ETag %q; want %q, %q", location, tag, at, `"1.0"`)
+	}
+	if *n.AuthorID != ada.User.String() {
+		t.Errorf("author %s, want %s", *n.AuthorID, ada.User)
 	}
 	if got := ada.do(http.MethodGet, at, nil).want(t, 200, ""); string(got.Body) != string(made.Body) {
 		t.Errorf("read %s, written %s", got.Body, made.Body)
@@ -86,9 +89,12 @@ func TestANoteIsWrittenReadChangedArchivedAndRestored(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"activity.logged": 2, "deal.created": 1}, ada.told()); diff != "" {
 		t.Error(diff)
 	}
-	if e := ada.timeline(contact.ID, "types=activity.logged").Data; len(e) != 1 || e[0].ObjectID != n.ID ||
-		e[0].Object["text"] != "Asked\nfor a quote" {
-		t.Errorf("%+v", e)
+	logged := ada.timeline(contact.ID, "types=activity.logged").Data
+	if len(logged) != 1 {
+		t.Fatalf("%d entries, want 1: %+v", len(logged), logged)
+	}
+	if e := logged[0]; e.ObjectID != n.ID || e.Object["text"] != "Asked\nfor a quote" {
+		t.Errorf("entry about %s with text %q, want %s and the note's text", e.ObjectID, e.Object["text"], n.ID)
 	}
 	s.signup().do(http.MethodGet, at, nil).want(t, 404, "not_found")
 	ada.as(auth.Viewer).do(http.MethodPost, notesPath, `{"body":"x","contact_id":"`+contact.ID+`"}`).
@@ -103,8 +109,10 @@ func TestATaskIsCompletedOncePerCompletion(t *testing.T) {
 	contact := ada.contact("ada@acme.example")
 	k := ada.activity(tasksPath,
 		`{"title":"Call back","contact_id":"`+contact.ID+`","due_at":"2026-12-01T10:00:00+02:00"}`)
-	if k.Status != "open" || k.Priority != "normal" || k.CompletedAt != nil {
-		t.Errorf("%+v", k)
+	want := k
+	want.Status, want.Priority, want.CompletedAt = "open", "normal", nil
+	if diff := cmp.Diff(want, k); diff != "" {
+		t.Errorf("a new task (-want +got):\n%s", diff)
 	}
 	at := tasksPath + "/" + k.ID
 	rush := func() {

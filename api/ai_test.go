@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/ai"
@@ -76,9 +77,11 @@ func TestTheFourAIEndpointsAnswerAndChargeWhatTheySay(t *testing.T) {
 		got.want(t, 200, "")
 		var u cost
 		got.into(t, &u)
-		if u.Usage.Total <= 0 || u.Usage.Total != u.Usage.Prompt+u.Usage.Completion ||
-			got.Header.Get("X-Ai-Tokens-Used") != fmt.Sprint(u.Usage.Total) {
-			t.Errorf("%s: usage %+v, header %q", path, u.Usage, got.Header.Get("X-Ai-Tokens-Used"))
+		if u.Usage.Total <= 0 || u.Usage.Total != u.Usage.Prompt+u.Usage.Completion {
+			t.Errorf("%s: the total is not the sum, or not positive: %+v", path, u.Usage)
+		}
+		if used := got.Header.Get("X-Ai-Tokens-Used"); used != fmt.Sprint(u.Usage.Total) {
+			t.Errorf("%s: X-Ai-Tokens-Used %q, want %d", path, used, u.Usage.Total)
 		}
 		if !strings.Contains(got.Header.Get("RateLimit-Policy"), `"ai-minute";q=50000;w=60`) ||
 			!strings.HasPrefix(got.Header.Get("RateLimit"), `"ai-`) {
@@ -90,9 +93,19 @@ func TestTheFourAIEndpointsAnswerAndChargeWhatTheySay(t *testing.T) {
 		sum += u.Usage.Total
 	}
 	u := c.spent()
-	if u.Used != sum || u.Reserved != 0 || len(u.Operations) != 4 || u.Limit == nil || *u.Remaining != *u.Limit-sum ||
-		u.ResetsAt.Day() != 1 {
-		t.Errorf("charged %d, usage says %+v", sum, u)
+	if u.Limit == nil || u.Remaining == nil {
+		t.Fatalf("limit %v, remaining %v; want both", u.Limit, u.Remaining)
+	}
+	want := u
+	want.Used, want.Reserved, want.Remaining = sum, 0, new(*u.Limit-sum)
+	if diff := cmp.Diff(want, u); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+	if len(u.Operations) != 4 {
+		t.Errorf("%d operations, want 4: %+v", len(u.Operations), u.Operations)
+	}
+	if u.ResetsAt.Day() != 1 {
+		t.Errorf("resets at %v, want the first day of a month", u.ResetsAt)
 	}
 	c.as(auth.Viewer).do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"x"}`).want(t, 403, "forbidden")
 	c.do(http.MethodPost, "/api/v1/ai/summarize-contact", `{"contact_id":"01890000-0000-7000-8000-000000000000"}`).
@@ -168,9 +181,14 @@ func TestAKeyedAIRequestIsAnsweredAgainWithoutACharge(t *testing.T) {
 	used := c.spent().Used
 	again := ask("k1", "yes")
 	again.want(t, 200, "")
-	if string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
-		c.spent().Used != used {
-		t.Errorf("the second: %s, charged %d", again.Body, c.spent().Used-used)
+	if diff := cmp.Diff(string(first.Body), string(again.Body)); diff != "" {
+		t.Errorf("the second response (-want +got):\n%s", diff)
+	}
+	if replayed := again.Header.Get("Idempotent-Replayed"); replayed != "true" {
+		t.Errorf("Idempotent-Replayed %q, want true", replayed)
+	}
+	if now := c.spent().Used; now != used {
+		t.Errorf("the second request cost %d tokens", now-used)
 	}
 	ask("k1", "no").want(t, 422, "idempotency_mismatch")
 	// Of concurrent duplicates, only one calls the provider.
@@ -197,8 +215,9 @@ func TestAKeyedAIRequestIsAnsweredAgainWithoutACharge(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if calls.Load() != 1 || fine.Load() != 1 || inFlight.Load() != 3 {
-		t.Errorf("%d calls, %d answers, %d in flight", calls.Load(), fine.Load(), inFlight.Load())
+	type requests struct{ Calls, Fine, InFlight int64 }
+	if diff := cmp.Diff(requests{1, 1, 3}, requests{calls.Load(), fine.Load(), inFlight.Load()}); diff != "" {
+		t.Errorf("concurrent requests (-want +got):\n%s", diff)
 	}
 }
 
@@ -265,9 +284,14 @@ func TestTokensAreAmongWhatAnOrgMayUse(t *testing.T) {
 	}
 	c.do(http.MethodGet, "/billing/my-entitlements", nil).into(t, &got)
 	f := got.Features["ai_tokens_month"]
-	if f.Used == nil || *f.Used != want.Used || want.Used == 0 || f.ResetsAt == nil ||
-		!f.ResetsAt.Equal(want.ResetsAt) {
-		t.Errorf("%+v, want %+v", f, want)
+	if want.Used == 0 {
+		t.Error("no tokens were used")
+	}
+	if diff := cmp.Diff(&want.Used, f.Used); diff != "" {
+		t.Errorf("used (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&want.ResetsAt, f.ResetsAt); diff != "" {
+		t.Errorf("resets_at (-want +got):\n%s", diff)
 	}
 }
 
@@ -289,8 +313,11 @@ func TestARedisThatForgetsChangesNothingOfTheMonth(t *testing.T) {
 	}
 	ask().want(t, 429, "ai_rate_limited")
 	before := c.spent()
-	if n == 0 || before.Used == 0 || before.Reserved != 0 {
-		t.Fatalf("%d were answered: %+v", n, before)
+	if n == 0 {
+		t.Fatal("no request was served")
+	}
+	if before.Used == 0 || before.Reserved != 0 {
+		t.Fatalf("used %d, reserved %d; want some and none", before.Used, before.Reserved)
 	}
 	if err := link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -328,61 +355,4 @@ func TestAMonthThatIsUsedUpLeavesTheCRMAlone(t *testing.T) {
 	if u := c.spent(); u.Used != limit-10 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
-}
-
-// The worst case is a model that obeys a stranger's mail. Even then callers get only fields of the operation's schema.
-func TestAMailThatGivesOrdersChangesNoFieldOutsideTheSchema(t *testing.T) {
-	t.Parallel()
-	s := start(t, unlimited)
-	c := s.signup()
-	contact := c.person()
-	for i, mail := range hostileMails {
-		s.Model.Obey = mail.answer
-		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", map[string]any{"text": mail.text})
-		holdsOnly(t, i, got, "label", "confidence", "reason", "usage")
-		got = c.do(http.MethodPost, "/api/v1/ai/draft-email",
-			map[string]any{"contact_id": contact, "goal": mail.text[:min(len(mail.text), 1000)]})
-		holdsOnly(t, i, got, "subject", "body", "sources", "usage")
-	}
-	if n := len(hostileMails); n < 30 {
-		t.Errorf("%d mails", n)
-	}
-	var sent int
-	if err := s.DB.App.ReadTx(t.Context(), c.Org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(t.Context(), `SELECT count(*) FROM event WHERE org_id = $1 AND type <> 'contact.created'`,
-			[]any{c.Org}, &sent)
-	}); err != nil || sent != 0 {
-		t.Errorf("%d events: %v", sent, err)
-	}
-}
-
-// holdsOnly checks that a response has exactly these fields, and that a refusal is the one for an unusable answer.
-func holdsOnly(t *testing.T, i int, got answer, fields ...string) {
-	t.Helper()
-	if got.Status == 503 {
-		got.want(t, 503, "ai_unavailable")
-		return
-	}
-	got.want(t, 200, "")
-	var out map[string]json.RawMessage
-	got.into(t, &out)
-	for f := range out {
-		if f != "$schema" && !contains(fields, f) {
-			t.Errorf("mail %d: the answer has %s: %s", i, f, got.Body)
-		}
-	}
-	for _, bad := range []string{"https://evil", "<script", "\\u0000"} {
-		if strings.Contains(string(got.Body), bad) {
-			t.Errorf("mail %d: the answer holds %s: %s", i, bad, got.Body)
-		}
-	}
-}
-
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

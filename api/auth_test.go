@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -103,13 +105,20 @@ func TestANewcomerSignsUpLogsInAndIsTheOwner(t *testing.T) {
 	}
 	var up tokens
 	got.into(t, &up)
-	if up.TokenType != "Bearer" || up.ExpiresIn != 900 || up.Role != "owner" || up.Org.Name != "Acme" ||
-		up.User.Email != "Ada@Example.com" || up.User.FirstName != "Ada" {
-		t.Errorf("%+v", up)
+	want := up
+	want.TokenType, want.ExpiresIn, want.Role, want.Org.Name = "Bearer", 900, "owner", "Acme"
+	want.User.Email, want.User.FirstName = "Ada@Example.com", "Ada"
+	if diff := cmp.Diff(want, up); diff != "" {
+		t.Errorf("signup (-want +got):\n%s", diff)
 	}
 	in := c.tokens("login", map[string]any{"email": "ada@example.com", "password": goodPassword}, 200)
-	if in.User != up.User || in.Org != up.Org || in.Role != "owner" || in.RefreshToken == up.RefreshToken {
-		t.Errorf("login %+v, signup %+v", in, up)
+	want = in
+	want.User, want.Org, want.Role = up.User, up.Org, "owner"
+	if diff := cmp.Diff(want, in); diff != "" {
+		t.Errorf("login (-want +got):\n%s", diff)
+	}
+	if in.RefreshToken == up.RefreshToken {
+		t.Error("login returns the refresh token of signup")
 	}
 	var me struct {
 		User *struct{ ID id.ID }
@@ -118,12 +127,22 @@ func TestANewcomerSignsUpLogsInAndIsTheOwner(t *testing.T) {
 		Plan string
 	}
 	c.with(in).do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me)
-	if me.User == nil || me.User.ID != up.User.ID || me.Org.Name != "Acme" || me.Role != "owner" || me.Plan != "trial" {
-		t.Errorf("me %+v", me)
+	if me.User == nil || me.User.ID != up.User.ID {
+		t.Errorf("user %+v, want %s", me.User, up.User.ID)
+	}
+	expected := me
+	expected.Org.Name, expected.Role, expected.Plan = "Acme", "owner", "trial"
+	if diff := cmp.Diff(expected, me); diff != "" {
+		t.Errorf("me (-want +got):\n%s", diff)
 	}
 	next := c.tokens("refresh", map[string]any{"refresh_token": in.RefreshToken}, 200)
-	if next.User != in.User || next.Org != in.Org || next.RefreshToken == in.RefreshToken {
-		t.Errorf("refresh %+v", next)
+	want = next
+	want.User, want.Org = in.User, in.Org
+	if diff := cmp.Diff(want, next); diff != "" {
+		t.Errorf("refresh (-want +got):\n%s", diff)
+	}
+	if next.RefreshToken == in.RefreshToken {
+		t.Error("refresh returns the old refresh token")
 	}
 	c.do(http.MethodPost, "/api/v1/auth/logout", map[string]any{"refresh_token": next.RefreshToken}).want(t, 204, "")
 	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": next.RefreshToken}).
@@ -287,9 +306,17 @@ func TestTheSetOfPublicKeysMayBeKeptAndHoldsNoSecret(t *testing.T) {
 	got := s.stranger().do(http.MethodGet, "/.well-known/jwks.json", nil).want(t, 200, "")
 	var set struct{ Keys []map[string]string }
 	got.into(t, &set)
-	if len(set.Keys) != 1 || set.Keys[0]["kty"] != "OKP" || set.Keys[0]["crv"] != "Ed25519" ||
-		set.Keys[0]["alg"] != "EdDSA" || set.Keys[0]["x"] == "" || set.Keys[0]["d"] != "" {
-		t.Errorf("%s", got.Body)
+	if len(set.Keys) != 1 {
+		t.Fatalf("%d keys, want 1: %s", len(set.Keys), got.Body)
+	}
+	key := set.Keys[0]
+	type facts struct{ Type, Curve, Algorithm, Private string }
+	if diff := cmp.Diff(facts{"OKP", "Ed25519", "EdDSA", ""},
+		facts{key["kty"], key["crv"], key["alg"], key["d"]}); diff != "" {
+		t.Errorf("the key (-want +got):\n%s", diff)
+	}
+	if key["x"] == "" {
+		t.Errorf("the key has no public part: %s", got.Body)
 	}
 	if got.Header.Get("Cache-Control") != "public, max-age=300" {
 		t.Errorf("Cache-Control %q", got.Header.Get("Cache-Control"))

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -79,8 +81,11 @@ func TestTheTableOfPlansIsDenseAndTagged(t *testing.T) {
 		}
 	}
 	got.into(t, &table)
-	if table.Currency != "USD" || len(table.Plans) != 7 || table.Version == "" {
-		t.Fatalf("the table: %s", got.Body)
+	if table.Currency != "USD" || len(table.Plans) != 7 {
+		t.Fatalf("currency %q, %d plans; want USD, 7: %s", table.Currency, len(table.Plans), got.Body)
+	}
+	if table.Version == "" {
+		t.Fatalf("the table has no version: %s", got.Body)
 	}
 	for _, p := range table.Plans {
 		if len(p.Values) != len(table.Features) {
@@ -115,9 +120,12 @@ func TestMyEntitlementsShowWhatMayBeUsedAndWhatIs(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada := s.signup()
-	if r := ada.rights(); r.Plan != "trial" || r.Status != "trialing" || r.Features["contacts"].Value != nil ||
-		r.Features["contacts"].Used != nil {
-		t.Errorf("a new org: %+v", r)
+	fresh := ada.rights()
+	if fresh.Plan != "trial" || fresh.Status != "trialing" {
+		t.Errorf("a new org: plan %s, status %s; want trial, trialing", fresh.Plan, fresh.Status)
+	}
+	if f := fresh.Features["contacts"]; f.Value != nil || f.Used != nil {
+		t.Errorf("a new org: contacts have the limit %v, used %v; want neither", f.Value, f.Used)
 	}
 	ada.contact("ann@acme.example")
 	before := ada.rights().Version
@@ -125,21 +133,34 @@ func TestMyEntitlementsShowWhatMayBeUsedAndWhatIs(t *testing.T) {
 	ada.contact("bob@acme.example")
 	for name, c := range map[string]*caller{"viewer": ada.as(auth.Viewer), "key": ada.key(auth.Viewer)} {
 		r := c.rights()
-		if r.Plan != "solo_starter" || r.Status != "active" || r.Version <= before {
-			t.Errorf("%s: %+v", name, r)
+		if r.Plan != "solo_starter" || r.Status != "active" {
+			t.Errorf("%s: plan %s, status %s; want solo_starter, active", name, r.Plan, r.Status)
 		}
-		if f := r.Features["contacts"]; f.Type != "limit" || f.Value != 1000.0 || f.Used == nil || *f.Used != 2 ||
-			f.Source != "plan" || f.OverLimit {
-			t.Errorf("%s: contacts %+v", name, f)
+		if r.Version <= before {
+			t.Errorf("%s: version %d, want one above %d", name, r.Version, before)
 		}
-		if f := r.Features["white_label"]; f.Type != "boolean" || f.Value != false || f.Used != nil {
-			t.Errorf("%s: white_label %+v", name, f)
+		contacts := r.Features["contacts"]
+		want := contacts
+		want.Type, want.Value, want.Used, want.Source, want.OverLimit = "limit", 1000.0, new(int64(2)), "plan", false
+		if diff := cmp.Diff(want, contacts); diff != "" {
+			t.Errorf("%s: contacts (-want +got):\n%s", name, diff)
+		}
+		brand := r.Features["white_label"]
+		want = brand
+		want.Type, want.Value, want.Used = "boolean", false, nil
+		if diff := cmp.Diff(want, brand); diff != "" {
+			t.Errorf("%s: white_label (-want +got):\n%s", name, diff)
 		}
 	}
 	ada.state(plans.State{Plan: "solo_starter", Interval: "month", Status: plans.Unpaid, Quantity: 1})
 	r := ada.rights()
-	if f := r.Features["members"]; r.Status != "unpaid" || f.Source != "free" || f.Value != 1.0 || *f.Used != 2 ||
-		!f.OverLimit {
-		t.Errorf("unpaid: %+v", r)
+	if r.Status != "unpaid" {
+		t.Errorf("status %s, want unpaid", r.Status)
+	}
+	seats := r.Features["members"]
+	want := seats
+	want.Source, want.Value, want.Used, want.OverLimit = "free", 1.0, new(int64(2)), true
+	if diff := cmp.Diff(want, seats); diff != "" {
+		t.Errorf("unpaid: members (-want +got):\n%s", diff)
 	}
 }

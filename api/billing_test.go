@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -86,9 +88,13 @@ func TestAPlanIsPreviewedChangedAndRead(t *testing.T) {
 	body := plan("solo_pro", "month")
 	body["preview_id"] = shown.PreviewID
 	first := c.do("POST", "/billing/change-plan", body).change(t, 200, "applied")
-	if first.AmountDue != shown.AmountDue || first.Currency != shown.Currency || first.Currency != "USD" ||
-		first.Plan != "solo_pro" {
-		t.Errorf("previewed %+v, changed %+v", shown, first)
+	want := first
+	want.AmountDue, want.Currency, want.Plan = shown.AmountDue, "USD", "solo_pro"
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("the change (-want +got):\n%s", diff)
+	}
+	if shown.Currency != "USD" {
+		t.Errorf("the preview is in %s, want USD", shown.Currency)
 	}
 	if again := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).
 		change(t, 200, "unchanged"); again.ID != nil {
@@ -120,9 +126,10 @@ func TestAPlanIsPreviewedChangedAndRead(t *testing.T) {
 		Timeline []struct{ Event string }
 	}
 	c.do("GET", "/billing/changes/"+*first.ID, nil).want(t, 200, "").into(t, &timeline)
-	if len(timeline.Timeline) != 2 || timeline.Timeline[0].Event != "requested" ||
-		timeline.Timeline[1].Event != "applied" || timeline.Kind != "start" {
-		t.Errorf("%+v", timeline)
+	applied := timeline
+	applied.Kind, applied.Timeline = "start", []struct{ Event string }{{"requested"}, {"applied"}}
+	if diff := cmp.Diff(applied, timeline); diff != "" {
+		t.Errorf("the change (-want +got):\n%s", diff)
 	}
 	c.do("GET", "/billing/changes/"+id.New().String(), nil).want(t, 404, "not_found")
 	s.signup().do("GET", "/billing/changes/"+*first.ID, nil).want(t, 404, "not_found")
@@ -136,8 +143,10 @@ func TestAPlanIsPreviewedChangedAndRead(t *testing.T) {
 	for _, act := range log.Data {
 		seen[act.Action]++
 	}
-	if seen["plan.change_requested"] != 3 || seen["plan.changed"] != 1 || seen["plan.change_undone"] != 2 {
-		t.Errorf("audited %v", seen)
+	for action, n := range map[string]int{"plan.change_requested": 3, "plan.changed": 1, "plan.change_undone": 2} {
+		if seen[action] != n {
+			t.Errorf("%d entries %s in the audit log, want %d: %v", seen[action], action, n, seen)
+		}
 	}
 }
 
@@ -160,9 +169,12 @@ func TestADeclineIs402AndAnActionIs202(t *testing.T) {
 	first := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "confirm").
 		change(t, 202, "action_required")
 	again := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "confirm")
-	if got := again.change(t, 202, "action_required"); first.ClientSecret == "" ||
-		got.ClientSecret != first.ClientSecret || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%+v, then %+v", first, got)
+	got := again.change(t, 202, "action_required")
+	if first.ClientSecret == "" || got.ClientSecret != first.ClientSecret {
+		t.Errorf("client secret %q, then %q; want the same", first.ClientSecret, got.ClientSecret)
+	}
+	if replayed := again.Header.Get("Idempotent-Replayed"); replayed != "true" {
+		t.Errorf("Idempotent-Replayed %q, want true", replayed)
 	}
 	if got := c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).
 		change(t, 202, "action_required"); got.ClientSecret != first.ClientSecret {
@@ -252,8 +264,14 @@ func TestTwinsAreOneChangeAndOneCharge(t *testing.T) {
 					t.Errorf("%d %s", got.Status, got.Body)
 				}
 			}
-			if len(applied) != 1 || len(c.charges()) != 2 || s.count("plan_change WHERE org_id = $1", c.Org) != 2 {
-				t.Errorf("%d changes applied, charges %v", len(applied), c.charges())
+			if len(applied) != 1 {
+				t.Errorf("%d changes were applied, want 1", len(applied))
+			}
+			if charges := c.charges(); len(charges) != 2 {
+				t.Errorf("charges %v, want 2", charges)
+			}
+			if n := s.count("plan_change WHERE org_id = $1", c.Org); n != 2 {
+				t.Errorf("%d rows of changes, want 2", n)
 			}
 		})
 	}

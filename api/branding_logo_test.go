@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
@@ -34,9 +36,16 @@ func TestALogoIsServedSoThatItCanDoNothing(t *testing.T) {
 	c.do("GET", logoPath, nil).want(t, 404, "not_found")
 	var b settings
 	put := c.do("PUT", logoPath, logoSVG, "Content-Type", "image/svg+xml").want(t, 200, "")
-	if put.into(t, &b); b.Logo == nil || b.Logo.ContentType != "image/svg+xml" || b.Logo.Width != 30 ||
-		b.Logo.Height != 10 || !strings.HasPrefix(b.Logo.URL, "http://api.test/white-label/brand/logo/") {
-		t.Fatalf("%s", put.Body)
+	if put.into(t, &b); b.Logo == nil {
+		t.Fatalf("no logo: %s", put.Body)
+	}
+	want := *b.Logo
+	want.ContentType, want.Width, want.Height = "image/svg+xml", 30, 10
+	if diff := cmp.Diff(want, *b.Logo); diff != "" {
+		t.Fatalf("the logo (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(b.Logo.URL, "http://api.test/white-label/brand/logo/") {
+		t.Fatalf("the logo's address is %s", b.Logo.URL)
 	}
 	public := strings.TrimPrefix(b.Logo.URL, "http://api.test")
 	for path, cache := range map[string]string{

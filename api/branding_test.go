@@ -3,9 +3,12 @@ package api_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -51,9 +54,15 @@ func TestABrandIsSetFieldByField(t *testing.T) {
 	c := s.reseller()
 	var was, b settings
 	first := c.do("GET", brandPath, nil).want(t, 200, "")
-	if first.into(t, &was); was.BrandName != nil || was.Colors["text"] != "#1b1f24" || was.UpdatedAt != nil ||
-		!was.Effective.WhiteLabel || was.Effective.HideBrand || was.Logo != nil {
-		t.Errorf("%s", first.Body)
+	first.into(t, &was)
+	want := was
+	want.BrandName, want.UpdatedAt, want.Logo = nil, nil, nil
+	want.Effective.WhiteLabel, want.Effective.HideBrand = true, false
+	if diff := cmp.Diff(want, was); diff != "" {
+		t.Errorf("before the first change (-want +got):\n%s", diff)
+	}
+	if was.Colors["text"] != "#1b1f24" {
+		t.Errorf("the default text colour is %s", was.Colors["text"])
 	}
 	c.do("PATCH", brandPath, "{}").want(t, 200, "")
 	c.do("PATCH", brandPath, first.Body).want(t, 200, "")
@@ -64,10 +73,17 @@ func TestABrandIsSetFieldByField(t *testing.T) {
 		`{"brand_name":" Acme & Söhne `+
 			`","colors":{"primary":"#8A1C4A"},"hide_brand":true,"support_email":"help@acme.test"}`, "If-Match",
 		first.Header.Get("ETag")).want(t, 200, "")
-	if got.into(t, &b); *b.BrandName != "Acme & Söhne" || b.Colors["primary"] != "#8a1c4a" ||
-		b.Colors["text"] != "#1b1f24" || !b.HideBrand || !b.Effective.HideBrand ||
-		*b.SupportEmail != "help@acme.test" || b.UpdatedAt == nil {
-		t.Errorf("%s", got.Body)
+	got.into(t, &b)
+	want = b
+	want.BrandName, want.SupportEmail = new("Acme & Söhne"), new("help@acme.test")
+	want.HideBrand, want.Effective.HideBrand = true, true
+	want.Colors = maps.Clone(b.Colors)
+	want.Colors["primary"], want.Colors["text"] = "#8a1c4a", "#1b1f24"
+	if diff := cmp.Diff(want, b); diff != "" {
+		t.Errorf("after the first change (-want +got):\n%s", diff)
+	}
+	if b.UpdatedAt == nil {
+		t.Error("no updated_at after the first change")
 	}
 	if again := c.do("GET", brandPath, nil); !bytes.Equal(again.Body, got.Body) ||
 		again.Header.Get("ETag") != got.Header.Get("ETag") {
@@ -85,8 +101,12 @@ func TestABrandIsSetFieldByField(t *testing.T) {
 	if b = (settings{}); true {
 		got.into(t, &b)
 	}
-	if b.BrandName != nil || b.SupportEmail != nil || b.Colors["primary"] != was.Colors["primary"] || !b.HideBrand {
-		t.Errorf("%s", got.Body)
+	want = b
+	want.BrandName, want.SupportEmail, want.HideBrand = nil, nil, true
+	want.Colors = maps.Clone(b.Colors)
+	want.Colors["primary"] = was.Colors["primary"]
+	if diff := cmp.Diff(want, b); diff != "" {
+		t.Errorf("after nulls (-want +got):\n%s", diff)
 	}
 	c.do("PATCH", brandPath, `{"colors":null,"hide_brand":false}`, "Idempotency-Key", "k").want(t, 200, "")
 	c.do("PATCH", brandPath, `{"colors":null,"hide_brand":false}`, "Idempotency-Key", "k").want(t, 200, "")
@@ -171,8 +191,12 @@ func TestABrandNeedsThePlanAndOutlastsIt(t *testing.T) {
 	c.state(plans.State{Plan: "white_label_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
 	var b settings
 	without := c.do("GET", brandPath, nil).want(t, 200, "")
-	if without.into(t, &b); *b.BrandName != "Acme" || !b.HideBrand || b.Effective.WhiteLabel || b.Effective.HideBrand {
-		t.Errorf("after the plan: %s", without.Body)
+	without.into(t, &b)
+	want := b
+	want.BrandName, want.HideBrand = new("Acme"), true
+	want.Effective.WhiteLabel, want.Effective.HideBrand = false, false
+	if diff := cmp.Diff(want, b); diff != "" {
+		t.Errorf("after the plan (-want +got):\n%s", diff)
 	}
 	if with.Header.Get("ETag") == without.Header.Get("ETag") {
 		t.Error("the tag has not moved with the plan")
@@ -211,9 +235,15 @@ func TestTwoChangesAtOnceAreBothKept(t *testing.T) {
 	all.Wait()
 	var b settings
 	got := c.do("GET", brandPath, nil)
-	if got.into(t, &b); b.BrandName == nil || !b.HideBrand || b.SupportEmail == nil ||
-		b.Colors["primary"] != "#8a1c4a" || !strings.HasPrefix(got.Header.Get("ETag"), `"4.`) {
-		t.Errorf("%s %s", got.Header.Get("ETag"), got.Body)
+	got.into(t, &b)
+	if b.BrandName == nil || b.SupportEmail == nil {
+		t.Errorf("brand_name %v, support_email %v; want both: %s", b.BrandName, b.SupportEmail, got.Body)
+	}
+	if !b.HideBrand || b.Colors["primary"] != "#8a1c4a" {
+		t.Errorf("hide_brand %v, primary %s; want true, #8a1c4a", b.HideBrand, b.Colors["primary"])
+	}
+	if tag := got.Header.Get("ETag"); !strings.HasPrefix(tag, `"4.`) {
+		t.Errorf("ETag %s, want one of the fourth edit", tag)
 	}
 	if told := c.branded(); told != "4 4" {
 		t.Errorf("four changes are told %s times", told)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -95,19 +97,26 @@ func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {
 	one, two := ada.contact("one@acme.example", `,"tag":"hot"`), ada.contact("two@acme.example")
 	const hot = `{"field":"tag","op":"eq","value":"hot"}`
 	dry := ada.settled(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"},"dry_run":true}`)
-	if dry.Status != "completed" || !dry.DryRun || dry.RowsTotal != 1 || dry.RowsChanged != 0 {
-		t.Errorf("%+v", dry)
+	want := dry
+	want.Status, want.DryRun, want.RowsTotal, want.RowsChanged = "completed", true, 1, 0
+	if diff := cmp.Diff(want, dry); diff != "" {
+		t.Errorf("the dry run (-want +got):\n%s", diff)
 	}
 	done := ada.settled(http.MethodPost, bulkPath,
 		`{"filter":`+hot+
 			`,"action":{"type":"update","patch":{"stage":"sql","phone":null,"tag":"cold","attributes":{"size":3}}}}`)
-	if done.Status != "completed" || done.RowsTotal != 1 || done.RowsChanged != 1 {
-		t.Errorf("%+v", done)
+	want = done
+	want.Status, want.RowsTotal, want.RowsChanged = "completed", 1, 1
+	if diff := cmp.Diff(want, done); diff != "" {
+		t.Errorf("the update (-want +got):\n%s", diff)
 	}
 	var got contact
 	ada.do(http.MethodGet, contactsPath+"/"+one.ID, nil).want(t, 200, "").into(t, &got)
-	if got.Stage != "sql" || !slices.Equal(got.Tag, []string{"cold"}) || got.Attributes["size"] != 3.0 {
-		t.Errorf("%+v", got)
+	if got.Stage != "sql" || got.Attributes["size"] != 3.0 {
+		t.Errorf("stage %s, size %v; want sql, 3", got.Stage, got.Attributes["size"])
+	}
+	if diff := cmp.Diff([]string{"cold"}, got.Tag); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+two.ID, nil).want(t, 200, "").into(t, &got)
 	if got.Stage != "lead" {
@@ -134,8 +143,11 @@ func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {
 		NextCursor string `json:"next_cursor"`
 	}
 	ada.do(http.MethodGet, bulkPath+"?limit=2", nil).want(t, 200, "").into(t, &page)
-	if len(page.Data) != 2 || page.Data[0].ID != waiting.ID || page.Data[1].ID != done.ID || !page.HasMore {
-		t.Errorf("%+v", page)
+	if len(page.Data) != 2 || !page.HasMore {
+		t.Fatalf("%d bulk changes, has_more %v; want 2, true", len(page.Data), page.HasMore)
+	}
+	if diff := cmp.Diff([]string{waiting.ID, done.ID}, []string{page.Data[0].ID, page.Data[1].ID}); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
 	}
 	ada.do(http.MethodGet, bulkPath+"?limit=2&cursor="+page.NextCursor, nil).want(t, 200, "").into(t, &page)
 	if len(page.Data) != 1 || page.Data[0].ID != dry.ID {
@@ -232,16 +244,19 @@ func TestTagsOfAnySpellingAreListedRenamedAndDeleted(t *testing.T) {
 	for i, tag := range odd {
 		path := tagsPath + "/" + url.PathEscape(tag)
 		if i%3 == 0 {
-			if got := ada.settled(http.MethodDelete, path, nil); got.Action.Type != "delete_tag" ||
-				got.Action.Tag != tag || got.RowsChanged != 1 {
-				t.Errorf("%q: %+v", tag, got)
+			got := ada.settled(http.MethodDelete, path, nil)
+			want := got
+			want.Action.Type, want.Action.Tag, want.RowsChanged = "delete_tag", tag, 1
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q deleted (-want +got):\n%s", tag, diff)
 			}
 			continue
 		}
-		if got := ada.settled(http.MethodPatch, path,
-			map[string]any{"name": " new " + tag + " "}); got.Action.Type != "rename_tag" || got.Action.Tag != tag ||
-			got.Action.To != "new "+tag || got.RowsChanged != 1 {
-			t.Errorf("%q: %+v", tag, got)
+		got := ada.settled(http.MethodPatch, path, map[string]any{"name": " new " + tag + " "})
+		want := got
+		want.Action.Type, want.Action.Tag, want.Action.To, want.RowsChanged = "rename_tag", tag, "new "+tag, 1
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q renamed (-want +got):\n%s", tag, diff)
 		}
 		ada.do(http.MethodPatch, path, `{"name":"x"}`).want(t, 404, "not_found")
 	}
@@ -257,9 +272,13 @@ func TestTagsOfAnySpellingAreListedRenamedAndDeleted(t *testing.T) {
 		}
 	}
 	ada.do(http.MethodGet, tagsPath+"?limit=1", nil).want(t, 200, "").into(t, &counted)
-	if len(counted.Data) != 1 || counted.Data[0].Name != "both" || counted.Data[0].Contacts != len(odd) ||
-		counted.Data[0].More {
-		t.Errorf("%+v", counted)
+	if len(counted.Data) != 1 {
+		t.Fatalf("%d tags, want 1: %+v", len(counted.Data), counted)
+	}
+	most := counted.Data[0]
+	most.Name, most.Contacts, most.More = "both", len(odd), false
+	if diff := cmp.Diff(most, counted.Data[0]); diff != "" {
+		t.Errorf("the tag of most contacts (-want +got):\n%s", diff)
 	}
 	for body, status := range map[string]int{
 		`{"name":"both"}`: 422, `{"name":""}`: 422, `{"name":"a,b"}`: 422,

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -78,8 +80,12 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup().subscribe("agency_growth")
 	shop := ada.client(`{"name":"Shop","features":{"contacts":2,"sequences":false}}`)
-	if shop.Status != "active" || shop.Features["contacts"] != 2.0 || shop.Features["sequences"] != false {
-		t.Errorf("made: %+v", shop)
+	if shop.Status != "active" {
+		t.Errorf("made: status %s, want active", shop.Status)
+	}
+	if shop.Features["contacts"] != 2.0 || shop.Features["sequences"] != false {
+		t.Errorf("made: contacts %v, sequences %v; want 2, false", shop.Features["contacts"],
+			shop.Features["sequences"])
 	}
 	for range 2 { // the second response is the stored one
 		again := ada.do("POST", clientsPath,
@@ -95,8 +101,11 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	shop = clientBody{}
 	ada.do("PATCH", at, `{"name":"Shop Ltd","features":{"sequences":null,"members":3}}`, "If-Match",
 		got.Header.Get("ETag")).want(t, 200, "").into(t, &shop)
-	if _, still := shop.Features["sequences"]; still || shop.Name != "Shop Ltd" || shop.Features["members"] != 3.0 {
-		t.Errorf("changed: %+v", shop)
+	if value, ok := shop.Features["sequences"]; ok {
+		t.Errorf("changed: sequences are still allocated: %v", value)
+	}
+	if shop.Name != "Shop Ltd" || shop.Features["members"] != 3.0 {
+		t.Errorf("changed: name %s, members %v; want Shop Ltd, 3", shop.Name, shop.Features["members"])
 	}
 	ada.do("PATCH", at, `{"name":"Late"}`, "If-Match", got.Header.Get("ETag")).want(t, 412, "precondition_failed")
 	for body, field := range map[string]string{
@@ -115,8 +124,11 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 	}
 	staff := ada.enter(shop.ID, `{}`)
 	r := staff.rights()
-	if f := r.Features["contacts"]; r.Plan != "client" || f.Value != 2.0 || f.Source != "allocation" {
-		t.Errorf("the client's rights: %+v", r)
+	if r.Plan != "client" {
+		t.Errorf("the client's plan is %s, want client", r.Plan)
+	}
+	if f := r.Features["contacts"]; f.Value != 2.0 || f.Source != "allocation" {
+		t.Errorf("the client's contacts: %v from %s, want 2 from allocation", f.Value, f.Source)
 	}
 	if f := r.Features["social_accounts"]; f.Value != 100.0 || f.Source != "agency" {
 		t.Errorf("what the agency has: %+v", f)
@@ -129,8 +141,11 @@ func TestAnAgencyKeepsClients(t *testing.T) {
 		Limit, Used int
 		UpgradeTo   *string `json:"upgrade_to"`
 	}
-	if full.into(t, &p); p.Limit != 2 || p.Used != 2 || p.UpgradeTo != nil {
-		t.Errorf("at the allocation: %s", full.Body)
+	full.into(t, &p)
+	want := p
+	want.Limit, want.Used, want.UpgradeTo = 2, 2, nil
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("at the allocation (-want +got):\n%s", diff)
 	}
 	staff.do("POST", clientsPath, `{"name":"Of a client"}`).want(t, 402, "plan_limit_reached")
 
@@ -198,9 +213,11 @@ func TestStaffActsShortlySeenAndOnlyWhileItIsStaff(t *testing.T) {
 		Org     struct{ ID string }
 		StaffOf string `json:"staff_of"`
 	}
-	if staff.do("GET", "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me); me.User.ID != bob.User.String() ||
-		me.Org.ID != shop.ID || me.StaffOf != ada.Org.String() {
-		t.Errorf("staff is %+v", me)
+	staff.do("GET", "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me)
+	want := me
+	want.User.ID, want.Org.ID, want.StaffOf = bob.User.String(), shop.ID, ada.Org.String()
+	if diff := cmp.Diff(want, me); diff != "" {
+		t.Errorf("staff (-want +got):\n%s", diff)
 	}
 	log := staff.logged()
 	for _, want := range []string{
@@ -280,9 +297,11 @@ func TestOfParallelCreationsAtTheLastPlaceOneSucceeds(t *testing.T) {
 		wait.Go(func() {
 			<-gate
 			got, err := ada.try("POST", clientsPath, `{"name":"One more"}`)
-			if status[i] = got.Status; err != nil ||
-				got.Status != 201 && (got.Status != 402 || got.code() != "plan_limit_reached") {
-				t.Errorf("%d %s %v", got.Status, got.Body, err)
+			if status[i] = got.Status; err != nil {
+				t.Error(err)
+			}
+			if got.Status != 201 && (got.Status != 402 || got.code() != "plan_limit_reached") {
+				t.Errorf("%d %s", got.Status, got.Body)
 			}
 		})
 	}
@@ -295,9 +314,14 @@ func TestOfParallelCreationsAtTheLastPlaceOneSucceeds(t *testing.T) {
 		}
 	}
 	orgs := s.count("org WHERE parent_org_id = $1", ada.Org)
-	if f := ada.rights().Features["client_orgs"]; made != 1 || orgs != 10 || *f.Used != 10 || f.Value != 10.0 ||
-		f.OverLimit {
-		t.Errorf("%d made, %d orgs, %+v", made, orgs, f)
+	if made != 1 || orgs != 10 {
+		t.Errorf("%d made, %d orgs; want 1, 10", made, orgs)
+	}
+	f := ada.rights().Features["client_orgs"]
+	want := f
+	want.Used, want.Value, want.OverLimit = new(int64(10)), 10.0, false
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Errorf("client_orgs (-want +got):\n%s", diff)
 	}
 }
 
@@ -321,8 +345,10 @@ func TestOverageIsCountedAndADowngradeDeletesNothing(t *testing.T) {
 	}
 	ada.subscribe("solo_pro")
 	f := ada.rights().Features["client_orgs"]
-	if *f.Used != 3 || f.Value != 0.0 || !f.OverLimit {
-		t.Errorf("after the downgrade: %+v", f)
+	want := f
+	want.Used, want.Value, want.OverLimit = new(int64(3)), 0.0, true
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Errorf("after the downgrade (-want +got):\n%s", diff)
 	}
 	ada.do("POST", clientsPath, `{"name":"Shop"}`).want(t, 402, "plan_limit_reached")
 	var l struct{ Data []clientBody }

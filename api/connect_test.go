@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -222,9 +224,14 @@ func TestPlatformsThatCannotBeConnectedSaySo(t *testing.T) {
 	}
 	first := c.do("POST", "/api/v1/social/x/connect", home, "Idempotency-Key", "one", "Origin", "http://api.test")
 	again := c.do("POST", "/api/v1/social/x/connect", home, "Idempotency-Key", "one", "Origin", "http://api.test")
-	if string(first.Body) != string(again.Body) || again.Header.Get("Set-Cookie") != first.Header.Get("Set-Cookie") ||
-		s.count("oauth_state WHERE org_id = $1", c.Org) != 1 {
-		t.Errorf("a repeated connect differs: %s %s", first.Body, again.Body)
+	if diff := cmp.Diff(string(first.Body), string(again.Body)); diff != "" {
+		t.Errorf("a repeated connect (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(first.Header.Get("Set-Cookie"), again.Header.Get("Set-Cookie")); diff != "" {
+		t.Errorf("the cookie of a repeated connect (-want +got):\n%s", diff)
+	}
+	if n := s.count("oauth_state WHERE org_id = $1", c.Org); n != 1 {
+		t.Errorf("%d rows of oauth_state, want 1", n)
 	}
 }
 
@@ -284,9 +291,12 @@ func TestWhatTheProviderCannotAnswerLosesNoToken(t *testing.T) {
 
 	address = b.consent(b.connect("social", "x", home), consent.Choice{})
 	strike(oauth.Fault{Family: "x", Op: "token", Status: 503, Times: 1})
-	if q := end(t, b.open(address)); q.Get("status") != "failed" || q.Get("code") != "provider_unavailable" ||
-		q.Has("pending_id") {
-		t.Errorf("with the token endpoint away: %v", q)
+	q = end(t, b.open(address))
+	if q.Get("status") != "failed" || q.Get("code") != "provider_unavailable" {
+		t.Errorf("status %q, code %q; want failed, provider_unavailable", q.Get("status"), q.Get("code"))
+	}
+	if q.Has("pending_id") {
+		t.Errorf("with the token endpoint away, the login is pending: %v", q)
 	}
 	address = b.consent(b.connect("social", "x", nil), consent.Choice{})
 	if err := s.OAuth.Advance(t.Context(), 11*time.Minute); err != nil { // the code has expired
@@ -355,8 +365,10 @@ func TestAHundredLoginsOfOneAccountLeaveOneRow(t *testing.T) {
 	wg.Wait()
 	rows, grants := s.count("social_account WHERE org_id = $1", c.Org),
 		s.count("social_grant WHERE org_id = $1 AND status = 'active'", c.Org)
-	if events := s.announced(c.Org); rows != 1 || grants != 1 || events["social_account.connected"] != 1 {
-		t.Errorf("%d accounts, %d grants, events %v", rows, grants, events)
+	type facts struct{ Accounts, Grants, Events int }
+	if diff := cmp.Diff(facts{1, 1, 1},
+		facts{rows, grants, s.announced(c.Org)["social_account.connected"]}); diff != "" {
+		t.Errorf("after concurrent logins (-want +got):\n%s", diff)
 	}
 	youngest := s.count(`social_grant g WHERE org_id = $1 AND granted_at = (SELECT max(granted_at) FROM (
 		SELECT granted_at FROM social_pending WHERE org_id = $1 UNION ALL SELECT granted_at FROM social_grant

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
@@ -76,8 +78,11 @@ func TestNoTransactionIsOpenWhileAPlatformIsAskedForARequestToken(t *testing.T) 
 					WHERE datname = current_database() AND state LIKE 'idle in transaction%'),
 				(SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 					WHERE d.datname = current_database() AND l.locktype = 'advisory')`).Scan(&open, &locks)
-		if err != nil || open != 0 || locks != 0 {
-			t.Errorf("%d open transactions, %d locks, %v", open, locks, err)
+		if err != nil {
+			t.Error(err)
+		}
+		if open != 0 || locks != 0 {
+			t.Errorf("%d open transactions, %d locks; want 0, 0", open, locks)
 		}
 		looked++
 	}
@@ -95,9 +100,11 @@ func TestARepeatedConnectAsksXOnceAndAWrongOneNotAtAll(t *testing.T) {
 	c := s.signup()
 	first := c.do("POST", xAds, home, "Idempotency-Key", "one", "Origin", "http://api.test").want(t, 200, "")
 	again := c.do("POST", xAds, home, "Idempotency-Key", "one", "Origin", "http://api.test").want(t, 200, "")
-	if string(first.Body) != string(again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
-		again.Header.Get("Set-Cookie") != first.Header.Get("Set-Cookie") {
-		t.Errorf("a repeated connect differs: %s %s", first.Body, again.Body)
+	type facts struct{ Body, Replayed, Cookie string }
+	if diff := cmp.Diff(facts{string(first.Body), "true", first.Header.Get("Set-Cookie")}, facts{
+		string(again.Body), again.Header.Get("Idempotent-Replayed"), again.Header.Get("Set-Cookie"),
+	}); diff != "" {
+		t.Errorf("a repeated connect (-want +got):\n%s", diff)
 	}
 	c.do("POST", xAds, nil, "Idempotency-Key", "one").want(t, 422, "idempotency_mismatch")
 	got := c.do("POST", xAds, map[string]any{"account_id": id.New()}).want(t, 422, "validation_failed")
@@ -188,8 +195,12 @@ func TestAFailedExchangeEndsTheConnectionAndTheNextOneWorks(t *testing.T) {
 		} else {
 			address = with(t, address, "oauth_verifier", "another")
 		}
-		if q := end(t, b.open(address)); q.Get("status") != "failed" || q.Get("code") != want || q.Has("pending_id") {
-			t.Errorf("%s: %v", name, q)
+		q := end(t, b.open(address))
+		if q.Get("status") != "failed" || q.Get("code") != want {
+			t.Errorf("%s: status %q, code %q; want failed, %s", name, q.Get("status"), q.Get("code"), want)
+		}
+		if q.Has("pending_id") {
+			t.Errorf("%s: the login is pending: %v", name, q)
 		}
 	}
 	// A lost response is harmless: X returns the same token again.
@@ -219,14 +230,20 @@ func TestALoginOfXAdsHasNoEndAndIsKeptSealed(t *testing.T) {
 		t.Errorf("the request token's secret is kept as %q", sealed)
 	}
 	u, err := url.Parse(at.AuthorizeURL)
-	if err != nil || len(u.Query()) != 1 || u.Query().Get("oauth_token") == "" {
-		t.Errorf("authorize at %s", at.AuthorizeURL)
+	if err != nil {
+		t.Fatalf("authorize_url: %v", err)
+	}
+	if len(u.Query()) != 1 || u.Query().Get("oauth_token") == "" {
+		t.Errorf("authorize at %s, want oauth_token alone", at.AuthorizeURL)
 	}
 	q := end(t, b.open(b.consent(at, consent.Choice{})))
 	o := c.pending(q.Get("pending_id"))
 	for _, a := range c.choose(o.ID, o.externals()...) {
-		if a.Expires != nil || a.Status != "active" || !strings.HasPrefix(a.External, "18ce5") {
-			t.Errorf("%+v", a)
+		if a.Expires != nil || a.Status != "active" {
+			t.Errorf("token_expires_at %v, status %s; want none, active", a.Expires, a.Status)
+		}
+		if !strings.HasPrefix(a.External, "18ce5") {
+			t.Errorf("external_account_id %s", a.External)
 		}
 	}
 	const endless = `social_grant WHERE org_id = $1 AND refresh_at IS NULL AND access_expires_at IS NULL

@@ -60,8 +60,12 @@ func TestABatchAnswersEachRowInOrder(t *testing.T) {
 				text += " " + e.Pointer + " " + e.Code
 			}
 		}
-		if r.Index != i || (r.ID == nil) != (r.Result == "error") || (r.LeadScore == nil) != (r.Result == "error") {
-			t.Errorf("row %d: %+v", i, r)
+		if r.Index != i {
+			t.Errorf("row %d has the index %d", i, r.Index)
+		}
+		if failed := r.Result == "error"; (r.ID == nil) != failed || (r.LeadScore == nil) != failed {
+			t.Errorf("row %d: result %s, id %v, lead_score %v; want both unless it failed", i, r.Result, r.ID,
+				r.LeadScore)
 		}
 		got = append(got, text)
 	}

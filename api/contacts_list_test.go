@@ -139,9 +139,12 @@ func TestAWrongFilterIsToldWithItsPlace(t *testing.T) {
 			t.Errorf("%s: %+v", filter, problem)
 			continue
 		}
-		if e := problem.Errors[0]; e.Parameter != "filter" || e.Code != want.code ||
-			!strings.HasPrefix(e.Detail, want.place) {
-			t.Errorf("%s: %+v, want %s", filter, e, want)
+		e := problem.Errors[0]
+		if e.Parameter != "filter" || e.Code != want.code {
+			t.Errorf("%s: parameter %s, code %s; want filter, %s", filter, e.Parameter, e.Code, want.code)
+		}
+		if !strings.HasPrefix(e.Detail, want.place) {
+			t.Errorf("%s: detail %q, want prefix %q", filter, e.Detail, want.place)
 		}
 	}
 }

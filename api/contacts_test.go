@@ -66,12 +66,19 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 	var c contact
 	made.into(t, &c)
 	at := contactsPath + "/" + c.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || c.Stage != "lead" ||
-		!cmp.Equal(c.Tag, []string{"vip"}) || !cmp.Equal(c.Segment, []string{"q3"}) {
-		t.Errorf("%v\n%s", made.Header, made.Body)
+	if location, tag := made.Header.Get("Location"), made.Header.Get("ETag"); location != at || tag != `"1.0"` {
+		t.Errorf("Location %q, ETag %q; want %q, %q", location, tag, at, `"1.0"`)
 	}
-	if c.LeadScore <= 0 || c.LeadScore >= 100 || math.Abs(c.LeadScore*100-math.Round(c.LeadScore*100)) > 1e-9 {
-		t.Errorf("lead_score %v", c.LeadScore)
+	want := c
+	want.Stage, want.Tag, want.Segment = "lead", []string{"vip"}, []string{"q3"}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	if c.LeadScore <= 0 || c.LeadScore >= 100 {
+		t.Errorf("lead_score %v, want one between 0 and 100", c.LeadScore)
+	}
+	if math.Abs(c.LeadScore*100-math.Round(c.LeadScore*100)) > 1e-9 {
+		t.Errorf("lead_score %v, want two decimals", c.LeadScore)
 	}
 	read := ada.do(http.MethodGet, at, nil).want(t, 200, "")
 	if string(read.Body) != string(made.Body) {
@@ -86,9 +93,17 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 		"application/merge-patch+json", "If-Match", `"1.7"`).want(t, 200, "")
 	var after contact
 	changed.into(t, &after)
-	if changed.Header.Get("ETag") != `"2.0"` || after.Stage != "sql" || len(after.Tag) != 0 ||
-		len(after.Attributes) != 1 || after.UpdatedAt == c.UpdatedAt || after.LeadScore <= c.LeadScore {
-		t.Errorf("%v %s", changed.Header, changed.Body)
+	if tag := changed.Header.Get("ETag"); tag != `"2.0"` || after.Stage != "sql" {
+		t.Errorf("ETag %q, stage %s; want %q, sql", tag, after.Stage, `"2.0"`)
+	}
+	if len(after.Tag) != 0 || len(after.Attributes) != 1 {
+		t.Errorf("tags %v, attributes %v; want none and one", after.Tag, after.Attributes)
+	}
+	if after.UpdatedAt == c.UpdatedAt {
+		t.Errorf("updated_at is still %s", c.UpdatedAt)
+	}
+	if after.LeadScore <= c.LeadScore {
+		t.Errorf("lead_score %v, want one above %v", after.LeadScore, c.LeadScore)
 	}
 	ada.do(http.MethodPatch, at, `{"stage":"mql"}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
 	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` ||
@@ -110,8 +125,11 @@ func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {
 	for _, r := range score.Reasons {
 		sum += r.Points
 	}
-	if score.Score != after.LeadScore || math.Abs(sum-score.Score) > 1e-9 || score.Confidence != "prior" {
-		t.Errorf("%+v of %v; points add up to %v", score, after.LeadScore, sum)
+	if score.Score != after.LeadScore || score.Confidence != "prior" {
+		t.Errorf("score %v, confidence %s; want %v, prior", score.Score, score.Confidence, after.LeadScore)
+	}
+	if math.Abs(sum-score.Score) > 1e-9 {
+		t.Errorf("the points of the reasons add up to %v, want %v", sum, score.Score)
 	}
 
 	ada.do(http.MethodDelete, at, nil, "If-Match", `"1.0"`).want(t, 412, "")
@@ -202,8 +220,11 @@ func TestOneAddressOneContactUnderAHundredRequests(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if status[201] != 1 || status[409] != 99 || len(ids) != 1 {
-		t.Errorf("%v %v", status, ids)
+	if status[201] != 1 || status[409] != 99 {
+		t.Errorf("statuses %v, want 201 once and 409 99 times", status)
+	}
+	if len(ids) != 1 {
+		t.Errorf("ids %v, want one", ids)
 	}
 }
 

@@ -103,9 +103,16 @@ func TestADealMovesWithItsStageOrItsStatus(t *testing.T) {
 			`","amount":125000,"currency":"EUR","expected_close_on":"2026-12-31"}`).want(t, 201, "")
 	var d deal
 	made.into(t, &d)
-	if made.Header.Get("Location") != dealsPath+"/"+d.ID || made.Header.Get("ETag") != `"1.0"` || d.Status != "open" ||
-		d.PipelineID != std.ID || d.StageID != std.Stages[0].ID || d.ClosedAt != nil {
-		t.Errorf("%v %s", made.Header, made.Body)
+	type head struct{ Location, ETag string }
+	if diff := cmp.Diff(head{dealsPath + "/" + d.ID, `"1.0"`}, head{
+		made.Header.Get("Location"), made.Header.Get("ETag"),
+	}); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
+	}
+	want := d
+	want.Status, want.PipelineID, want.StageID, want.ClosedAt = "open", std.ID, std.Stages[0].ID, nil
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
 	}
 	if read := ada.do(http.MethodGet, dealsPath+"/"+d.ID, nil).
 		want(t, 200, ""); string(read.Body) != string(made.Body) {
@@ -134,9 +141,13 @@ func TestADealMovesWithItsStageOrItsStatus(t *testing.T) {
 		if d.LostReason != nil {
 			reason = *d.LostReason
 		}
-		if in.stage(t, step.stage).ID != d.StageID || d.Status != step.status || reason != step.reason ||
-			(d.ClosedAt == nil) != (step.status == "open") {
-			t.Errorf("step %d: %+v", i, d)
+		type facts struct{ Stage, Status, Reason string }
+		if diff := cmp.Diff(facts{in.stage(t, step.stage).ID, step.status, step.reason},
+			facts{d.StageID, d.Status, reason}); diff != "" {
+			t.Errorf("step %d (-want +got):\n%s", i, diff)
+		}
+		if (d.ClosedAt == nil) != (step.status == "open") {
+			t.Errorf("step %d: status %s, closed_at %v", i, d.Status, d.ClosedAt)
 		}
 	}
 	if diff := cmp.Diff(map[string]int{
@@ -149,9 +160,12 @@ func TestADealMovesWithItsStageOrItsStatus(t *testing.T) {
 		types(); got != "deal.stage_changed deal.reopened deal.stage_changed" {
 		t.Errorf("the timeline has %s", got)
 	}
-	if e := ada.timeline(contact.ID, "types=deal.won").Data[1]; e.ObjectID != d.ID || e.Object["name"] != "Anvils" ||
-		e.Object["amount"] != 125000.0 {
-		t.Errorf("%+v", e)
+	e := ada.timeline(contact.ID, "types=deal.won").Data[1]
+	if e.ObjectID != d.ID {
+		t.Errorf("the entry is about %s, want %s", e.ObjectID, d.ID)
+	}
+	if e.Object["name"] != "Anvils" || e.Object["amount"] != 125000.0 {
+		t.Errorf("the entry has the name %v, the amount %v; want Anvils, 125000", e.Object["name"], e.Object["amount"])
 	}
 }
 
@@ -192,9 +206,11 @@ func TestWhatADealBodyMayNotBe(t *testing.T) {
 	d := ada.deal(
 		`{"name":"A","status":"lost","lost_reason":"price","closed_at":"2025-06-01T00:00:00Z","company_id":"` +
 			id.New().String() + `"}`)
-	if *d.ClosedAt != "2025-06-01T00:00:00.000000Z" || *d.LostReason != "price" || d.Status != "lost" ||
-		d.Currency != "USD" {
-		t.Errorf("%+v", d)
+	lost := d
+	lost.ClosedAt, lost.LostReason = new("2025-06-01T00:00:00.000000Z"), new("price")
+	lost.Status, lost.Currency = "lost", "USD"
+	if diff := cmp.Diff(lost, d); diff != "" {
+		t.Errorf("a lost deal (-want +got):\n%s", diff)
 	}
 	for body, want := range map[string]string{
 		`{"closed_at":"2025-06-02T00:00:00Z"}`:                               "#/closed_at read_only",
@@ -238,13 +254,20 @@ func TestADealIsWonOncePerEntryUnderFiftyRequests(t *testing.T) {
 		wg.Wait()
 	}
 	rush()
-	if got := ada.told(); got["deal.won"] != 1 || got["deal.stage_changed"] != 1 || got["deal.updated"] != 0 {
-		t.Errorf("one entry is told as %v", got)
+	type facts struct{ Won, Reopened, Moved, Updated int }
+	got := ada.told()
+	if diff := cmp.Diff(facts{Won: 1, Moved: 1}, facts{
+		Won: got["deal.won"], Moved: got["deal.stage_changed"], Updated: got["deal.updated"],
+	}); diff != "" {
+		t.Errorf("events of one entry (-want +got):\n%s", diff)
 	}
 	ada.move(d.ID, `{"status":"open"}`)
 	rush()
-	if got := ada.told(); got["deal.won"] != 2 || got["deal.reopened"] != 1 || got["deal.stage_changed"] != 3 {
-		t.Errorf("two entries are told as %v", got)
+	got = ada.told()
+	if diff := cmp.Diff(facts{Won: 2, Reopened: 1, Moved: 3}, facts{
+		Won: got["deal.won"], Reopened: got["deal.reopened"], Moved: got["deal.stage_changed"],
+	}); diff != "" {
+		t.Errorf("events of two entries (-want +got):\n%s", diff)
 	}
 	if n := ada.effects(ada.Org)["lead.score"]; n != 1+1+3 { // the contact, the deal, won, reopened, won
 		t.Errorf("%d scorings were asked for", n)
@@ -369,9 +392,17 @@ func TestABatchOfDealsAnswersEachRowInOrder(t *testing.T) {
 	}
 	got := ada.do(http.MethodGet, dealsPath+"/"+known.ID, nil)
 	var d deal
-	if got.into(t, &d); got.Header.Get("ETag") != `"2.0"` || d.Status != "won" || d.Amount != 9 ||
-		d.Currency != "JPY" || d.ClosedAt == nil || strings.HasPrefix(*d.ClosedAt, "2025") {
-		t.Errorf("%v %s", got.Header, got.Body)
+	got.into(t, &d)
+	if tag := got.Header.Get("ETag"); tag != `"2.0"` {
+		t.Errorf("ETag %q, want %q", tag, `"2.0"`)
+	}
+	want := d
+	want.Status, want.Amount, want.Currency = "won", 9, "JPY"
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("the deal (-want +got):\n%s", diff)
+	}
+	if d.ClosedAt == nil || strings.HasPrefix(*d.ClosedAt, "2025") {
+		t.Errorf("closed_at %v in %s, want a new time", d.ClosedAt, got.Body)
 	}
 	ada.do(http.MethodGet, dealsPath+"/"+out.ids[0], nil).want(t, 200, "").into(t, &d)
 	if d.CreatedAt != "2025-02-03T04:05:06.000000Z" || *d.ClosedAt != "2025-03-01T00:00:00.000000Z" {
@@ -425,8 +456,11 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	var p pipeline
 	made.into(t, &p)
 	at := pipelinesPath + "/" + p.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || p.stage(t, "Talk").Probability != 50 {
-		t.Errorf("%v %s", made.Header, made.Body)
+	if location, tag := made.Header.Get("Location"), made.Header.Get("ETag"); location != at || tag != `"1.0"` {
+		t.Errorf("Location %q, ETag %q; want %q, %q", location, tag, at, `"1.0"`)
+	}
+	if got := p.stage(t, "Talk").Probability; got != 50 {
+		t.Errorf("the first stage has the probability %d, want 50", got)
 	}
 	if got := ada.do(http.MethodGet, at, nil).want(t, 200, ""); string(got.Body) != string(made.Body) {
 		t.Errorf("read %s, created %s", got.Body, made.Body)
@@ -473,8 +507,14 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	for _, st := range p.Stages {
 		names = append(names, st.Name)
 	}
-	if fmt.Sprint(names) != "[First Talks Yes No]" || p.Stages[1].ID != talk || changed.Header.Get("ETag") != `"2.0"` {
-		t.Errorf("%v %s", changed.Header, changed.Body)
+	if diff := cmp.Diff([]string{"First", "Talks", "Yes", "No"}, names); diff != "" {
+		t.Fatalf("stages (-want +got):\n%s", diff)
+	}
+	if p.Stages[1].ID != talk {
+		t.Errorf("the renamed stage has the id %s, want %s", p.Stages[1].ID, talk)
+	}
+	if tag := changed.Header.Get("ETag"); tag != `"2.0"` {
+		t.Errorf("ETag %q, want %q", tag, `"2.0"`)
 	}
 	if got := ada.do(http.MethodGet, at, nil).want(t, 200, ""); string(got.Body) != string(changed.Body) {
 		t.Errorf("read %s, changed %s", got.Body, changed.Body)

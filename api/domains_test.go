@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -134,11 +136,20 @@ func TestACustomDomainFromItsClaimToItsEnd(t *testing.T) {
 	c.do("DELETE", "/white-label/domain", nil).want(t, 204, "")
 
 	b := c.claim("CRM.Acme.test.")
-	if b.Domain != "crm.acme.test" || b.Status != "pending_dns" || b.ExpiresAt == nil || len(b.Records) != 2 ||
-		b.Records[0].Type != "TXT" || b.Records[0].Name != "_funnelwork.crm.acme.test" ||
-		len(b.Records[0].Value) != len("funnelwork-verify=")+32 ||
-		b.Records[1] != (branding.Record{Type: "CNAME", Name: "crm.acme.test", Value: domainsTarget}) {
-		t.Fatalf("claimed: %+v", b)
+	if b.ExpiresAt == nil || len(b.Records) != 2 {
+		t.Fatalf("claimed: expires_at %v, records %+v; want a time and 2 records", b.ExpiresAt, b.Records)
+	}
+	claimed := b
+	claimed.Domain, claimed.Status = "crm.acme.test", "pending_dns"
+	claimed.Records = []branding.Record{
+		{Type: "TXT", Name: "_funnelwork.crm.acme.test", Value: b.Records[0].Value},
+		{Type: "CNAME", Name: "crm.acme.test", Value: domainsTarget},
+	}
+	if diff := cmp.Diff(claimed, b); diff != "" {
+		t.Fatalf("claimed (-want +got):\n%s", diff)
+	}
+	if got, want := len(b.Records[0].Value), len("funnelwork-verify=")+32; got != want {
+		t.Fatalf("the TXT record %q has %d bytes, want %d", b.Records[0].Value, got, want)
 	}
 	if again := c.claim("crm.acme.test"); again.Records[0] != b.Records[0] {
 		t.Error("claiming what one has makes another token")
@@ -157,9 +168,16 @@ func TestACustomDomainFromItsClaimToItsEnd(t *testing.T) {
 	} {
 		h.set(b.Records, step.records)
 		got := c.domain("POST", "/verify", "")
-		if got.Status != step.status || got.code() != step.reason || got.CheckedAt == nil ||
-			(got.VerifiedAt != nil) != step.served || (got.ExpiresAt == nil) != step.served {
-			t.Errorf("with %d records: %+v", step.records, got)
+		if got.Status != step.status || got.code() != step.reason {
+			t.Errorf("with %d records: %s %s, want %s %s", step.records, got.Status, got.code(), step.status,
+				step.reason)
+		}
+		if got.CheckedAt == nil {
+			t.Errorf("with %d records: no checked_at", step.records)
+		}
+		if (got.VerifiedAt != nil) != step.served || (got.ExpiresAt == nil) != step.served {
+			t.Errorf("with %d records: verified_at %v, expires_at %v; want the first alone: %v", step.records,
+				got.VerifiedAt, got.ExpiresAt, step.served)
 		}
 		if step.served {
 			h.shows("crm.acme.test", c.Org)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -72,8 +74,12 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	ada, stranger := s.signup(), s.signup()
-	if d := ada.duplicates(""); len(d.Data) != 0 || d.AskedAt != nil || d.CompletedAt != nil {
-		t.Errorf("before: %+v", d)
+	before := ada.duplicates("")
+	if len(before.Data) != 0 {
+		t.Errorf("before the search: %+v", before.Data)
+	}
+	if before.AskedAt != nil || before.CompletedAt != nil {
+		t.Errorf("before the search: asked_at %v, completed_at %v; want neither", before.AskedAt, before.CompletedAt)
 	}
 	company := `,"company_id":"01890000-0000-7000-8000-000000000001"`
 	for _, c := range []struct{ email, more string }{
@@ -101,8 +107,11 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	want := "email: ada@acme.example ada+news@acme.example\nemail: a.d.a@gmail.com " +
 		"ada+x@googlemail.com\nname_company: x1@a.example x2@b.example\nphone: p1@a.example p2@a.example"
 	all := ada.duplicates("")
-	if got := all.text(); got != want || all.CompletedAt == nil || all.HasMore {
-		t.Errorf("found\n%s\nwant\n%s\n%+v", got, want, all)
+	if diff := cmp.Diff(want, all.text()); diff != "" {
+		t.Errorf("duplicates (-want +got):\n%s", diff)
+	}
+	if all.CompletedAt == nil || all.HasMore {
+		t.Errorf("completed_at %v, has_more %v; want a time, false", all.CompletedAt, all.HasMore)
 	}
 	if got := ada.duplicates("?reason=phone").text(); got != "phone: p1@a.example p2@a.example" {
 		t.Errorf("by phone: %s", got)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +27,14 @@ func TestCustomFields(t *testing.T) {
 		Data []struct{ Key, Label, Type string } `json:"data"`
 	}
 	ada.do(http.MethodGet, path, nil).want(t, 200, "").into(t, &l)
-	if len(l.Data) != 2 || l.Data[0].Key != "plan" || l.Data[0].Type != "string" || l.Data[1].Label != "Seats" {
-		t.Errorf("%+v", l)
+	if len(l.Data) != 2 {
+		t.Fatalf("%d fields, want 2: %+v", len(l.Data), l)
+	}
+	want := l
+	want.Data = slices.Clone(l.Data)
+	want.Data[0].Key, want.Data[0].Type, want.Data[1].Label = "plan", "string", "Seats"
+	if diff := cmp.Diff(want, l); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	if got := ada.do(http.MethodPatch, path+"/plan", `{"label":"The plan","key":"plan","type":"string"}`, "If-Match",
 		`"1.0"`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` {

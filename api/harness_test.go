@@ -462,13 +462,23 @@ func (s *service) problem(what string, got answer) {
 		s.Errorf("%s: %v", what, err)
 	}
 	rid := got.Header.Get("X-Request-Id")
-	if !slices.Contains(fault.Codes(), fault.Code(p.Code)) || p.Status != got.Status || p.Type == "" ||
-		p.Title == "" || p.Detail == "" || p.RequestID != rid || p.Instance != "urn:uuid:"+rid {
-		s.Errorf("%s: badly formed problem: %s", what, got.Body)
+	if !slices.Contains(fault.Codes(), fault.Code(p.Code)) || p.Status != got.Status {
+		s.Errorf("%s: status %d with a problem of status %d, code %q", what, got.Status, p.Status, p.Code)
+	}
+	for member, text := range map[string]string{"type": p.Type, "title": p.Title, "detail": p.Detail} {
+		if text == "" {
+			s.Errorf("%s: the problem has no %s: %s", what, member, got.Body)
+		}
+	}
+	if p.RequestID != rid || p.Instance != "urn:uuid:"+rid {
+		s.Errorf("%s: the problem has request_id %q, instance %q; want %s", what, p.RequestID, p.Instance, rid)
 	}
 	for _, f := range p.Errors {
-		if (f.Pointer == "") == (f.Parameter == "") || f.Code == "" || f.Detail == "" {
-			s.Errorf("%s: badly formed field error %+v", what, f)
+		if (f.Pointer == "") == (f.Parameter == "") {
+			s.Errorf("%s: a field error has pointer %q, parameter %q; want one", what, f.Pointer, f.Parameter)
+		}
+		if f.Code == "" || f.Detail == "" {
+			s.Errorf("%s: a field error has code %q, detail %q; want both", what, f.Code, f.Detail)
 		}
 	}
 	for _, leak := range []string{"pgx", "SQLSTATE", "json:", "Go struct", "goroutine", ".go:", "secret words"} {

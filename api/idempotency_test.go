@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -44,9 +45,11 @@ func TestAStoredAnswerIsGivenAgain(t *testing.T) {
 	body := map[string]any{"name": "a", "note": "<b>"}
 	first := c.do("POST", things, body, "Idempotency-Key", "k1").want(t, 201, "")
 	again := c.do("POST", things, body, "Idempotency-Key", "k1").want(t, 201, "")
-	if !bytes.Equal(first.Body, again.Body) || first.Header.Get("Location") != again.Header.Get("Location") ||
-		first.Header.Get("ETag") != again.Header.Get("ETag") {
-		t.Errorf("the answers differ:\n%s %v\n%s %v", first.Body, first.Header, again.Body, again.Header)
+	type facts struct{ Body, Location, ETag string }
+	if diff := cmp.Diff(facts{string(first.Body), first.Header.Get("Location"), first.Header.Get("ETag")}, facts{
+		string(again.Body), again.Header.Get("Location"), again.Header.Get("ETag"),
+	}); diff != "" {
+		t.Errorf("the second response (-first +second):\n%s", diff)
 	}
 	if first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Error("Idempotent-Replayed stands at the wrong answer")
@@ -140,9 +143,11 @@ func TestFiftyParallelRequestsWithOneKeyMakeOneRow(t *testing.T) {
 	}
 	wg.Wait()
 	t.Log(got)
-	if n := c.count("thing"); n != 1 || got["201"] != 1 ||
-		got["201"]+got["201true"]+got["409idempotency_in_flight"] != 50 {
-		t.Errorf("%d rows from %v", n, got)
+	if n := c.count("thing"); n != 1 {
+		t.Errorf("%d rows, want 1", n)
+	}
+	if got["201"] != 1 || got["201"]+got["201true"]+got["409idempotency_in_flight"] != 50 {
+		t.Errorf("responses %v, want one 201, the others 201 replayed or 409 in flight", got)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -33,8 +35,13 @@ func (got answer) full(t testing.TB, feature string, limit int64) {
 		UpgradeTo   string `json:"upgrade_to"`
 	}
 	got.want(t, http.StatusPaymentRequired, "plan_limit_reached").into(t, &p)
-	if p.Feature != feature || p.Limit != limit || p.Used != limit || p.UpgradeTo == "" {
-		t.Errorf("the refusal says %+v", p)
+	want := p
+	want.Feature, want.Limit, want.Used = feature, limit, limit
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("the refusal (-want +got):\n%s", diff)
+	}
+	if p.UpgradeTo == "" {
+		t.Error("the refusal names no plan to upgrade to")
 	}
 }
 
@@ -84,9 +91,14 @@ func TestEveryLimitHolds(t *testing.T) {
 	ada.login("ads", "meta_ads", "Ada Lovelace")
 
 	for feature, f := range ada.rights().Features {
-		if f.Used != nil && feature != "client_orgs" && feature != "ai_tokens_month" &&
-			(*f.Used != int64(f.Value.(float64)) || f.OverLimit) {
-			t.Errorf("%s: %+v, %d used", feature, f, *f.Used)
+		if f.Used == nil || feature == "client_orgs" || feature == "ai_tokens_month" {
+			continue
+		}
+		if limit := int64(f.Value.(float64)); *f.Used != limit {
+			t.Errorf("%s: %d of %d used, want all", feature, *f.Used, limit)
+		}
+		if f.OverLimit {
+			t.Errorf("%s is over its limit: %+v", feature, f)
 		}
 	}
 	for kind, n := range map[string]int{"contacts": 2, "webhooks": 2, "members": 2} { // of a few, 80 % may be all
@@ -121,10 +133,15 @@ func TestABatchFillsWhatRoomThereIs(t *testing.T) {
 		if row.Result != want[i] {
 			t.Errorf("row %d: %+v, want %s", i, row, want[i])
 		}
-		if i == 4 &&
-			(row.Error == nil || row.Error.Code != "plan_limit_reached" || row.Error.Limit != 3 ||
-				row.Error.UpgradeTo != "solo_pro") {
-			t.Errorf("row %d: %+v", i, row.Error)
+		if i == 4 {
+			if row.Error == nil {
+				t.Fatalf("row %d has no error", i)
+			}
+			refusal := *row.Error
+			refusal.Code, refusal.Limit, refusal.UpgradeTo = "plan_limit_reached", 3, "solo_pro"
+			if diff := cmp.Diff(refusal, *row.Error); diff != "" {
+				t.Errorf("row %d: error (-want +got):\n%s", i, diff)
+			}
 		}
 	}
 	if n := s.count("contact WHERE org_id = $1", ada.Org); n != 3 {

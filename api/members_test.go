@@ -80,9 +80,10 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	accept(token, "short").want(t, 422, "validation_failed")
 	var joined tokens
 	accept(token, goodPassword).want(t, 200, "").into(t, &joined)
-	if joined.User.ID != invited.ID || joined.User.FirstName != "Bob" || joined.Org.ID != boss.Org ||
-		joined.Role != "admin" {
-		t.Errorf("%+v", joined)
+	want := joined
+	want.User.ID, want.User.FirstName, want.Org.ID, want.Role = invited.ID, "Bob", boss.Org, "admin"
+	if diff := cmp.Diff(want, joined); diff != "" {
+		t.Errorf("joined (-want +got):\n%s", diff)
 	}
 	accept(token, goodPassword).want(t, 422, "link_expired")
 	bob := c.with(joined)
@@ -101,8 +102,10 @@ func TestSomebodyInvitedJoinsUnderTheirOwnPassword(t *testing.T) {
 	token = s.link("bob@example.com")
 	accept(token, "not that password").want(t, 401, "invalid_credentials")
 	accept(token, goodPassword).want(t, 200, "").into(t, &joined)
-	if joined.User.ID != invited.ID || joined.Org.ID != other.Org || joined.Role != "viewer" {
-		t.Errorf("%+v", joined)
+	want = joined
+	want.User.ID, want.Org.ID, want.Role = invited.ID, other.Org, "viewer"
+	if diff := cmp.Diff(want, joined); diff != "" {
+		t.Errorf("joined the second org (-want +got):\n%s", diff)
 	}
 	if next := c.tokens("login", map[string]any{"email": "bob@example.com", "password": goodPassword},
 		200); next.Org.ID != other.Org {
@@ -245,9 +248,13 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 		"Idempotency-Key", "once").want(t, 201, "")
 	got.into(t, &made)
 	path := "/api/v1/api-keys/" + made.ID.String()
-	if !strings.HasPrefix(made.Key, "fw_") || made.Name != "CI" || made.Role != "viewer" ||
-		got.Header.Get("Location") != path {
-		t.Errorf("%s", got.Body)
+	type facts struct{ Name, Role, Location string }
+	if diff := cmp.Diff(facts{"CI", "viewer", path},
+		facts{made.Name, made.Role, got.Header.Get("Location")}); diff != "" {
+		t.Errorf("the key (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(made.Key, "fw_") {
+		t.Errorf("the key does not begin with fw_: %s", got.Body)
 	}
 	again := boss.do(http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "CI", "role": "viewer"},
 		"Idempotency-Key", "once").want(t, 201, "")
@@ -261,8 +268,10 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 		Role   string
 	}
 	key.do(http.MethodGet, "/api/v1/auth/me", nil).want(t, 200, "").into(t, &me)
-	if me.User != nil || me.APIKey == nil || me.APIKey.Name != "CI" || me.Role != "viewer" {
-		t.Errorf("%+v", me)
+	want := me
+	want.User, want.APIKey, want.Role = nil, &struct{ Name string }{"CI"}, "viewer"
+	if diff := cmp.Diff(want, me); diff != "" {
+		t.Errorf("me (-want +got):\n%s", diff)
 	}
 	list := boss.do(http.MethodGet, "/api/v1/api-keys?count=exact", nil).want(t, 200, "")
 	var counted struct{ Total int }
@@ -314,8 +323,11 @@ func TestTheOrgIsPatchedMemberByMember(t *testing.T) {
 		"time_zone": "Europe/Berlin", "a": map[string]any{"c": 2.0, "d": []any{1.0}},
 		"stages": []any{"lead", "won"},
 	}
-	if diff := cmp.Diff(want, o.Settings); diff != "" || o.Name != "New name" || o.Plan != "trial" {
-		t.Errorf("%s %+v", diff, o)
+	if diff := cmp.Diff(want, o.Settings); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if o.Name != "New name" || o.Plan != "trial" {
+		t.Errorf("name %q, plan %s; want New name, trial", o.Name, o.Plan)
 	}
 	large := `{"settings":{"x":"` + strings.Repeat("x", 20<<10) + `"}}`
 	for body, field := range map[string]string{
@@ -413,8 +425,10 @@ func TestTheAuditLogIsPagedNewestFirst(t *testing.T) {
 		boss.do(http.MethodGet, "/api/v1/audit-log?limit=2"+cursor, nil).want(t, 200, "").into(t, &l)
 		for _, a := range l.Data {
 			seen = append(seen, a.ID)
-			if a.Actor.Type != "user" || a.Actor.ID != boss.User.String() || a.Target.Type != "api_key" {
-				t.Errorf("%+v", a)
+			want := a
+			want.Actor.Type, want.Actor.ID, want.Target.Type = "user", boss.User.String(), "api_key"
+			if diff := cmp.Diff(want, a); diff != "" {
+				t.Errorf("the entry (-want +got):\n%s", diff)
 			}
 		}
 		if !l.HasMore {

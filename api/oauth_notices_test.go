@@ -120,9 +120,12 @@ func TestAPersonsDataAreErasedWhenMetaAsksForItAndAPageSaysSo(t *testing.T) {
 		shows := func(text string) {
 			t.Helper()
 			got := s.stranger().do("GET", strings.TrimPrefix(out.URL, "http://api.test"), nil)
-			if got.Status != 200 || !strings.Contains(string(got.Body), text) ||
-				!strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
-				t.Errorf("%s: want %q, got %d %s", platform, text, got.Status, got.Body)
+			got.want(t, 200, "")
+			if !strings.Contains(string(got.Body), text) {
+				t.Errorf("%s: no %q in %s", platform, text, got.Body)
+			}
+			if kind := got.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/html") {
+				t.Errorf("%s: Content-Type %q, want text/html", platform, kind)
 			}
 		}
 		shows("Your request has arrived.")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -250,9 +252,13 @@ func TestEveryPlatformIsConnectedThroughABrowser(t *testing.T) {
 				t.Fatalf("%d accounts, want %d: %+v", len(all), want, all)
 			}
 			for _, a := range all {
-				if a.OrgID != c.Org.String() || a.Platform != p.name || a.External == "" || a.Name == "" ||
-					a.Status != "active" {
-					t.Errorf("account %+v", a)
+				want := a
+				want.OrgID, want.Platform, want.Status = c.Org.String(), p.name, "active"
+				if diff := cmp.Diff(want, a); diff != "" {
+					t.Errorf("account (-want +got):\n%s", diff)
+				}
+				if a.External == "" || a.Name == "" {
+					t.Errorf("external_account_id %q, display_name %q; want both", a.External, a.Name)
 				}
 				one := c.do("GET", "/api/v1/"+p.area+"/accounts/"+a.ID, nil)
 				one.want(t, 200, "")
@@ -318,7 +324,11 @@ func TestDeniedConsentEndsAsDenied(t *testing.T) {
 		!strings.Contains(string(got.Body), "Almost done") {
 		t.Errorf("without a redirect_url: %d %s", got.Status, got.Body)
 	}
-	if n, err := s.OAuth.Counts(t.Context()); err != nil || n["x"]["token"] != 1 || n["facebook"]["token"] != 0 {
-		t.Errorf("requests %v, %v", n, err)
+	n, err := s.OAuth.Counts(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	if n["x"]["token"] != 1 || n["facebook"]["token"] != 0 {
+		t.Errorf("requests for tokens: x %d, facebook %d; want 1, 0", n["x"]["token"], n["facebook"]["token"])
 	}
 }

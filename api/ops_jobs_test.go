@@ -94,8 +94,12 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 		Kind, State string
 		Args        map[string]any
 	}
-	if b.read(b.path(open), &one); one.State != "retry" || one.Kind != "test.kind" || one.Args == nil {
-		t.Errorf("%+v", one)
+	b.read(b.path(open), &one)
+	if one.State != "retry" || one.Kind != "test.kind" {
+		t.Errorf("state %s, kind %s; want retry, test.kind", one.State, one.Kind)
+	}
+	if one.Args == nil {
+		t.Error("the job has no args")
 	}
 	for _, none := range []string{
 		"/jobs/x/y", "/jobs/" + b.org.String() + "/" + id.New().String(),
@@ -168,8 +172,11 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 	}
 	w := b.call("POST", "/jobs/redrive", `{"filter":{"kind":"kind.0"},"rate":5,"reason":"mended"}`)
 	var r queue.Redrive
-	if err := json.Unmarshal(w.Body.Bytes(), &r); w.Code != 202 || err != nil || r.Total != 3 || r.Rate != 5 {
-		t.Fatalf("redrive: %d %s", w.Code, w.Body)
+	if err := json.Unmarshal(w.Body.Bytes(), &r); w.Code != 202 || err != nil {
+		t.Fatalf("redrive: %d %s, %v; want 202", w.Code, w.Body, err)
+	}
+	if r.Total != 3 || r.Rate != 5 {
+		t.Fatalf("redrive of %d at %d/s, want 3 at 5/s", r.Total, r.Rate)
 	}
 	if asks := b.ask(
 		`SELECT string_agg(kind || ' ' || args::text, ',') FROM job WHERE kind LIKE 'platform.%'`); asks !=
@@ -177,8 +184,11 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		t.Errorf("asked for %s", asks)
 	}
 	var list struct{ Data []queue.Redrive }
-	if b.read("/jobs/redrives", &list); len(list.Data) != 1 || list.Data[0].ID != r.ID || list.Data[0].EndedAt != nil {
-		t.Errorf("%+v", list)
+	if b.read("/jobs/redrives", &list); len(list.Data) != 1 {
+		t.Fatalf("%d redrives, want 1: %+v", len(list.Data), list)
+	}
+	if got := list.Data[0]; got.ID != r.ID || got.EndedAt != nil {
+		t.Errorf("redrive %s ended at %v, want %s, not ended", got.ID, got.EndedAt, r.ID)
 	}
 	for _, want := range []int{204, 404} {
 		if w := b.call("DELETE", "/jobs/redrives/"+r.ID.String(), nil); w.Code != want {
@@ -289,9 +299,12 @@ func TestAWorkersSlotsAreChangedThroughItsListener(t *testing.T) {
 			t.Errorf("%s: %d, %d slots", body, w.Code, s.n)
 		}
 	}
-	if w := b.call("PUT", "/workers/concurrency", `{"concurrency":40}`); w.Code != 200 || s.n != 40 ||
-		strings.TrimSpace(w.Body.String()) != `{"concurrency":40}` {
-		t.Errorf("%d %s, %d slots", w.Code, w.Body, s.n)
+	w := b.call("PUT", "/workers/concurrency", `{"concurrency":40}`)
+	if body := strings.TrimSpace(w.Body.String()); w.Code != 200 || body != `{"concurrency":40}` {
+		t.Errorf("%d %s, want 200 and the new concurrency", w.Code, body)
+	}
+	if s.n != 40 {
+		t.Errorf("%d slots, want 40", s.n)
 	}
 	s.bad = errors.New("no")
 	if w := b.call("PUT", "/workers/concurrency", `{"concurrency":50}`); w.Code != 500 {

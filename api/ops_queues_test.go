@@ -280,8 +280,9 @@ func TestABatchFromTheDashboardAnswersWhatItCameTo(t *testing.T) {
 			got); diff != "" {
 			t.Errorf("%s: %s", verb, diff)
 		}
-		if b.look(keys[0]) != tc.left || b.look(keys[2]) != tc.left || b.look(keys[3]) != "none; -" {
-			t.Errorf("%s: %q, %q, %q", verb, b.look(keys[0]), b.look(keys[2]), b.look(keys[3]))
+		if diff := cmp.Diff([]string{tc.left, tc.left, "none; -"},
+			[]string{b.look(keys[0]), b.look(keys[2]), b.look(keys[3])}); diff != "" {
+			t.Errorf("%s: the jobs (-want +got):\n%s", verb, diff)
 		}
 		// An empty batch returns lists that are not null.
 		if w := b.call("POST", "/queues/api/queues/default/"+tc.list+"_tasks:batch_"+verb,

@@ -92,9 +92,17 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	redis := testkit.RealRedis(t)
 	ops := newOps(t, func(o *api.OpsOptions) { o.RedisURL = redis.URL })
-	if code, a := readyz(t, ops, ""); code != 200 || a.Status != "ready" || len(a.Checks) != 3 ||
-		!a.Checks["postgres"].OK || !a.Checks["redis"].OK || !a.Checks["migrations"].OK {
-		t.Fatalf("all is well: %d %+v", code, a)
+	code, a := readyz(t, ops, "")
+	if code != 200 || a.Status != "ready" {
+		t.Fatalf("%d %s, want 200 ready: %+v", code, a.Status, a)
+	}
+	if len(a.Checks) != 3 {
+		t.Fatalf("%d checks, want 3: %+v", len(a.Checks), a)
+	}
+	for _, name := range []string{"postgres", "redis", "migrations"} {
+		if !a.Checks[name].OK {
+			t.Fatalf("%s is not ok: %+v", name, a)
+		}
 	}
 	for name, fault := range map[string]struct {
 		begin, end func()
@@ -102,8 +110,14 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 		fault.begin()
 		began := time.Now()
 		code, a := readyz(t, ops, "")
-		if code != 503 || a.Checks["redis"].OK || a.Checks["redis"].Reason == "" || !a.Checks["postgres"].OK {
-			t.Errorf("redis %s: %d %+v", name, code, a)
+		if code != 503 {
+			t.Errorf("redis %s: %d, want 503", name, code)
+		}
+		if check := a.Checks["redis"]; check.OK || check.Reason == "" {
+			t.Errorf("redis %s: its check is %+v, want a reason", name, check)
+		}
+		if check := a.Checks["postgres"]; !check.OK {
+			t.Errorf("redis %s: the check of postgres is %+v", name, check)
 		}
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("redis %s: the answer took %s", name, took)
@@ -131,8 +145,11 @@ func TestReadinessListsWhatIsNotConfiguredAndWaitsForPricesAlone(t *testing.T) {
 		}}
 	})
 	code, a := readyz(t, ops, "")
-	if code != 503 || a.Checks["prices"].OK || a.Checks["prices"].Reason != api.ErrUnpublished.Error() {
-		t.Errorf("before the prices are published: %d %+v", code, a)
+	if code != 503 {
+		t.Errorf("before the prices are published: %d, want 503", code)
+	}
+	if check := a.Checks["prices"]; check.OK || check.Reason != api.ErrUnpublished.Error() {
+		t.Errorf("before the prices are published: %+v, want the reason %q", check, api.ErrUnpublished)
 	}
 	published.Store(true)
 	if code, a = readyz(t, ops, ""); code != 200 || !a.Checks["prices"].OK {
@@ -154,8 +171,12 @@ func TestAProcessThatEndsIsNotReadyAndStillHealthy(t *testing.T) {
 		t.Errorf("before: %d %+v", code, a)
 	}
 	ending.Store(true)
-	if code, a := readyz(t, ops, ""); code != 503 || a.Checks["process"].Reason == "" || !a.Checks["postgres"].OK {
-		t.Errorf("while it ends: %d %+v", code, a)
+	code, a := readyz(t, ops, "")
+	if code != 503 || a.Checks["process"].Reason == "" {
+		t.Errorf("while it ends: %d, process %+v; want 503 and a reason", code, a.Checks["process"])
+	}
+	if !a.Checks["postgres"].OK {
+		t.Errorf("while it ends: postgres %+v", a.Checks["postgres"])
 	}
 	for _, path := range []string{"/healthz", "/metrics"} {
 		if w := asked(t, ops, "GET", path); w.Code != 200 {
@@ -175,9 +196,14 @@ func TestReadinessWantsTheNewestSchema(t *testing.T) {
 	t.Cleanup(db.Close)
 	ops := newOps(t, func(o *api.OpsOptions) { o.DB, o.DatabaseURL = db, url })
 	code, a := readyz(t, ops, "")
-	if code != 503 || !strings.Contains(a.Checks["migrations"].Reason, "migrations") ||
-		a.Checks["postgres"].Reason != "unavailable" {
-		t.Errorf("%d %+v", code, a)
+	if code != 503 {
+		t.Errorf("%d, want 503", code)
+	}
+	if reason := a.Checks["migrations"].Reason; !strings.Contains(reason, "migrations") {
+		t.Errorf("the reason of migrations is %q", reason)
+	}
+	if reason := a.Checks["postgres"].Reason; reason != "unavailable" {
+		t.Errorf("the reason of postgres is %q, want unavailable", reason)
 	}
 }
 

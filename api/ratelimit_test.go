@@ -116,9 +116,11 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 	check := func(got answer) {
 		t.Helper()
 		policy, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit-Policy"))
-		if err != nil || len(policy) != 2 ||
-			got.Header.Get("RateLimit-Policy") != `"burst";q=200;w=30, "default";q=100;w=60` {
-			t.Fatalf("RateLimit-Policy %q: %v", got.Header.Values("RateLimit-Policy"), err)
+		if err != nil || len(policy) != 2 {
+			t.Fatalf("RateLimit-Policy has %d items, want 2: %v", len(policy), err)
+		}
+		if text := got.Header.Get("RateLimit-Policy"); text != `"burst";q=200;w=30, "default";q=100;w=60` {
+			t.Fatalf("RateLimit-Policy %q", text)
 		}
 		limit, err := httpsfv.UnmarshalList(got.Header.Values("RateLimit"))
 		if err != nil || len(limit) != 1 {
@@ -126,13 +128,21 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 		}
 		item := limit[0].(httpsfv.Item)
 		r, _ := item.Params.Get("r")
-		if r.(int64) > remaining || got.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(r) ||
-			got.Header.Get("X-RateLimit-Limit") != "200" {
-			t.Fatalf("headers %v", got.Header)
+		if r.(int64) > remaining {
+			t.Fatalf("%d requests remain after %d", r, remaining)
+		}
+		if left := got.Header.Get("X-RateLimit-Remaining"); left != fmt.Sprint(r) {
+			t.Fatalf("X-RateLimit-Remaining %q, want %d", left, r)
+		}
+		if limit := got.Header.Get("X-RateLimit-Limit"); limit != "200" {
+			t.Fatalf("X-RateLimit-Limit %q, want 200", limit)
 		}
 		remaining = r.(int64)
 		reset, err := strconv.ParseInt(got.Header.Get("X-RateLimit-Reset"), 10, 64)
-		if left := time.Until(time.Unix(reset, 0)); err != nil || left < -time.Second || left > 32*time.Second {
+		if err != nil {
+			t.Fatalf("X-RateLimit-Reset: %v", err)
+		}
+		if left := time.Until(time.Unix(reset, 0)); left < -time.Second || left > 32*time.Second {
 			t.Fatalf("X-RateLimit-Reset %q is in %v", got.Header.Get("X-RateLimit-Reset"), left)
 		}
 	}
@@ -164,10 +174,15 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 		got := c.do("GET", "/nowhere", nil).want(t, 429, "rate_limited")
 		check(got)
 		wait, err := strconv.Atoi(got.Header.Get("Retry-After"))
-		if err != nil || wait < 1 || wait > 30 ||
-			!strings.HasSuffix(got.Header.Get("RateLimit"), ";t="+strconv.Itoa(wait)) ||
-			!strings.HasPrefix(got.Header.Get("RateLimit"), `"burst";r=0;`) {
-			t.Errorf("Retry-After %q, RateLimit %q", got.Header.Get("Retry-After"), got.Header.Get("RateLimit"))
+		if err != nil {
+			t.Errorf("Retry-After: %v", err)
+		}
+		if wait < 1 || wait > 30 {
+			t.Errorf("Retry-After %d, want 1 to 30", wait)
+		}
+		limit := got.Header.Get("RateLimit")
+		if !strings.HasPrefix(limit, `"burst";r=0;`) || !strings.HasSuffix(limit, ";t="+strconv.Itoa(wait)) {
+			t.Errorf("RateLimit %q, want no request left for %d seconds", limit, wait)
 		}
 	}
 }

@@ -322,15 +322,19 @@ func TestOneSeesAndEndsOnesOwnSessionsAlone(t *testing.T) {
 		t.Fatalf("%d sessions, want those of signup and login", len(all))
 	}
 	newest := all[0]
-	if newest.IP == nil || *newest.IP != "127.0.0.1" || newest.UserAgent == nil ||
-		*newest.UserAgent != "Console/1 (test)" {
-		t.Errorf("the place of the session: %v, %v", newest.IP, newest.UserAgent)
+	place := newest
+	place.IP, place.UserAgent = new("127.0.0.1"), new("Console/1 (test)")
+	if diff := cmp.Diff(place, newest); diff != "" {
+		t.Errorf("the newest session (-want +got):\n%s", diff)
 	}
 	if !newest.Current || all[1].Current {
 		t.Errorf("current: %v, %v; want the newest alone", newest.Current, all[1].Current)
 	}
-	if newest.Org.Name != "A" || newest.CreatedAt.IsZero() || !newest.LastUsedAt.Equal(newest.CreatedAt) {
-		t.Errorf("a session that was never refreshed: %+v", newest)
+	if newest.Org.Name != "A" {
+		t.Errorf("the session's org is %q, want A", newest.Org.Name)
+	}
+	if newest.CreatedAt.IsZero() || !newest.LastUsedAt.Equal(newest.CreatedAt) {
+		t.Errorf("before a refresh: created %v, last used %v; want the same", newest.CreatedAt, newest.LastUsedAt)
 	}
 	w, err := s.Deps.Auth.Verify(t.Context(), me.Token)
 	if err != nil || w.Session != newest.ID {
@@ -345,9 +349,13 @@ func TestOneSeesAndEndsOnesOwnSessionsAlone(t *testing.T) {
 	c.do(http.MethodPost, "/api/v1/auth/refresh", map[string]any{"refresh_token": in.RefreshToken}, "User-Agent",
 		"Console/2").want(t, 200, "").into(t, &next)
 	after := list("").Data[0]
-	if after.ID != newest.ID || *after.UserAgent != "Console/2" || !after.LastUsedAt.After(newest.LastUsedAt) ||
-		!after.CreatedAt.Equal(newest.CreatedAt) {
-		t.Errorf("after a refresh: %+v, before: %+v", after, newest)
+	refreshed := after
+	refreshed.ID, refreshed.UserAgent, refreshed.CreatedAt = newest.ID, new("Console/2"), newest.CreatedAt
+	if diff := cmp.Diff(refreshed, after); diff != "" {
+		t.Errorf("after a refresh (-want +got):\n%s", diff)
+	}
+	if !after.LastUsedAt.After(newest.LastUsedAt) {
+		t.Errorf("after a refresh: last used %v, before %v", after.LastUsedAt, newest.LastUsedAt)
 	}
 
 	path := "/api/v1/auth/sessions/" + all[1].ID.String()
@@ -383,8 +391,10 @@ func TestAPersonOfSeveralOrgsSeesThemAndSwitches(t *testing.T) {
 	}
 	var there tokens
 	home.do(http.MethodPost, "/api/v1/auth/switch", map[string]any{"org_id": boss.Org}).want(t, 200, "").into(t, &there)
-	if there.Org.ID != boss.Org || there.Role != "viewer" || there.User.Email != "ada@example.com" {
-		t.Errorf("%+v", there)
+	switched := there
+	switched.Org.ID, switched.Role, switched.User.Email = boss.Org, "viewer", "ada@example.com"
+	if diff := cmp.Diff(switched, there); diff != "" {
+		t.Errorf("after the switch (-want +got):\n%s", diff)
 	}
 	if c.with(there).over() || home.over() {
 		t.Error("one of the two sessions does not go on")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -61,9 +63,15 @@ func TestANumberThatNoFieldHoldsIsItsFieldsFault(t *testing.T) {
 		ada.do(http.MethodPost, dealsPath+"/batch",
 			`{"deals":[{"name":"a"},{"name":"b","amount":`+amount+`},{"name":"c","amount":7.0}]}`).want(t, 200, "").
 			into(t, &batch)
-		if d := batch.Data; d[0].Result != "created" || d[1].Result != "error" || len(d[1].Error.Errors) != 1 ||
-			d[1].Error.Errors[0].Pointer != "#/deals/1/amount" || d[2].Result != "created" {
-			t.Errorf("%s: %+v", amount, batch)
+		var results []string
+		for _, d := range batch.Data {
+			results = append(results, d.Result)
+		}
+		if diff := cmp.Diff([]string{"created", "error", "created"}, results); diff != "" {
+			t.Fatalf("%s: results (-want +got):\n%s", amount, diff)
+		}
+		if diff := cmp.Diff([]struct{ Pointer string }{{"#/deals/1/amount"}}, batch.Data[1].Error.Errors); diff != "" {
+			t.Errorf("%s: errors (-want +got):\n%s", amount, diff)
 		}
 	}
 	stages := `{"name":"p","stages":[{"name":"o","kind":"open"},{"name":"x","kind":"open",` +
@@ -225,9 +233,16 @@ func TestProblemsSayInOurWordsWhatIsWrong(t *testing.T) {
 			Errors []struct{ Pointer, Parameter, Code, Detail string }
 		}
 		got.into(t, &p)
-		if len(p.Errors) != 1 || p.Errors[0].Pointer+p.Errors[0].Parameter != one.place ||
-			p.Errors[0].Code != one.code || strings.Contains(p.Errors[0].Detail, "2006") {
-			t.Errorf("%s %s %s: %s", one.method, one.path, one.body, got.Body)
+		if len(p.Errors) != 1 {
+			t.Errorf("%s %s %s: %d errors, want 1: %s", one.method, one.path, one.body, len(p.Errors), got.Body)
+			continue
+		}
+		e := p.Errors[0]
+		if place := e.Pointer + e.Parameter; place != one.place || e.Code != one.code {
+			t.Errorf("%s %s %s: %s %s, want %s %s", one.method, one.path, one.body, place, e.Code, one.place, one.code)
+		}
+		if strings.Contains(e.Detail, "2006") {
+			t.Errorf("%s %s %s: the detail has a layout of Go: %s", one.method, one.path, one.body, e.Detail)
 		}
 	}
 	same := ada.do(http.MethodGet, hooksPath+"/"+hook.ID, nil)

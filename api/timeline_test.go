@@ -65,9 +65,17 @@ func TestATimelineTellsWhatHappenedNewestFirst(t *testing.T) {
 		t.Fatalf("%s, want %s", got, want)
 	}
 	made, edited := all.Data[5], all.Data[4]
-	if made.ObjectID != c.ID || made.Object["email"] != "ada@acme.example" || made.Changes != nil ||
-		made.Actor.Type != "user" || made.Actor.ID != ada.User.String() || made.At < c.CreatedAt {
-		t.Errorf("%+v", made)
+	created := made
+	created.ObjectID, created.Changes = c.ID, nil
+	created.Actor.Type, created.Actor.ID = "user", ada.User.String()
+	if diff := cmp.Diff(created, made); diff != "" {
+		t.Errorf("the first entry (-want +got):\n%s", diff)
+	}
+	if made.Object["email"] != "ada@acme.example" {
+		t.Errorf("the first entry has the email %v", made.Object["email"])
+	}
+	if made.At < c.CreatedAt {
+		t.Errorf("the first entry is of %s, before the contact's %s", made.At, c.CreatedAt)
 	}
 	changes := map[string]string{}
 	for name, ch := range edited.Changes {

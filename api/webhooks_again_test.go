@@ -1,13 +1,14 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -31,9 +32,14 @@ func TestAWebhookGetsAnotherSecretThatIsShownOnce(t *testing.T) {
 		return r, got
 	}
 	made, first := rotate(nil, "Idempotency-Key", "k1")
-	if made.Secret == nil || !strings.HasPrefix(*made.Secret, "whsec_") || made.Until == nil || made.ID != h.ID ||
-		first.Header.Get("ETag") != `"2.0"` {
-		t.Errorf("%v %s", first.Header, first.Body)
+	if made.Secret == nil || !strings.HasPrefix(*made.Secret, "whsec_") {
+		t.Errorf("no secret that begins with whsec_: %s", first.Body)
+	}
+	if made.Until == nil || made.ID != h.ID {
+		t.Errorf("previous_secret_expires_at %v, id %s; want a time, %s", made.Until, made.ID, h.ID)
+	}
+	if tag := first.Header.Get("ETag"); tag != `"2.0"` {
+		t.Errorf("ETag %q, want %q", tag, `"2.0"`)
 	}
 	if left := time.Until(*made.Until); left > 24*time.Hour || left < 23*time.Hour+50*time.Minute {
 		t.Errorf("the overlap is %v", left)
@@ -127,10 +133,17 @@ func TestADeliveryIsSentAgainWhateverBecameOfIt(t *testing.T) {
 		got := ada.do(http.MethodPost, "/api/v1/webhook-deliveries/"+first.ID+"/redeliver", nil).want(t, 202, "")
 		var d sent
 		got.into(t, &d)
-		if d.ID == first.ID || d.EventID != first.EventID || d.EventType != "contact.created" || d.WebhookID != h.ID ||
-			d.Trigger != "redelivery" || d.Status != "pending" ||
-			got.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
-			t.Errorf("%s: %v %s", status, got.Header, got.Body)
+		want := d
+		want.EventID, want.EventType, want.WebhookID = first.EventID, "contact.created", h.ID
+		want.Trigger, want.Status = "redelivery", "pending"
+		if diff := cmp.Diff(want, d); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", status, diff)
+		}
+		if d.ID == first.ID {
+			t.Errorf("%s: the new delivery has the id of the first", status)
+		}
+		if at := got.Header.Get("Location"); at != "/api/v1/webhook-deliveries/"+d.ID {
+			t.Errorf("%s: Location %q of %s", status, at, d.ID)
 		}
 		ada.do(http.MethodGet, got.Header.Get("Location"), nil).want(t, 200, "")
 		var jobs int
@@ -203,9 +216,17 @@ func TestAReplayIsCountedBeforeItIsMade(t *testing.T) {
 		{with("dry_run", true, "types", []string{"contact.updated", "contact.created", "deal.won"}), 6},
 		{with("dry_run", true, "only_failed", true), 0},
 	} {
-		if r := ada.replay(h.ID, c.body); r.Count != c.want || r.ID != nil || r.Status != "preview" ||
-			r.headerOfMade != "" || r.Sent != 0 {
-			t.Errorf("%v: %+v, want %d", c.body, r, c.want)
+		r := ada.replay(h.ID, c.body)
+		type facts struct {
+			ID, Location, Status string
+			Count, Sent          int
+		}
+		got := facts{Location: r.headerOfMade, Status: r.Status, Count: r.Count, Sent: r.Sent}
+		if r.ID != nil {
+			got.ID = *r.ID
+		}
+		if diff := cmp.Diff(facts{Status: "preview", Count: c.want}, got); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.body, diff)
 		}
 	}
 	conn := testkit.Pgx(t, s.DB.URL)
@@ -227,15 +248,29 @@ func TestAReplayIsCountedBeforeItIsMade(t *testing.T) {
 		t.Errorf("%+v, want 2 failed", r)
 	}
 	made := ada.replay(h.ID, hour)
-	if made.ID == nil || made.Status != "queued" || made.Count != 6 || made.To.After(time.Now()) ||
-		made.headerOfMade != hooksPath+"/"+h.ID+"/replays/"+*made.ID || made.Types[0] != "*" {
-		t.Errorf("%+v", made)
+	if made.ID == nil {
+		t.Fatalf("no id: %+v", made)
+	}
+	type facts struct {
+		Status, Location, Type string
+		Count                  int
+	}
+	if diff := cmp.Diff(facts{"queued", hooksPath + "/" + h.ID + "/replays/" + *made.ID, "*", 6},
+		facts{made.Status, made.headerOfMade, made.Types[0], made.Count}); diff != "" {
+		t.Errorf("the replay (-want +got):\n%s", diff)
+	}
+	if made.To.After(time.Now()) {
+		t.Errorf("the replay goes on until %v", made.To)
 	}
 	var read replay
 	ada.as(auth.Viewer).do(http.MethodGet, made.headerOfMade, nil).want(t, 200, "").into(t, &read)
-	if read.Status != "queued" || *read.ID != *made.ID || read.Count != 6 || read.WebhookID != h.ID ||
-		len(read.Deliveries) != 5 {
-		t.Errorf("%+v", read)
+	type shown struct {
+		ID, Status, Webhook string
+		Count, Statuses     int
+	}
+	if diff := cmp.Diff(shown{*made.ID, "queued", h.ID, 6, 5},
+		shown{*read.ID, read.Status, read.WebhookID, read.Count, len(read.Deliveries)}); diff != "" {
+		t.Errorf("the replay as it is read (-want +got):\n%s", diff)
 	}
 	var jobs int
 	if err := conn.QueryRow(t.Context(),
@@ -329,9 +364,13 @@ func TestFiftyPostsAtOnceWithOneKeyAreOneEvent(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := s.count("event WHERE org_id = $1", ada.Org); n != 1 || len(ada.deliveries(h.ID, "")) != 1 ||
-		statuses[201] == 0 || statuses[201]+statuses[409] != 50 {
-		raw, _ := json.Marshal(statuses) //nolint:errchkjson // numbers
-		t.Errorf("%d events, answers %s", n, raw)
+	if n := s.count("event WHERE org_id = $1", ada.Org); n != 1 {
+		t.Errorf("%d events, want 1", n)
+	}
+	if n := len(ada.deliveries(h.ID, "")); n != 1 {
+		t.Errorf("%d deliveries, want 1", n)
+	}
+	if statuses[201] == 0 || statuses[201]+statuses[409] != 50 {
+		t.Errorf("statuses %v, want 201 once or more and 409 for the rest", statuses)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/events/eventstest"
@@ -46,9 +48,16 @@ func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	var h hook
 	made.into(t, &h)
 	at := hooksPath + "/" + h.ID
-	if made.Header.Get("Location") != at || made.Header.Get("ETag") != `"1.0"` || h.Secret == nil ||
-		!strings.HasPrefix(*h.Secret, "whsec_") || !h.Enabled || *h.RateLimit != 50 {
-		t.Errorf("%v\n%s", made.Header, made.Body)
+	if location, tag := made.Header.Get("Location"), made.Header.Get("ETag"); location != at || tag != `"1.0"` {
+		t.Errorf("Location %q, ETag %q; want %q, %q", location, tag, at, `"1.0"`)
+	}
+	if h.Secret == nil || !strings.HasPrefix(*h.Secret, "whsec_") {
+		t.Errorf("no secret that begins with whsec_: %s", made.Body)
+	}
+	want := h
+	want.Enabled, want.RateLimit = true, new(50)
+	if diff := cmp.Diff(want, h); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
 	}
 	read := ada.do(http.MethodGet, at, nil).want(t, 200, "")
 	if strings.Contains(string(read.Body), "secret") || strings.Contains(string(read.Body), *h.Secret) {
@@ -59,9 +68,13 @@ func TestAWebhookIsCreatedReadChangedArchivedAndRestored(t *testing.T) {
 	changed := ada.do(http.MethodPatch, at, `{"enabled":false,"rate_limit":null,"events":["*"]}`, "If-Match", `"1.0"`,
 		"Content-Type", "application/merge-patch+json").want(t, 200, "")
 	changed.into(t, &h)
-	if changed.Header.Get("ETag") != `"2.0"` || h.Enabled || h.RateLimit != nil || h.Description != "mine" ||
-		!slices.Equal(h.Events, []string{"*"}) {
-		t.Errorf("%v %s", changed.Header, changed.Body)
+	if tag := changed.Header.Get("ETag"); tag != `"2.0"` {
+		t.Errorf("ETag %q, want %q", tag, `"2.0"`)
+	}
+	want = h
+	want.Enabled, want.RateLimit, want.Description, want.Events = false, nil, "mine", []string{"*"}
+	if diff := cmp.Diff(want, h); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
 	}
 	ada.do(http.MethodPatch, at, `{"enabled":true}`, "If-Match", `"1.0"`).want(t, 412, "precondition_failed")
 	if got := ada.do(http.MethodPatch, at, `{}`).want(t, 200, ""); got.Header.Get("ETag") != `"2.0"` ||
@@ -172,9 +185,11 @@ func TestTheAnswerThatShowsASecretIsReplayedAndKeptEncrypted(t *testing.T) {
 	body := `{"url":"https://example.com/hook","events":["*"]}`
 	first := ada.do(http.MethodPost, hooksPath, body, "Idempotency-Key", "k1").want(t, 201, "")
 	again := ada.do(http.MethodPost, hooksPath, body, "Idempotency-Key", "k1").want(t, 201, "")
-	if string(first.Body) != string(again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
-		again.Header.Get("Location") != first.Header.Get("Location") {
-		t.Errorf("%s\n%s", first.Body, again.Body)
+	type facts struct{ Body, Replayed, Location string }
+	if diff := cmp.Diff(facts{string(first.Body), "true", first.Header.Get("Location")}, facts{
+		string(again.Body), again.Header.Get("Idempotent-Replayed"), again.Header.Get("Location"),
+	}); diff != "" {
+		t.Errorf("the second response (-want +got):\n%s", diff)
 	}
 	var h hook
 	first.into(t, &h)
@@ -210,9 +225,11 @@ func TestTestSendsAndDeliveriesAreListedNewestFirstByStatus(t *testing.T) {
 		sent := ada.do(http.MethodPost, at+"/test", `{"type":"`+kind+`"}`).want(t, 202, "")
 		var d struct{ ID, Status, Trigger string }
 		sent.into(t, &d)
-		if d.Status != "pending" || d.Trigger != "test" ||
-			sent.Header.Get("Location") != "/api/v1/webhook-deliveries/"+d.ID {
-			t.Errorf("%v %s", sent.Header, sent.Body)
+		if d.Status != "pending" || d.Trigger != "test" {
+			t.Errorf("status %s, trigger %s; want pending, test", d.Status, d.Trigger)
+		}
+		if location := sent.Header.Get("Location"); location != "/api/v1/webhook-deliveries/"+d.ID {
+			t.Errorf("Location %q of %s", location, d.ID)
 		}
 		one := ada.do(http.MethodGet, sent.Header.Get("Location"), nil).want(t, 200, "")
 		ada.do(http.MethodGet, sent.Header.Get("Location"), nil, "If-None-Match", one.Header.Get("ETag")).
@@ -303,18 +320,27 @@ func TestTheFeedTellsEveryChangeInOrder(t *testing.T) {
 	last := int64(0)
 	for _, e := range all.Data {
 		types = append(types, e.Type)
-		if e.Seq <= last || e.Data.Object.ID != c.ID || e.Actor.Type != "user" || e.Actor.ID != ada.User.String() ||
-			e.RequestID == "" {
-			t.Errorf("%+v", e)
+		type facts struct{ Contact, Actor, ActorID string }
+		if diff := cmp.Diff(facts{c.ID, "user", ada.User.String()},
+			facts{e.Data.Object.ID, e.Actor.Type, e.Actor.ID}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.Type, diff)
+		}
+		if e.Seq <= last {
+			t.Errorf("%s: seq %d after %d", e.Type, e.Seq, last)
+		}
+		if e.RequestID == "" {
+			t.Errorf("%s has no request_id", e.Type)
 		}
 		last = e.Seq
 	}
 	if !slices.Equal(types, []string{"contact.created", "contact.updated", "contact.archived", "contact.restored"}) {
 		t.Fatalf("types %v", types)
 	}
-	if e := all.Data[1]; e.RequestID != "my-request" || e.Data.Previous["stage"] != "lead" ||
-		e.Data.Object.Stage != "sql" {
-		t.Errorf("%+v", e)
+	type facts struct{ Request, Before, After any }
+	e := all.Data[1]
+	if diff := cmp.Diff(facts{"my-request", "lead", "sql"},
+		facts{e.RequestID, e.Data.Previous["stage"], e.Data.Object.Stage}); diff != "" {
+		t.Errorf("the change of stage (-want +got):\n%s", diff)
 	}
 	if got := ada.tail("&type=contact.archived,contact.restored", 2); len(got.Data) != 2 ||
 		got.Data[0].Type != "contact.archived" {
@@ -339,8 +365,11 @@ func TestEveryEventTypeIsListedWithItsSchemaAndSample(t *testing.T) {
 		t.Errorf("%d types", len(got.Data))
 	}
 	for _, e := range got.Data {
-		if e.Description == "" || e.Schema["type"] != "object" || e.Live == nil {
-			t.Errorf("%+v", e)
+		if e.Description == "" || e.Live == nil {
+			t.Errorf("%s: description %q, live %v; want both", e.Type, e.Description, e.Live)
+		}
+		if e.Schema["type"] != "object" {
+			t.Errorf("%s: the schema is of the type %v, want object", e.Type, e.Schema["type"])
 		}
 		eventstest.Check(t, e.Sample)
 	}

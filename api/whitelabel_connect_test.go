@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -102,9 +104,14 @@ func TestAResellersAccountIsOnboardedAndItsStateShown(t *testing.T) {
 	t.Parallel()
 	s := published(t)
 	c := s.signup().subscribe("white_label_pro")
-	if got := c.connectState(); got.Status != "not_started" || got.CanSell || got.AccountID != nil ||
-		got.Requirements.Due == nil {
-		t.Errorf("before it was begun: %+v", got)
+	fresh := c.connectState()
+	want := fresh
+	want.Status, want.CanSell, want.AccountID = "not_started", false, nil
+	if diff := cmp.Diff(want, fresh); diff != "" {
+		t.Errorf("before onboarding (-want +got):\n%s", diff)
+	}
+	if fresh.Requirements.Due == nil {
+		t.Error("before onboarding: no list of requirements")
 	}
 	first, cookie := c.onboarding()
 	second, _ := c.onboarding()
@@ -131,10 +138,11 @@ func TestAResellersAccountIsOnboardedAndItsStateShown(t *testing.T) {
 			t.Errorf("%s: %+v", want.at, got)
 		}
 		r := got.Requirements
-		if asks := len(r.Due)+len(r.Pending) > 0; asks == (want.at == stripe.Enabled) ||
-			(r.Deadline != nil) != (want.at == stripe.Warned || want.at == stripe.Restricted) ||
-			(r.Reason == nil) != want.sells {
-			t.Errorf("%s asks for %+v", want.at, r)
+		type facts struct{ Asks, Deadline, Reason bool }
+		if diff := cmp.Diff(facts{
+			want.at != stripe.Enabled, want.at == stripe.Warned || want.at == stripe.Restricted, !want.sells,
+		}, facts{len(r.Due)+len(r.Pending) > 0, r.Deadline != nil, r.Reason != nil}); diff != "" {
+			t.Errorf("%s has (-want +got):\n%s", want.at, diff)
 		}
 	}
 	if err := s.Stripe.Disconnect(t.Context(), account); err != nil {
@@ -203,9 +211,14 @@ func TestFiftyClicksOverTheAPIMakeOneAccount(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if made := s.accounts(); len(made) != 1 || s.count("connect_account WHERE org_id = $1", c.Org) != 1 ||
-		s.count("audit_log WHERE org_id = $1 AND action = 'connect.account_created'", c.Org) != 1 {
-		t.Errorf("accounts %v", made)
+	if made := s.accounts(); len(made) != 1 {
+		t.Errorf("accounts %v, want one", made)
+	}
+	if n := s.count("connect_account WHERE org_id = $1", c.Org); n != 1 {
+		t.Errorf("%d rows of connect_account, want 1", n)
+	}
+	if n := s.count("audit_log WHERE org_id = $1 AND action = 'connect.account_created'", c.Org); n != 1 {
+		t.Errorf("%d entries in the audit log, want 1", n)
 	}
 }
 
@@ -285,9 +298,11 @@ func TestABrowserThatComesBackIsBelievedInNothing(t *testing.T) {
 	}
 	// The browser that began gets a new link. Another browser, which has only the address, gets neither link nor state.
 	got := s.follow(refresh, cookie)
-	if got.Status != 303 || !strings.Contains(got.Header.Get("Location"), "onboarding/") ||
-		got.Header.Get("Location") == link {
-		t.Errorf("%d to %s", got.Status, got.Header.Get("Location"))
+	if got.Status != 303 {
+		t.Errorf("status %d, want 303", got.Status)
+	}
+	if to := got.Header.Get("Location"); !strings.Contains(to, "onboarding/") || to == link {
+		t.Errorf("redirected to %s, want a new link to onboarding", to)
 	}
 	for _, other := range []string{"", "funnelwork-onboarding=guess"} {
 		if got := s.follow(refresh, other); got.Status != 200 || got.Header.Get("Location") != "" {
@@ -370,15 +385,20 @@ func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
 	}
 	var first, second page
 	c.do("GET", "/white-label/connect/fees?limit=2&count=exact", nil).want(t, 200, "").into(t, &first)
-	if !first.HasMore || len(first.Data) != 2 || first.Total == nil || *first.Total != 3 {
-		t.Fatalf("%+v", first)
+	if !first.HasMore || len(first.Data) != 2 {
+		t.Fatalf("%d fees, has_more %v; want 2, true", len(first.Data), first.HasMore)
+	}
+	if diff := cmp.Diff(new(int64(3)), first.Total); diff != "" {
+		t.Fatalf("total (-want +got):\n%s", diff)
 	}
 	c.do("GET", "/white-label/connect/fees?limit=2&cursor="+*first.Next, nil).want(t, 200, "").into(t, &second)
 	var gross int64
 	for _, x := range append(first.Data, second.Data...) {
 		gross += x.Gross
-		if x.Gross != x.Net+x.Fee+x.StripeFee || x.Fee != x.Gross/50 || x.Percent != "2.00" || x.Currency != "USD" {
-			t.Errorf("%+v", x)
+		want := x
+		want.Gross, want.Fee, want.Percent, want.Currency = x.Net+x.Fee+x.StripeFee, x.Gross/50, "2.00", "USD"
+		if diff := cmp.Diff(want, x); diff != "" {
+			t.Errorf("the fee (-want +got):\n%s", diff)
 		}
 	}
 	if gross != 6000 {

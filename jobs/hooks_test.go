@@ -130,8 +130,11 @@ func (o *operated) act(name string, k queue.Key) {
 			got = []queue.Result{queue.Acted}
 		}
 	}
-	if err != nil || len(got) != 1 || got[0] != queue.Acted {
-		o.t.Fatalf("%s: %v, %v", name, got, err)
+	if err != nil {
+		o.t.Fatalf("%s: %v", name, err)
+	}
+	if diff := cmp.Diff([]queue.Result{queue.Acted}, got); diff != "" {
+		o.t.Fatalf("%s (-want +got):\n%s", name, diff)
 	}
 }
 

@@ -89,9 +89,12 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 	server.Shutdown()
 	stop()
 	running.Wait()
-	if info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default"); err != nil ||
-		info.Active+info.Pending+info.Retry != 0 || info.Processed != tasks {
-		t.Errorf("asynq holds %+v, %v", info, err)
+	info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := info.Active + info.Pending + info.Retry; left != 0 || info.Processed != tasks {
+		t.Errorf("asynq holds %d tasks and has processed %d, want 0 and %d", left, info.Processed, tasks)
 	}
 	if seen.together != tasks || seen.alone > 1 { // the very first did not find the script loaded
 		t.Errorf("%d tasks ended by themselves and %d together, of %d", seen.alone, seen.together, tasks)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -75,11 +77,11 @@ func TestAKilledOnboardingLeavesOneAccount(t *testing.T) {
 				"$1::text = ANY (marks)", h.org)
 			ours := h.count("SELECT count(*) FROM connect_account c JOIN sandbox_stripe a ON a.kind = 'account' "+
 				"AND a.id = c.stripe_id WHERE c.org_id = $1 AND c.state = 'onboarding'", h.org)
-			if told := h.count(
-				"SELECT count(*) FROM audit_log WHERE org_id = $1 AND action = 'connect.account_created'",
-				h.org); made != 1 || ours != 1 || told != 1 {
-				t.Errorf("killed when %s, by sync %v: Stripe has %d accounts, we %d, told %d", at, bySync, made, ours,
-					told)
+			told := h.count("SELECT count(*) FROM audit_log WHERE org_id = $1 AND action = "+
+				"'connect.account_created'", h.org)
+			type facts struct{ Stripe, Rows, Audited int }
+			if diff := cmp.Diff(facts{1, 1, 1}, facts{made, ours, told}); diff != "" {
+				t.Errorf("killed when %s, by sync %v: accounts (-want +got):\n%s", at, bySync, diff)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/worker"
@@ -52,9 +54,14 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 					"current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
 			})
 			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
-			if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"); n != 1 || h.doneRows() != 1 ||
-				runs.Load() != 2 {
-				t.Errorf("%d effects, %d of a first attempt, %d runs; want 1, 1, 2", h.doneRows(), n, runs.Load())
+			type facts struct {
+				First, Effects int
+				Runs           int32
+			}
+			if diff := cmp.Diff(facts{1, 1, 2}, facts{
+				h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"), h.doneRows(), runs.Load(),
+			}); diff != "" {
+				t.Errorf("effects and runs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -91,8 +92,10 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 				return
 			}
 			for _, j := range after {
-				if j.State != c.state || j.Attempt != c.attempt || j.Error != c.text || j.Owner != nil {
-					t.Errorf("row %+v, want %s, attempt %d, error %q", j, c.state, c.attempt, c.text)
+				want := j
+				want.State, want.Attempt, want.Error, want.Owner = c.state, c.attempt, c.text, nil
+				if diff := cmp.Diff(want, j); diff != "" {
+					t.Errorf("row (-want +got):\n%s", diff)
 				}
 				if in := time.Until(j.RunAt); c.in > 0 && (in < c.in-time.Minute || in > c.in) {
 					t.Errorf("%s runs in %s, want %s", j.Kind, in, c.in)
@@ -173,8 +176,11 @@ func TestADeliveryBeforeItsTimeOrWithoutASlotRunsNothing(t *testing.T) {
 	h.until(time.Minute, "all deliveries missed but the fed one", func() bool {
 		return value(t, reg, "funnelwork_jobs_missed_claims_total") >= 3
 	})
-	if rows := h.jobs(); rows[0].ID != jobs[0].ID || rows[0].Attempt != 0 || rows[0].WakeAt != nil {
-		t.Errorf("the job that is not due: %+v", rows[0])
+	row := h.jobs()[0]
+	want := row
+	want.ID, want.Attempt, want.WakeAt = jobs[0].ID, 0, nil
+	if diff := cmp.Diff(want, row); diff != "" {
+		t.Errorf("the job that is not due (-want +got):\n%s", diff)
 	}
 	if n := h.count("SELECT count(*) FROM done WHERE job = $1", jobs[0].ID); n != 0 {
 		t.Errorf("the job that is not due ran %d times", n)
@@ -229,8 +235,10 @@ func TestTwoDeliveriesOfAFailingTxJobSpendOneAttemptAtATime(t *testing.T) {
 			i, err := h.inspect().GetQueueInfo("default")
 			return err == nil && i.Active == 0 && i.Pending == 0
 		})
-		if n := <-attempts; n != turn || h.only().Attempt != turn || len(attempts) != 0 {
-			t.Fatalf("turn %d: ran as attempt %d, row says %d, %d more runs", turn, n, h.only().Attempt, len(attempts))
+		type facts struct{ Ran, Row, More int }
+		if diff := cmp.Diff(facts{Ran: turn, Row: turn},
+			facts{<-attempts, h.only().Attempt, len(attempts)}); diff != "" {
+			t.Fatalf("turn %d: attempts (-want +got):\n%s", turn, diff)
 		}
 		h.exec("UPDATE job SET run_at = now(), wake_at = now() + interval '1 hour'")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -165,8 +166,14 @@ func TestASweepTellsStraysFromTheDead(t *testing.T) {
 	h.exec("UPDATE job SET dispatch = 2 WHERE id = $1", all[1].ID) // archived under its current and an older ID
 	listed := []string{all[0].ref().TaskID(), all[1].ref().TaskID(), all[1].ID.String() + ":2", gone, "no job"}
 	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, listed)
-	if err != nil || !slices.Equal(strays, []string{listed[0], listed[1], gone, "no job"}) || unlisted != 1 {
-		t.Errorf("strays %v, %d unlisted, %v", strays, unlisted, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{listed[0], listed[1], gone, "no job"}, strays); diff != "" {
+		t.Errorf("strays (-want +got):\n%s", diff)
+	}
+	if unlisted != 1 {
+		t.Errorf("%d unlisted, want 1", unlisted)
 	}
 	if after := h.jobs(); after[1].WakeAt != nil || after[2].WakeAt == nil {
 		t.Errorf("looked at: %v, %v", after[1].WakeAt, after[2].WakeAt)
@@ -198,16 +205,28 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 				t.Errorf("%s %s: %d, want %d", b.Lane, s, b.Counts[s], want)
 			}
 		}
-		if b.Lane == queue.Default && (b.Oldest < time.Hour || b.Oldest > 2*time.Hour || b.Open() != 4) {
-			t.Errorf("oldest %s, %d open", b.Oldest, b.Open())
+		if b.Lane == queue.Default {
+			if b.Oldest < time.Hour || b.Oldest > 2*time.Hour {
+				t.Errorf("the oldest job has waited %s, want 1 h to 2 h", b.Oldest)
+			}
+			if n := b.Open(); n != 4 {
+				t.Errorf("%d open jobs, want 4", n)
+			}
 		}
 	}
 	s, err := h.ledger().Stops(t.Context())
-	if err != nil || !s.Lanes[queue.Bulk] || len(s.Lanes) != 1 || s.Kinds != 1 || s.Orgs != 0 || s.Lines != 1 {
-		t.Errorf("%+v, %v", s, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if top, err := h.ledger().Top(t.Context()); err != nil || len(top) != 1 || top[0].Org != h.org || top[0].Jobs != 1 {
-		t.Errorf("%v, %v", top, err)
+	if diff := cmp.Diff(queue.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
+		t.Errorf("stops (-want +got):\n%s", diff)
+	}
+	top, err := h.ledger().Top(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]queue.Holder{{Org: h.org, Jobs: 1}}, top); diff != "" {
+		t.Errorf("the orgs of most jobs (-want +got):\n%s", diff)
 	}
 }
 

@@ -50,9 +50,12 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	ran.Wait()
 	taking.end()
 	server.Shutdown()
-	if info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default"); err != nil ||
-		info.Active+info.Pending+info.Retry != 0 || info.Processed != tasks {
-		t.Errorf("asynq holds %+v, %v", info, err)
+	info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := info.Active + info.Pending + info.Retry; left != 0 || info.Processed != tasks {
+		t.Errorf("asynq holds %d tasks and has processed %d, want 0 and %d", left, info.Processed, tasks)
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()

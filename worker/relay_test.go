@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -135,8 +137,10 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 	c := queue.NewDispatcher(h.ledger(), h.link)
 	for n := range queue.MaxLosses {
 		j := h.only()
-		if j.State != "ready" || j.Losses != n || j.Dispatch != n {
-			t.Fatalf("before loss %d: %+v", n+1, j)
+		want := j
+		want.State, want.Losses, want.Dispatch = "ready", n, n
+		if diff := cmp.Diff(want, j); diff != "" {
+			t.Fatalf("before loss %d (-want +got):\n%s", n+1, diff)
 		}
 		// As after a kill: the task is active in asynq, and no run owns the row.
 		if err := h.link.Del(t.Context(), "asynq:{default}:pending").Err(); err != nil {
@@ -149,8 +153,11 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 			t.Fatalf("%+v, %v", p, err)
 		}
 	}
-	if j := h.only(); j.State != "dead" || j.Error != "lost its worker 20 times" || j.Attempt != 0 {
-		t.Errorf("%+v", j)
+	j := h.only()
+	want := j
+	want.State, want.Error, want.Attempt = "dead", "lost its worker 20 times", 0
+	if diff := cmp.Diff(want, j); diff != "" {
+		t.Errorf("after the last loss (-want +got):\n%s", diff)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.until(time.Minute, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })

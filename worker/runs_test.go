@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -44,8 +46,11 @@ func TestARunWhoseJobWasTakenIsCancelledAndCannotCommit(t *testing.T) {
 		t.Fatal("not cancelled")
 	}
 	<-time.After(300 * time.Millisecond) // the completion would follow at once
-	if j := h.only(); j.Owner == nil || *j.Owner != other || h.doneRows() != 0 {
-		t.Errorf("row %+v, %d effects", j, h.doneRows())
+	if diff := cmp.Diff(&other, h.only().Owner); diff != "" {
+		t.Errorf("the owner of the row (-want +got):\n%s", diff)
+	}
+	if n := h.doneRows(); n != 0 {
+		t.Errorf("%d effects, want 0", n)
 	}
 }
 
@@ -84,8 +89,13 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 		t.Errorf("stopping took %s", took)
 	}
 	j := h.only()
-	if j.Kind != long.Name() || j.Owner != nil || j.Attempt != 0 || j.WakeAt == nil || time.Until(*j.WakeAt) > 0 {
-		t.Fatalf("handed back: %+v", j)
+	want := j
+	want.Kind, want.Owner, want.Attempt = long.Name(), nil, 0
+	if diff := cmp.Diff(want, j); diff != "" {
+		t.Fatalf("handed back (-want +got):\n%s", diff)
+	}
+	if j.WakeAt == nil || time.Until(*j.WakeAt) > 0 {
+		t.Fatalf("handed back: wake_at %v, want one that has passed", j.WakeAt)
 	}
 	h.work(worker.Options{}, handlers...)
 	h.until(time.Minute, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })

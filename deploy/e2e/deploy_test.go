@@ -178,8 +178,12 @@ func watched(t *testing.T) []string {
 	}
 	for _, g := range readYAML[rules](t, "deploy/prometheus/alerts.yml").Groups {
 		for _, r := range g.Rules {
-			if r.Alert == "" || r.Annotations["summary"] == "" || r.Labels["severity"] == "" {
-				t.Errorf("alert %q has no name, summary or severity", r.Alert)
+			for what, text := range map[string]string{
+				"name": r.Alert, "summary": r.Annotations["summary"], "severity": r.Labels["severity"],
+			} {
+				if text == "" {
+					t.Errorf("alert %q has no %s", r.Alert, what)
+				}
 			}
 			exprs = append(exprs, r.Expr)
 		}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -118,9 +120,12 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 	until(t, "the API that started without Postgres answers for certificates", func() bool {
 		return certificate(host) == http.StatusOK
 	})
-	if a, b, c, d := certificate("shop.acme.test"), statusOf(ops+"/healthz"), statusOf(ops+"/readyz"),
-		statusOf(public+"/openapi.json"); a != 404 || b != 200 || c != 503 || d != 503 {
-		t.Errorf("without Postgres: an unknown name %d, healthz %d, readyz %d, public %d", a, b, c, d)
+	type facts struct{ Unknown, Healthz, Readyz, Public int }
+	if diff := cmp.Diff(facts{404, 200, 503, 503}, facts{
+		certificate("shop.acme.test"), statusOf(ops + "/healthz"), statusOf(ops + "/readyz"),
+		statusOf(public + "/openapi.json"),
+	}); diff != "" {
+		t.Errorf("statuses without Postgres (-want +got):\n%s", diff)
 	}
 	database.Start()
 	until(t, "the API is ready again", func() bool { return statusOf(ops+"/readyz") == http.StatusOK })

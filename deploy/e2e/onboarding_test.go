@@ -68,9 +68,14 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 		t.Helper()
 		var out struct{ URL string }
 		status, answer := ask(t, "POST", public+"/white-label/connect/onboarding", session.Token, "")
-		if err := json.Unmarshal([]byte(answer), &out); err != nil || status != http.StatusOK ||
-			!strings.HasPrefix(out.URL, ops) {
-			t.Fatalf("%d %s", status, answer)
+		if status != http.StatusOK {
+			t.Fatalf("%d %s, want 200", status, answer)
+		}
+		if err := json.Unmarshal([]byte(answer), &out); err != nil {
+			t.Fatalf("%v in %s", err, answer)
+		}
+		if !strings.HasPrefix(out.URL, ops) {
+			t.Fatalf("the link is %s, want one below %s", out.URL, ops)
 		}
 		return out.URL
 	}

@@ -66,7 +66,10 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 	run(`{"whole":true}`)
 	var plan, status string
 	if err := sql.QueryRow(ctx, "SELECT plan, status FROM stripe_subscription WHERE org_id = $1", org).
-		Scan(&plan, &status); err != nil || plan != "solo_pro" || status != "active" {
-		t.Errorf("%s %s, %v", plan, status, err)
+		Scan(&plan, &status); err != nil {
+		t.Fatal(err)
+	}
+	if plan != "solo_pro" || status != "active" {
+		t.Errorf("plan %s, status %s; want solo_pro, active", plan, status)
 	}
 }

@@ -86,7 +86,10 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 			charges++
 		}
 	}
-	if plan != "solo_pro" || told != 1 || charges != 1 {
-		t.Errorf("plan %s, told %d times, %d charges", plan, told, charges)
+	if plan != "solo_pro" {
+		t.Errorf("plan %s, want solo_pro", plan)
+	}
+	if told != 1 || charges != 1 {
+		t.Errorf("%d events plan.changed, %d charges; want one each", told, charges)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
@@ -152,6 +154,16 @@ func (d *desk) do(a bulk.Action, filter string) bulk.Bulk {
 	return d.get(b.ID)
 }
 
+// result is the status and the counts of a bulk change.
+type result struct {
+	Status                            string
+	Total, Changed, Unchanged, Failed int64
+}
+
+func resultOf(b bulk.Bulk) result {
+	return result{b.Status, b.RowsTotal, b.RowsChanged, b.RowsUnchanged, b.RowsFailed}
+}
+
 func (d *desk) one(sql string, args ...any) (n int) {
 	d.Helper()
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error { return tx.QueryRow(ctx, sql, args, &n) })
@@ -199,9 +211,9 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.get(b.ID)
-	if got.Status != bulk.Completed || int(got.RowsTotal) != want || int(got.RowsChanged) != want ||
-		got.RowsUnchanged != 0 || got.RowsFailed != 0 {
-		t.Errorf("%+v, want %d", got, want)
+	n := int64(want)
+	if diff := cmp.Diff(result{bulk.Completed, n, n, 0, 0}, resultOf(got)); diff != "" {
+		t.Errorf("the change (-want +got):\n%s", diff)
 	}
 	for what, c := range map[string][2]int{
 		"changed": {d.one(`SELECT count(*) FROM contact WHERE job_title = 'CEO' AND edit = 2`), want},
@@ -284,9 +296,15 @@ func TestAnActionThatMovesItsOwnFilterWorksWhomItHeldAtTheStart(t *testing.T) {
 			step.changed = step.total
 		}
 		got := d.do(step.action, step.filter)
-		if got.Status != bulk.Completed || int(got.RowsTotal) != step.total || int(got.RowsChanged) != step.changed ||
-			int(got.RowsUnchanged) != step.total-step.changed || len(got.SampleIDs) != min(10, step.total) {
-			t.Errorf("%s: %+v, want %d of %d", step.name, got, step.changed, step.total)
+		expected := result{
+			Status: bulk.Completed, Total: int64(step.total), Changed: int64(step.changed),
+			Unchanged: int64(step.total - step.changed), Failed: got.RowsFailed,
+		}
+		if diff := cmp.Diff(expected, resultOf(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+		if n := len(got.SampleIDs); n != min(10, step.total) {
+			t.Errorf("%s: %d sample ids of %d contacts", step.name, n, step.total)
 		}
 	}
 	for what, c := range map[string][2]int{
@@ -327,10 +345,13 @@ func TestADryRunCountsAndChangesNothing(t *testing.T) {
 	if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.get(b.ID); got.Status != bulk.Completed ||
-		int(got.RowsTotal) != d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`) ||
-		len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
-		t.Errorf("%+v", got)
+	got := d.get(b.ID)
+	live := d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`)
+	if got.Status != bulk.Completed || got.RowsTotal != int64(live) {
+		t.Errorf("%s with %d rows, want completed with %d", got.Status, got.RowsTotal, live)
+	}
+	if len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
+		t.Errorf("%d sample ids, %d rows changed; want 10, 0", len(got.SampleIDs), got.RowsChanged)
 	}
 	if d.one(`SELECT count(*) FROM event`) != before || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
 		t.Error("it changed something")
@@ -370,13 +391,18 @@ func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := d.get(first.ID); got.RowsChanged != 7 || got.Status != bulk.Cancelled ||
-		d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
-		t.Errorf("%+v", got)
+	if got := d.get(first.ID); got.RowsChanged != 7 || got.Status != bulk.Cancelled {
+		t.Errorf("the first is %s with %d rows changed, want cancelled with 7", got.Status, got.RowsChanged)
 	}
-	if got := d.get(second.ID); got.Status != bulk.Completed || got.RowsChanged != got.RowsTotal ||
-		d.one(`SELECT count(*) FROM contact WHERE job_title = 'One'`) != 0 {
-		t.Errorf("%+v", got)
+	if n := d.one(`SELECT count(*) FROM contact_bulk_part`); n != 0 {
+		t.Errorf("%d parts are left", n)
+	}
+	if got := d.get(second.ID); got.Status != bulk.Completed || got.RowsChanged != got.RowsTotal {
+		t.Errorf("the second is %s with %d of %d rows changed, want completed with all", got.Status, got.RowsChanged,
+			got.RowsTotal)
+	}
+	if n := d.one(`SELECT count(*) FROM contact WHERE job_title = 'One'`); n != 0 {
+		t.Errorf("%d contacts are as the first left them", n)
 	}
 }
 
@@ -405,8 +431,10 @@ func TestWhatCannotGoOnSaysSo(t *testing.T) {
 		}
 		return err
 	})
-	if got := d.get(broken.ID); got.Status != bulk.Failed || got.Error == nil ||
-		d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
-		t.Errorf("%+v", got)
+	if got := d.get(broken.ID); got.Status != bulk.Failed || got.Error == nil {
+		t.Errorf("status %s, error %v; want failed and an error", got.Status, got.Error)
+	}
+	if n := d.one(`SELECT count(*) FROM contact_bulk_part`); n != 0 {
+		t.Errorf("%d parts are left", n)
 	}
 }

@@ -333,8 +333,14 @@ func TestADryRunSaysWhatWouldBeAndWritesNothing(t *testing.T) {
 		t.Error("a dry run has written")
 	}
 	done := d.bring(file, imports.Choices{})
-	if counts(dry) != counts(done) || done.RowsCreated != 832 || done.RowsRepeated == 0 || done.RowsUpdated < 800 {
-		t.Errorf("dry:  %s\nreal: %s", counts(dry), counts(done))
+	if diff := cmp.Diff(counts(done), counts(dry)); diff != "" {
+		t.Errorf("the counts of the dry run (-import +dry run):\n%s", diff)
+	}
+	if done.RowsCreated != 832 {
+		t.Errorf("%d created, want 832", done.RowsCreated)
+	}
+	if done.RowsRepeated == 0 || done.RowsUpdated < 800 {
+		t.Errorf("%d repeated, %d updated; want some, 800 or more", done.RowsRepeated, done.RowsUpdated)
 	}
 	if d.one(`SELECT count(*) FROM contact`) != "834" {
 		t.Error(d.one(`SELECT count(*) FROM contact`))
@@ -402,11 +408,17 @@ func TestUndoRestoresTheSameBytes(t *testing.T) {
 	file = strings.ReplaceAll(file, "\n", ",x,friends\n")
 	file = strings.Replace(file, "attributes.new,segment,x,friends\n", "attributes.new,segment\n", 1)
 	i := d.bring(file, imports.Choices{})
-	if i.RowsCreated != 700 || i.RowsFailed != 0 || d.file(exports.Wanted{Format: exports.CSV}) == before {
-		t.Fatal(counts(i))
+	if i.RowsCreated != 700 || i.RowsFailed != 0 {
+		t.Fatalf("%s; want 700 created, 0 failed", counts(i))
 	}
-	if u := d.undo(i.ID); u.Status != "completed" || u.Archived != 700 || u.Restored != 101 || u.Left != 0 {
-		t.Errorf("%+v", u)
+	if d.file(exports.Wanted{Format: exports.CSV}) == before {
+		t.Fatal("the import changed no contact")
+	}
+	undone := d.undo(i.ID)
+	want := *undone
+	want.Status, want.Archived, want.Restored, want.Left = "completed", 700, 101, 0
+	if diff := cmp.Diff(want, *undone); diff != "" {
+		t.Errorf("the undo (-want +got):\n%s", diff)
 	}
 	if after := d.file(exports.Wanted{Format: exports.CSV}); after != before {
 		for n, line := range strings.Split(after, "\n") {
@@ -449,8 +461,11 @@ func TestUndoLeavesWhatSomebodyHasChanged(t *testing.T) {
 		}
 		return nil
 	})
-	if u := d.undo(i.ID); u.Archived != 1 || u.Restored != 1 || u.Left != 2 {
-		t.Errorf("%+v", u)
+	undone := d.undo(i.ID)
+	want := *undone
+	want.Archived, want.Restored, want.Left = 1, 1, 2
+	if diff := cmp.Diff(want, *undone); diff != "" {
+		t.Errorf("the undo (-want +got):\n%s", diff)
 	}
 	if got := d.one(`SELECT string_agg(first_name, ' ' ORDER BY email) FROM contact WHERE archived_at IS NULL`); got !=
 		"A2 B C D" {
@@ -613,8 +628,11 @@ func TestEachContactIsToldOnceUnlessEventsAreSuppressed(t *testing.T) {
 		LIMIT (SELECT count(*) FROM event) - $1::text::int) new`, before); got != "import.completed" {
 		t.Error(got)
 	}
-	if !i.SuppressEvents || i.RowsCreated != 1 || i.RowsUpdated != 1 {
-		t.Error(counts(i))
+	if !i.SuppressEvents {
+		t.Error("suppress_events is false")
+	}
+	if i.RowsCreated != 1 || i.RowsUpdated != 1 {
+		t.Errorf("%s; want 1 created, 1 updated", counts(i))
 	}
 	if d.one(`SELECT count(*) FROM score_history`) != "502" {
 		t.Error("scores are not recorded")
@@ -660,8 +678,12 @@ func TestAStepThatKeepsFailingEndsTheImport(t *testing.T) {
 			t.Errorf("attempt %d: %v", attempt, err)
 		}
 	}
-	if i = d.get(i.ID); i.Status != "failed" || i.Error == nil || i.CompletedAt == nil ||
-		d.one(`SELECT count(*) FROM event WHERE type = 'import.completed'`) != "1" {
-		t.Errorf("%+v", i)
+	i = d.get(i.ID)
+	if i.Status != "failed" || i.Error == nil || i.CompletedAt == nil {
+		t.Errorf("status %s, error %v, completed_at %v; want failed, an error, a time", i.Status, i.Error,
+			i.CompletedAt)
+	}
+	if n := d.one(`SELECT count(*) FROM event WHERE type = 'import.completed'`); n != "1" {
+		t.Errorf("%s events import.completed, want 1", n)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -131,8 +133,11 @@ func TestANewModelMovesTheSecondPartOfTheETagAlone(t *testing.T) {
 		if before.Score != now.Score {
 			moved = 1
 		}
-		if now.Edit != 1 || now.Computed != before.Computed+moved || now.UpdatedAt != made.UpdatedAt {
-			t.Errorf("step %d: tag %d.%d after %d.%d", i, now.Edit, now.Computed, before.Edit, before.Computed)
+		if now.Edit != 1 || now.Computed != before.Computed+moved {
+			t.Errorf("step %d: tag %d.%d, want 1.%d", i, now.Edit, now.Computed, before.Computed+moved)
+		}
+		if now.UpdatedAt != made.UpdatedAt {
+			t.Errorf("step %d: updated_at %v, want %v", i, now.UpdatedAt, made.UpdatedAt)
 		}
 		if d.told() != step.told || d.recorded() != step.recorded {
 			t.Errorf("step %d: %d events, %d records; want %d and %d", i, d.told(), d.recorded(), step.told,
@@ -170,8 +175,10 @@ func TestAContactThatIsGoneNeedsNoScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.run(shifted("m2", 2), made.ID, id.New(), stays.ID)
-	if d.get(made.ID).Computed != 0 || d.get(stays.ID).Computed != 1 || d.told() != 1 {
-		t.Errorf("tags move by %d and %d, %d events", d.get(made.ID).Computed, d.get(stays.ID).Computed, d.told())
+	type facts struct{ Gone, Stays, Events int }
+	if diff := cmp.Diff(facts{0, 1, 1},
+		facts{d.get(made.ID).Computed, d.get(stays.ID).Computed, d.told()}); diff != "" {
+		t.Errorf("moves of the tags, and events (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -39,9 +41,19 @@ func TestARunGoesOnUntilNothingFitsAndAnotherFindsNothingToDo(t *testing.T) {
 		}
 	}
 	all, err := operator.Redrives(t.Context())
-	if err != nil || len(all) != 1 || all[0].ID != r.ID || all[0].Done != 700 || all[0].EndedAt == nil ||
-		all[0].Cancelled {
-		t.Errorf("%+v, %v", all, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 {
+		t.Fatalf("%d redrives, want 1: %+v", len(all), all)
+	}
+	want := all[0]
+	want.ID, want.Done, want.Cancelled = r.ID, 700, false
+	if diff := cmp.Diff(want, all[0]); diff != "" {
+		t.Errorf("the redrive (-want +got):\n%s", diff)
+	}
+	if all[0].EndedAt == nil {
+		t.Error("the redrive has not ended")
 	}
 	// The rate is an upper limit: the number of jobs fits the time.
 	if took := all[0].EndedAt.Sub(all[0].CreatedAt).Seconds(); took < 0.69 {

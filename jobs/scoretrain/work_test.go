@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -181,8 +182,12 @@ func TestAModelIsLearnedPromotedToldAndScoresEverybody(t *testing.T) {
 	}
 	s.train(false)
 	v := s.current()
-	if v.Number != 1 || v.Model.Confidence != scoring.Learned || v.Outcomes != 260 || v.PromotedAt == nil {
-		t.Fatalf("in use: %+v", v)
+	if v.Number != 1 || v.Outcomes != 260 {
+		t.Fatalf("version %d of %d outcomes is in use, want 1 of 260", v.Number, v.Outcomes)
+	}
+	if v.Model.Confidence != scoring.Learned || v.PromotedAt == nil {
+		t.Fatalf("confidence %s, promoted at %v; want %s and a time", v.Model.Confidence, v.PromotedAt,
+			scoring.Learned)
 	}
 	if n := s.one(`SELECT count(*) FROM event WHERE org_id = $1 AND type = 'score_model.trained'`, s.org); n != 1 {
 		t.Errorf("told %d times", n)
@@ -202,9 +207,14 @@ func TestAModelIsLearnedPromotedToldAndScoresEverybody(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if a.LeadScore < b.LeadScore+30 || a.Edit != 1 || a.UpdatedAt != gold.UpdatedAt ||
-			a.Computed != gold.Computed+1 {
-			t.Errorf("gold %+v, iron %+v", a, b)
+		if a.LeadScore < b.LeadScore+30 {
+			t.Errorf("gold has the score %v, iron %v; want 30 more for gold", a.LeadScore, b.LeadScore)
+		}
+		if a.Edit != 1 || a.Computed != gold.Computed+1 {
+			t.Errorf("tag %d.%d, want 1.%d", a.Edit, a.Computed, gold.Computed+1)
+		}
+		if a.UpdatedAt != gold.UpdatedAt {
+			t.Errorf("updated_at %v, want %v", a.UpdatedAt, gold.UpdatedAt)
 		}
 		// The score is the same in this process, in the batch and in a new process.
 		for _, book := range []*models.Book{s.book, models.NewBook(s.App, slog.New(slog.DiscardHandler))} {
@@ -308,9 +318,13 @@ func TestAFieldThatIsEditedWhenDealsEndIsQuarantined(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if q := v.Report.Quarantined; len(q) != 1 || q[0].Feature != "attributes.note" ||
-			q[0].Reason != "edited_near_outcome" {
-			t.Errorf("quarantined %+v", q)
+		q := v.Report.Quarantined
+		if len(q) != 1 {
+			t.Errorf("%d quarantined features, want 1: %+v", len(q), q)
+			return nil
+		}
+		if q[0].Feature != "attributes.note" || q[0].Reason != "edited_near_outcome" {
+			t.Errorf("quarantined %s for %s, want attributes.note for edited_near_outcome", q[0].Feature, q[0].Reason)
 		}
 		return nil
 	})
@@ -329,8 +343,12 @@ func TestOpenDealsCountAsNotWonAfterNinetyDays(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if len(ex) != 2 || !ex[0].Won || ex[1].Won {
-			t.Errorf("%+v", ex)
+		var won []bool
+		for _, e := range ex {
+			won = append(won, e.Won)
+		}
+		if diff := cmp.Diff([]bool{true, false}, won); diff != "" {
+			t.Errorf("whether the examples are won (-want +got):\n%s", diff)
 		}
 		return nil
 	})

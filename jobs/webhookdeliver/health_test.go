@@ -79,8 +79,12 @@ func opened(t *testing.T) (*bench, *atomic.Int32) {
 			t.Fatal("delivered")
 		}
 	}
-	if h := b.health(); !h.Open() || h.Streak != 5 || h.FailedEvents != 5 {
-		t.Fatalf("after five failures: %+v", h)
+	h := b.health()
+	if !h.Open() {
+		t.Fatalf("after five failures the circuit is closed: %+v", h)
+	}
+	if h.Streak != 5 || h.FailedEvents != 5 {
+		t.Fatalf("after five failures: streak %d, %d failed events; want 5, 5", h.Streak, h.FailedEvents)
 	}
 	if n := b.one("SELECT count(*) FROM job_line WHERE id = $1 AND probing AND held_until BETWEEN now() + interval "+
 		"'15 seconds' AND now() + interval '30 seconds'", b.endpoint.ID); n != 1 {
@@ -101,8 +105,10 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 		for _, d := range waiting { // before the 30 s are over
 			if err := b.run(t.Context(), d); err == nil {
 				t.Fatal("delivered")
-			} else if in, ok := queue.SnoozeOf(err); !ok || in <= 0 || in > webhooks.ProbeEvery+time.Second {
-				t.Fatalf("round %d: %v", round, err)
+			} else if in, ok := queue.SnoozeOf(err); !ok {
+				t.Fatalf("round %d: the job does not wait: %v", round, err)
+			} else if in <= 0 || in > webhooks.ProbeEvery+time.Second {
+				t.Fatalf("round %d: the job waits %s", round, in)
 			}
 		}
 		if n := b.received() - sent; n != round {
@@ -127,9 +133,15 @@ func TestAnOpenCircuitLetsOneProbeThroughPerHalfMinuteAndSpendsNoTry(t *testing.
 			if a.Trigger != "probe" {
 				continue
 			}
-			if probes++; d.AttemptCount != 0 || a.Number != 1 || *a.StatusCode != 500 || d.Status != webhooks.Failed ||
-				d.NextAttemptAt == nil {
-				t.Errorf("a probe spent a try: %+v", d)
+			probes++
+			if d.AttemptCount != 0 || a.Number != 1 {
+				t.Errorf("a probe counts: %d attempts, number %d; want 0, 1", d.AttemptCount, a.Number)
+			}
+			if *a.StatusCode != 500 || d.Status != webhooks.Failed {
+				t.Errorf("after a probe: status code %d, status %s; want 500, failed", *a.StatusCode, d.Status)
+			}
+			if d.NextAttemptAt == nil {
+				t.Error("after a probe no attempt is planned")
 			}
 		}
 	}
@@ -192,11 +204,19 @@ func TestAReceiverThatAsksForTimeSlowsTheEndpointAndNotJustTheEvent(t *testing.T
 	b, status := flaky(t, http.StatusServiceUnavailable)
 	first, second := b.announce(), b.announce()
 	err := b.run(t.Context(), first)
-	if in, ok := queue.RetryOf(err); !ok || in < 2*time.Hour-time.Minute || in > 2*time.Hour*6/5 {
-		t.Errorf("its own next try: %v", err)
+	in, ok := queue.RetryOf(err)
+	if !ok {
+		t.Errorf("the event has no next attempt: %v", err)
 	}
-	if in, ok := queue.SnoozeOf(b.run(t.Context(), second)); !ok || in < 2*time.Hour-time.Minute || in > 2*time.Hour {
-		t.Errorf("the other event waits %s", in)
+	if in < 2*time.Hour-time.Minute || in > 2*time.Hour*6/5 {
+		t.Errorf("the next attempt is in %s, want 2 h to 2 h 24 min", in)
+	}
+	in, ok = queue.SnoozeOf(b.run(t.Context(), second))
+	if !ok {
+		t.Error("the other event does not wait")
+	}
+	if in < 2*time.Hour-time.Minute || in > 2*time.Hour {
+		t.Errorf("the other event waits %s, want 2 h", in)
 	}
 	if b.received() != 1 {
 		t.Errorf("%d requests", b.received())
@@ -221,9 +241,14 @@ func TestWhatAPersonAsksForIsSentThroughAnOpenCircuit(t *testing.T) {
 		return err
 	})
 	sent := b.received()
-	if err := b.run(t.Context(), d.ID); err != nil || b.received() != sent+1 ||
-		b.delivery(d.ID).Status != webhooks.Exhausted {
-		t.Errorf("%v after %d requests", err, b.received()-sent)
+	if err := b.run(t.Context(), d.ID); err != nil {
+		t.Error(err)
+	}
+	if n := b.received() - sent; n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+	if status := b.delivery(d.ID).Status; status != webhooks.Exhausted {
+		t.Errorf("status %s, want exhausted", status)
 	}
 	status.Store(200)
 	b.tx(func(tx *postgres.Tx) (err error) {
@@ -352,9 +377,16 @@ func TestA410IsToldToOwnersAndAdminsByMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := b.tell()
-	if len(got) != 2 || !strings.HasPrefix(got[0], "admin@example.com: Your webhook to 127.0.0.1:") ||
-		!strings.HasPrefix(got[1], "owner@example.com: ") || !strings.HasSuffix(got[1], " was disabled") {
-		t.Errorf("%q", got)
+	if len(got) != 2 {
+		t.Fatalf("%d mails, want 2: %q", len(got), got)
+	}
+	for i, prefix := range []string{"admin@example.com: Your webhook to 127.0.0.1:", "owner@example.com: "} {
+		if !strings.HasPrefix(got[i], prefix) {
+			t.Errorf("mail %d is %q, want prefix %q", i, got[i], prefix)
+		}
+	}
+	if !strings.HasSuffix(got[1], " was disabled") {
+		t.Errorf("the owner's mail is %q", got[1])
 	}
 	if n := b.one("SELECT count(*) FROM job WHERE kind = 'mail.system'"); n != 2 {
 		t.Errorf("%d mails are on their way", n)
@@ -383,8 +415,14 @@ func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 		b.review()
 		b.review() // repeated: no second mail
 		got := b.tell()
-		if len(got) != mails || mails > 0 && !strings.HasSuffix(got[0], subject) || b.reason() != state {
-			t.Errorf("%s: %q, %s", when, got, b.reason())
+		if len(got) != mails {
+			t.Errorf("%s: %d mails, want %d: %q", when, len(got), mails, got)
+		}
+		if len(got) > 0 && !strings.HasSuffix(got[0], subject) {
+			t.Errorf("%s: mail %q, want suffix %q", when, got[0], subject)
+		}
+		if reason := b.reason(); reason != state {
+			t.Errorf("%s: the endpoint is %s, want %s", when, reason, state)
 		}
 	}
 	day := 24 * time.Hour

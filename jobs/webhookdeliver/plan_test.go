@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -89,9 +91,15 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	} {
 		o := webhooks.Outcome{Answer: outbound.Answer{Status: code}}
 		judge(&o, false, 1)
-		if o.Status != want.status || o.Class != want.class || o.Gone != want.gone ||
-			(o.Error == "") != (want.class == "") || o.Next.IsZero() != (want.status != webhooks.Failed) {
-			t.Errorf("%d: %+v", code, o)
+		type facts struct {
+			Status       webhooks.Status
+			Class        string
+			Gone         bool
+			Error, Retry bool
+		}
+		if diff := cmp.Diff(facts{want.status, want.class, want.gone, want.class != "", want.status == webhooks.Failed},
+			facts{o.Status, o.Class, o.Gone, o.Error != "", !o.Next.IsZero()}); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", code, diff)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -181,9 +182,10 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 		t.Fatalf("%d requests", len(b.got))
 	}
 	r := b.got[0]
-	if r.method != http.MethodPost || r.header.Get("Content-Type") != "application/json" ||
-		r.header.Get("User-Agent") != "Funnelwork-Webhooks/1" {
-		t.Errorf("%s %v", r.method, r.header)
+	type head struct{ Method, Type, Agent string }
+	if diff := cmp.Diff(head{http.MethodPost, "application/json", "Funnelwork-Webhooks/1"},
+		head{r.method, r.header.Get("Content-Type"), r.header.Get("User-Agent")}); diff != "" {
+		t.Errorf("the request (-want +got):\n%s", diff)
 	}
 	eventstest.Check(t, r.body)
 	// As two receivers verify it: with the reference library, and with three lines of code.
@@ -204,15 +206,26 @@ func TestADeliveryIsSignedRecordedAndDone(t *testing.T) {
 		!strings.Contains(string(r.body), `"id":"`+d.EventID.String()+`"`) {
 		t.Errorf("webhook-id %s, event %s", r.header.Get("Webhook-Id"), d.EventID)
 	}
-	if d.Status != webhooks.Delivered || d.AttemptCount != 1 || *d.LastStatusCode != 201 || d.LastErrorClass != nil ||
-		d.NextAttemptAt != nil || len(d.Attempts) != 1 {
-		t.Fatalf("%+v", d)
+	delivered := d
+	delivered.Status, delivered.AttemptCount, delivered.LastStatusCode = webhooks.Delivered, 1, new(201)
+	delivered.LastErrorClass, delivered.NextAttemptAt = nil, nil
+	if diff := cmp.Diff(delivered, d); diff != "" {
+		t.Fatalf("the delivery (-want +got):\n%s", diff)
+	}
+	if len(d.Attempts) != 1 {
+		t.Fatalf("%d attempts, want 1", len(d.Attempts))
 	}
 	a := d.Attempts[0]
-	if a.Number != 1 || *a.StatusCode != 201 || a.ErrorClass != nil || *a.ResponseBody != "merci\x00\uFFFD" ||
-		a.ResponseCut || a.Timings.Total <= 0 || a.Timings.FirstByte <= 0 ||
-		a.RequestHeaders["X-Service-Signature"] != r.header.Get("X-Service-Signature") {
-		t.Errorf("%+v", a)
+	want := a
+	want.Number, want.StatusCode, want.ErrorClass = 1, new(201), nil
+	want.ResponseBody, want.ResponseCut = new("merci\x00\uFFFD"), false
+	want.RequestHeaders = maps.Clone(a.RequestHeaders)
+	want.RequestHeaders["X-Service-Signature"] = r.header.Get("X-Service-Signature")
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Errorf("the attempt (-want +got):\n%s", diff)
+	}
+	if a.Timings.Total <= 0 || a.Timings.FirstByte <= 0 {
+		t.Errorf("total %v ms, first byte after %v ms; want both", a.Timings.Total, a.Timings.FirstByte)
 	}
 	if n := b.count("job"); n != 0 {
 		t.Errorf("%d jobs left", n)
@@ -269,8 +282,11 @@ func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
 		if n == 10 {
 			want = webhooks.Exhausted
 		}
-		if d.Status != want || d.AttemptCount != n || *d.LastErrorClass != "http_status" || *d.LastStatusCode != 500 {
-			t.Fatalf("after try %d: %+v", n, d)
+		failed := d
+		failed.Status, failed.AttemptCount = want, n
+		failed.LastErrorClass, failed.LastStatusCode = new("http_status"), new(500)
+		if diff := cmp.Diff(failed, d); diff != "" {
+			t.Fatalf("after try %d (-want +got):\n%s", n, diff)
 		}
 		in, ok := queue.RetryOf(err)
 		if n == 10 {
@@ -281,8 +297,10 @@ func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
 		}
 		b.pass(in)
 		// The org sees the time that the queue uses.
-		if next := *d.NextAttemptAt; !ok || next.Before(before.Add(in-time.Second)) ||
-			next.After(after.Add(in+time.Second)) {
+		if !ok {
+			t.Errorf("try %d: no retry is planned", n)
+		}
+		if next := *d.NextAttemptAt; next.Before(before.Add(in-time.Second)) || next.After(after.Add(in+time.Second)) {
 			t.Errorf("try %d: next shown %v, told %v", n, d.NextAttemptAt, in)
 		}
 	}
@@ -296,8 +314,9 @@ func TestAFailingReceiverGetsTenTriesWithOneIDAndThenNoMore(t *testing.T) {
 			t.Error("the body changed between tries")
 		}
 	}
-	if len(b.got) != 10 || len(ids) != 1 || stamps != 10 {
-		t.Errorf("%d requests with %d ids", len(b.got), len(ids))
+	type facts struct{ Requests, IDs, Timestamps int }
+	if diff := cmp.Diff(facts{10, 1, 10}, facts{len(b.got), len(ids), stamps}); diff != "" {
+		t.Errorf("all tries (-want +got):\n%s", diff)
 	}
 	numbers := []int{}
 	for _, a := range b.delivery(which).Attempts {
@@ -337,9 +356,11 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if v.Enabled || v.DisabledReason == nil || *v.DisabledReason != "gone" || v.Edit != 1 || v.Computed != 1 ||
-			v.UpdatedAt != b.endpoint.UpdatedAt {
-			t.Errorf("%+v", v)
+		want := v
+		want.Enabled, want.DisabledReason = false, new("gone")
+		want.Edit, want.Computed, want.UpdatedAt = 1, 1, b.endpoint.UpdatedAt
+		if diff := cmp.Diff(want, v); diff != "" {
+			t.Errorf("the endpoint (-want +got):\n%s", diff)
 		}
 		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
 		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
@@ -378,9 +399,14 @@ func TestADeliveryToADisabledOrArchivedWebhookIsDiscarded(t *testing.T) {
 			if err := b.run(t.Context(), which); err != nil {
 				t.Fatal(err)
 			}
-			if d := b.delivery(which); d.Status != webhooks.Discarded || len(d.Attempts) != 0 || len(b.got) != 0 ||
-				b.count("job") != 0 {
-				t.Errorf("%+v after %d requests", d, len(b.got))
+			type facts struct {
+				Status                   webhooks.Status
+				Attempts, Requests, Jobs int
+			}
+			d := b.delivery(which)
+			if diff := cmp.Diff(facts{Status: webhooks.Discarded},
+				facts{d.Status, len(d.Attempts), len(b.got), b.count("job")}); diff != "" {
+				t.Errorf("the delivery (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -424,9 +450,12 @@ func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
 	if err := b.run(t.Context(), d.ID); err != nil {
 		t.Fatal(err)
 	}
-	if d = b.delivery(d.ID); d.Status != webhooks.Exhausted || d.Trigger != "test" || len(d.Attempts) != 1 ||
-		b.count("job") != 0 {
-		t.Errorf("a failed test: %+v", d)
+	d = b.delivery(d.ID)
+	if d.Status != webhooks.Exhausted || d.Trigger != "test" {
+		t.Errorf("a failed test: status %s, trigger %s; want exhausted, test", d.Status, d.Trigger)
+	}
+	if attempts, left := len(d.Attempts), b.count("job"); attempts != 1 || left != 0 {
+		t.Errorf("a failed test: %d attempts, %d jobs left; want 1, 0", attempts, left)
 	}
 	if n := b.count("event"); n != 0 {
 		t.Errorf("test sends left %d events", n)
@@ -462,9 +491,16 @@ func TestASlowOrBrokenReceiverIsAFailureWithItsClassAndNoAddress(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	d := b.delivery(which)
-	if d.Status != webhooks.Failed || *d.LastErrorClass != "connection_closed" || d.LastStatusCode != nil ||
-		d.Attempts[0].StatusCode != nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
-		t.Errorf("%+v", d)
+	failed := d
+	failed.Status, failed.LastErrorClass, failed.LastStatusCode = webhooks.Failed, new("connection_closed"), nil
+	if diff := cmp.Diff(failed, d); diff != "" {
+		t.Errorf("the delivery (-want +got):\n%s", diff)
+	}
+	if code := d.Attempts[0].StatusCode; code != nil {
+		t.Errorf("the attempt has the status code %d, want none", *code)
+	}
+	if text := *d.Attempts[0].Error; strings.Contains(text, "127.0.0.1") {
+		t.Errorf("the attempt's error shows the address: %s", text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -80,8 +81,9 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 		"IN (SELECT job FROM effect)")
 	begun := h.count("SELECT sum(count) FROM job_act WHERE act = 'redrive.start'")
 	h.figure("jobs in the audit, of them named", fmt.Sprint(n), "%d, %d", acts, named)
-	if acts != n || named != n || begun != n {
-		t.Errorf("the audit has %d jobs, names %d, and has a start of %d; want %d each", acts, named, begun, n)
+	type facts struct{ Jobs, Named, Started int }
+	if diff := cmp.Diff(facts{n, n, n}, facts{acts, named, begun}); diff != "" {
+		t.Errorf("the audit log (-want +got):\n%s", diff)
 	}
 	took := h.count("SELECT (extract(epoch FROM ended_at - created_at) * 1000)::int FROM job_redrive")
 	h.figure("its rate, kills included", fmt.Sprintf("<= %d/s", rate), "%.0f/s", float64(n)/float64(took)*1000)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -146,9 +148,10 @@ func (f *traffic) settled(limit time.Duration) {
 	}
 	keys, calls := h.receiver.called()
 	h.figure("calls out: keys (at least once each)", fmt.Sprint(f.total), "%d keys in %d calls", keys, calls)
-	if keys != f.total || len(h.receiver.mixed) > 0 || len(h.receiver.about) != f.total {
-		h.t.Errorf("%d keys of %d contacts came to the receiver, %d contacts under two of them; want %d, %d, 0",
-			keys, len(h.receiver.about), len(h.receiver.mixed), f.total, f.total)
+	type facts struct{ Keys, Contacts, Mixed int }
+	if diff := cmp.Diff(facts{Keys: f.total, Contacts: f.total},
+		facts{keys, len(h.receiver.about), len(h.receiver.mixed)}); diff != "" {
+		h.t.Errorf("at the receiver (-want +got):\n%s", diff)
 	}
 	if n := h.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered'"); n != f.total {
 		h.t.Errorf("%d deliveries are on record, want %d", n, f.total)

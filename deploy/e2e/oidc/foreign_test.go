@@ -164,16 +164,31 @@ func TestTheWholeFlowWithAForeignProvider(t *testing.T) {
 	t.Parallel()
 	p := foreign(t, "secret")
 	first := token(t, p)
-	if first.Access == "" || first.Refresh == "" || first.LifetimeAssumed || first.Lifetime() < time.Minute {
-		t.Errorf("%v, lifetime %v", first, first.Lifetime())
+	if first.Access == "" || first.Refresh == "" {
+		t.Errorf("access and refresh token: %v, want both", first)
+	}
+	if first.LifetimeAssumed || first.Lifetime() < time.Minute {
+		t.Errorf("lifetime %v, assumed %v; want a stated one", first.Lifetime(), first.LifetimeAssumed)
 	}
 	who, accounts, err := p.Login(t.Context(), first)
-	if err != nil || who.Subject != "id2" || len(accounts) != 1 || accounts[0].DisplayName != "Test User2" {
-		t.Fatalf("%+v, %+v, %v", who, accounts, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who.Subject != "id2" || len(accounts) != 1 {
+		t.Fatalf("subject %s, accounts %+v; want id2, one", who.Subject, accounts)
+	}
+	if name := accounts[0].DisplayName; name != "Test User2" {
+		t.Fatalf("the account's name is %q, want Test User2", name)
 	}
 	second, err := p.Refresh(t.Context(), first)
-	if err != nil || second.Refresh == "" || second.Refresh == first.Refresh || second.Access == first.Access {
+	if err != nil {
 		t.Fatalf("refresh: %v", err)
+	}
+	if second.Refresh == "" || second.Refresh == first.Refresh {
+		t.Fatal("refresh: no new refresh token")
+	}
+	if second.Access == first.Access {
+		t.Fatal("refresh: no new access token")
 	}
 	if _, err := p.Refresh(t.Context(), first); provider.ClassOf(err) != provider.Dead {
 		t.Errorf("a spent refresh token: %v", err)
