@@ -4,17 +4,20 @@
 //	go run ./deploy/bench learning   a training on 100,000 outcomes
 //	go run ./deploy/bench limiter    one rate limit decision, against redis_rate's
 //	go run ./deploy/bench api        the service, against the same SQL in a bare loop
-//	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's acknowledgement
+//	go run ./deploy/bench billing    a change of plan without the payment processor's time, and an event's
+//	                                 acknowledgement
 //	go run ./deploy/bench entitlements  an org's entitlements, at 1,000 requests per second
 //	go run ./deploy/bench webhooklog lists of webhook deliveries at 5 million attempts, and their retention;
 //	                                 the first run builds them, in minutes; webhooklog=100000 is a small trial
 //	go run ./deploy/bench webhooks   deliveries, against a bare client that records nothing
 //	go run ./deploy/bench feeder     a round of the jobs' feeder with a million jobs, beside a plain round trip
-//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields; deadjobs=50000 is a small trial
+//	go run ./deploy/bench deadjobs   searches of a million dead jobs by every set of fields;
+//	                                 deadjobs=50000 is a small trial
 //	go run ./deploy/bench oauth      claims of due tokens out of a million; building them takes some minutes
 //	go run ./deploy/bench ask        checks for certificates, at 10,000 custom domains, also with Postgres stopped
-//	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
-//	                                 first run builds them, in minutes; crm=list,contacts:20000 is a small trial
+//	go run ./deploy/bench crm        the CRM at a million contacts of one org among 200: crm=list or any of its
+//	                                 sections alone; the first run builds them, in minutes;
+//	                                 crm=list,contacts:20000 is a small trial
 //	go run ./deploy/bench scorer -data FILE  models that orgs learn from the outcomes in a file, through the product
 //	go run ./deploy/bench queue      durable jobs, beside plain asynq and River
 //
