@@ -41,7 +41,10 @@ func (s *service) rows(table string, org id.ID) map[string]string {
 	}
 	found := map[string]string{}
 	var key, row string
-	if _, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error { found[key] = row; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&key, &row}, func() error {
+		found[key] = row
+		return nil
+	}); err != nil {
 		s.Fatal(err)
 	}
 	return found

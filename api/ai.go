@@ -47,8 +47,11 @@ func (a *App) mountAI() {
 			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag,
 			Title: "Classify a reply", May: may,
 		}, a.classifyReply)
-	route(a, op{Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag, Title: "Get the AI token usage of the month"},
-		a.aiUsage)
+	route(a,
+		op{
+			Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag,
+			Title: "Get the AI token usage of the month",
+		}, a.aiUsage)
 }
 
 // Spending holds the headers of a response that cost tokens.

@@ -29,7 +29,7 @@ type draftAnswer struct {
 func (a *App) draftEmail(ctx context.Context, in *struct {
 	Body struct {
 		ContactID id.ID  `json:"contact_id" format:"uuid"`
-		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"Purpose of the mail; links in the draft come only from here"`
+		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"The mail's purpose and only source of links"`
 		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly"`
 		Language  string `json:"language,omitempty" maxLength:"40" default:"English"`
 	}

@@ -86,7 +86,7 @@ type loginIn struct {
 	Body struct {
 		Email    string  `json:"email" maxLength:"1000"`
 		Password string  `json:"password" maxLength:"1000"`
-		OrgID    *string `json:"org_id,omitempty" required:"false" format:"uuid" doc:"The org to log in to; the last used one if absent"`
+		OrgID    *string `json:"org_id,omitempty" format:"uuid" doc:"The org to log in to; the last used one if absent"`
 	}
 }
 
@@ -200,7 +200,8 @@ func (a *App) taken(ctx context.Context) error {
 	if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
 		return err
 	}
-	return fault.New(fault.EmailTaken, "An account with this email address exists already. Log in, or reset the password.")
+	return fault.New(fault.EmailTaken,
+		"An account with this email address exists already. Log in, or reset the password.")
 }
 
 // settle computes a new org's limits immediately. A failure is only logged, since the sweep computes them within a

@@ -14,8 +14,15 @@ type changePlanIn struct {
 	Body struct {
 		Plan      string `json:"plan" minLength:"1" maxLength:"63" doc:"A plan's key"`
 		Interval  string `json:"interval" enum:"month,year"`
-		PreviewID *id.ID `json:"preview_id,omitempty" format:"uuid" doc:"The preview: its exact amount is charged or none"`
-		When      string `json:"when,omitempty" enum:"now,period_end" doc:"Default: now for an upgrade, period_end for a downgrade. A first plan always starts now"`
+		PreviewID *id.ID `json:"preview_id,omitempty" format:"uuid" doc:"Preview: its exact amount is charged or none"`
+		When      string `json:"when,omitempty" enum:"now,period_end"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (changePlanIn) Descriptions() map[string]string {
+	return map[string]string{
+		"when": "Default: now for an upgrade, period_end for a downgrade. A first plan always starts now",
 	}
 }
 

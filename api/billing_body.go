@@ -24,8 +24,8 @@ type changeAnswer struct {
 	Currency    string    `json:"currency" doc:"ISO 4217"`
 	EffectiveAt wire.Time `json:"effective_at" format:"date-time"`
 
-	ClientSecret string     `json:"client_secret,omitempty" doc:"With action_required: secret to confirm the payment in the browser"`
-	HostedURL    string     `json:"hosted_invoice_url,omitempty" doc:"With action_required: a page to confirm the payment instead"`
+	ClientSecret string     `json:"client_secret,omitempty" doc:"With action_required: secret to confirm the payment"`
+	HostedURL    string     `json:"hosted_invoice_url,omitempty" doc:"With action_required: page to confirm it instead"`
 	ExpiresAt    *wire.Time `json:"expires_at,omitempty" format:"date-time" doc:"With action_required: the deadline"`
 }
 
@@ -51,10 +51,10 @@ func showAnswer(a *billing.Answer) *changeOut {
 type previewOut struct {
 	Body struct {
 		PreviewID     id.ID         `json:"preview_id" format:"uuid"`
-		AmountDue     int64         `json:"amount_due" doc:"Amount charged immediately, in minor units; 0 for a credit or a later start"`
+		AmountDue     int64         `json:"amount_due" doc:"Charged now, in minor units; 0 for a credit or later start"`
 		Currency      string        `json:"currency" doc:"ISO 4217"`
 		Lines         []previewLine `json:"lines" nullable:"false"`
-		ProrationDate wire.Time     `json:"proration_date" format:"date-time" doc:"Time for which the amounts are computed"`
+		ProrationDate wire.Time     `json:"proration_date" format:"date-time" doc:"Time the amounts are computed for"`
 		ExpiresAt     wire.Time     `json:"expires_at" format:"date-time"`
 	}
 }
@@ -147,10 +147,10 @@ type subscriptionBody struct {
 	CancelAtPeriodEnd  bool         `json:"cancel_at_period_end"`
 	CurrentPeriodStart *wire.Time   `json:"current_period_start" format:"date-time" doc:"null without a paid plan"`
 	CurrentPeriodEnd   *wire.Time   `json:"current_period_end" format:"date-time" doc:"null without a paid plan"`
-	TrialEndsAt        *wire.Time   `json:"trial_ends_at" format:"date-time" doc:"null without a trial, and for a trial without end"`
+	TrialEndsAt        *wire.Time   `json:"trial_ends_at" format:"date-time" doc:"null: no trial, or one without end"`
 	EntitlementVersion int64        `json:"entitlement_version"`
-	OpenChange         *PlanChange  `json:"open_change,omitempty" doc:"The change in flight or waiting for the customer, if any"`
-	ScheduledChange    *PlanChange  `json:"scheduled_change,omitempty" doc:"The change at the end of the period, if any"`
+	OpenChange         *PlanChange  `json:"open_change,omitempty" doc:"In flight or waiting for the customer, if any"`
+	ScheduledChange    *PlanChange  `json:"scheduled_change,omitempty" doc:"Change at the end of the period, if any"`
 }
 
 func showSubscription(s *billing.Subscription) *subscriptionOut {

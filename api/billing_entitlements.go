@@ -15,14 +15,16 @@ type entitlement struct {
 	Type      plans.Type   `json:"type" enum:"boolean,limit,text"`
 	Value     featureValue `json:"value" doc:"true or false, a number, null for no limit, or text"`
 	Used      *int64       `json:"used,omitempty" doc:"Usage, for a limit that is counted"`
-	OverLimit bool         `json:"over_limit,omitempty" doc:"Usage exceeds the limit: nothing is removed, but nothing can be added"`
+	OverLimit bool         `json:"over_limit,omitempty" doc:"Over the limit: nothing is removed, nothing can be added"`
 	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation" doc:"Origin of the value"`
 	ResetsAt  *wire.Time   `json:"resets_at,omitempty" format:"date-time" doc:"When usage is reset to 0"`
 }
 
 type entitlements struct {
-	Plan     string                 `json:"plan" doc:"The plan's key; client for an agency's client org"`
-	Status   plans.Status           `json:"status" enum:"trialing,trial_ended,active,past_due,incomplete,unpaid,canceled,paused"`
+	Plan string `json:"plan" doc:"The plan's key; client for an agency's client org"`
+
+	Status plans.Status `json:"status" enum:"trialing,trial_ended,active,past_due,incomplete,unpaid,canceled,paused"`
+
 	Version  int64                  `json:"entitlement_version" doc:"Changes whenever a value changes"`
 	Features map[string]entitlement `json:"features" nullable:"false" doc:"Every feature of the plans table"`
 }

@@ -24,14 +24,14 @@ type planColumn struct {
 	Key           string                  `json:"key"`
 	Name          string                  `json:"name"`
 	Archetype     string                  `json:"billing_archetype" enum:"solo_smb,agency,white_label"`
-	Discount      int64                   `json:"annual_discount_pct" doc:"Discount of a year over 12 months, in percent"`
+	Discount      int64                   `json:"annual_discount_pct" doc:"Discount of a year over 12 months, percent"`
 	MaxClientOrgs *int64                  `json:"max_client_orgs" doc:"null: no limit"`
 	AllowOverage  bool                    `json:"allow_overage" doc:"More client orgs are allowed, at a price"`
 	CustomPricing bool                    `json:"custom_pricing" doc:"The price is negotiated: contact sales"`
 	Selectable    bool                    `json:"selectable" doc:"Whether an org may change to it"`
 	Prices        planPrices              `json:"prices" doc:"In minor units of the currency"`
-	Overage       planPrices              `json:"overage_prices" doc:"Per client org above max_client_orgs; null if not allowed"`
-	Values        map[string]featureValue `json:"values" nullable:"false" doc:"Value of every feature: true or false, a number, null for no limit, or text"`
+	Overage       planPrices              `json:"overage_prices" doc:"Per org above max_client_orgs; null: not allowed"`
+	Values        map[string]featureValue `json:"values" doc:"Every feature: boolean, number, null: no limit, or text"`
 }
 
 // featureValue is a feature's value of any of the three types, with the same form in requests and responses.

@@ -20,6 +20,7 @@ type optional[T any] struct{ wire.Field[T] }
 // Schema returns T's schema, made nullable.
 func (optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	describe(reflect.TypeFor[T](), &s)
 	if s.OneOf == nil {
 		s.Nullable = true
 		return &s
@@ -88,6 +89,7 @@ func (m *maybe[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.V
 // Schema returns T's schema, made nullable.
 func (maybe[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	describe(reflect.TypeFor[T](), &s)
 	s.Nullable = true
 	return &s
 }

@@ -38,7 +38,7 @@ type brandView struct {
 	HideBrand    bool                    `json:"hide_brand" doc:"Whether to hide the platform's name"`
 	SupportEmail *string                 `json:"support_email" doc:"Address for support"`
 	Logo         maybe[events.BrandLogo] `json:"logo" doc:"null: none"`
-	Effective    brandRights             `json:"effective" doc:"What the current plan shows; settings are kept after a downgrade"`
+	Effective    brandRights             `json:"effective" doc:"What the plan shows; a downgrade keeps the settings"`
 	UpdatedAt    *wire.Time              `json:"updated_at" format:"date-time" doc:"null: never set"`
 }
 
@@ -54,13 +54,23 @@ type brandOut struct {
 
 // brandPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type brandPatch struct {
-	BrandName    optional[string]         `json:"brand_name" required:"false" doc:"At most 80 characters; null: the platform's"`
-	Colors       optional[colorPatch]     `json:"colors" required:"false" doc:"Merged per colour. Contrast with the background: text 4.5:1, primary and accent 3:1 (WCAG 2.2 AA); an error names the nearest valid shades. null: the platform's"`
-	HideBrand    optional[bool]           `json:"hide_brand" required:"false" doc:"Hide the platform's name; needs the feature hide_brand"`
+	BrandName    optional[string]         `json:"brand_name" required:"false"`
+	Colors       optional[colorPatch]     `json:"colors" required:"false"`
+	HideBrand    optional[bool]           `json:"hide_brand" required:"false"`
 	SupportEmail optional[string]         `json:"support_email" required:"false"`
-	Logo         optional[map[string]any] `json:"logo" required:"false" doc:"Cannot be changed here; use PUT /white-label/logo"`
+	Logo         optional[map[string]any] `json:"logo" required:"false" doc:"Read-only; use PUT /white-label/logo"`
 	Effective    optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
 	UpdatedAt    optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+}
+
+// Descriptions implements wire.Describer.
+func (brandPatch) Descriptions() map[string]string {
+	return map[string]string{
+		"brand_name": "At most 80 characters; null: the platform's",
+		"colors": "Merged per colour. Contrast with the background: text 4.5:1, primary and accent 3:1 (WCAG 2.2 " +
+			"AA); an error names the nearest valid shades. null: the platform's",
+		"hide_brand": "Hide the platform's name; needs the feature hide_brand",
+	}
 }
 
 type colorPatch struct {

@@ -123,7 +123,7 @@ func (a *App) getLogo(ctx context.Context, _ *struct{}) (*logoOut, error) {
 }
 
 type publicLogoIn struct {
-	Digest string `path:"digest" maxLength:"64" minLength:"64" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the logo's bytes, as in the logo's url"`
+	Digest string `path:"digest" maxLength:"64" minLength:"64" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the logo"`
 }
 
 // publicLogo serves the logos of pages and mails. An address always identifies the same bytes, so clients may cache

@@ -22,7 +22,7 @@ func (a *App) mountShownBrand() {
 }
 
 type shownBrandIn struct {
-	Host string `query:"host" required:"true" minLength:"1" maxLength:"260" doc:"A custom domain, or this service's own host"`
+	Host string `query:"host" required:"true" minLength:"1" maxLength:"260" doc:"Custom domain, or the service's host"`
 }
 
 type shownBrandOut struct {

@@ -45,9 +45,9 @@ func (a *App) mountBulk() {
 // bulkAction is the action applied to each contact.
 type bulkAction struct {
 	Type   string        `json:"type" enum:"update,tag,segment,archive,restore"`
-	Patch  *contactPatch `json:"patch,omitempty" nullable:"false" doc:"For update: fields to set, as in a PATCH; email is not allowed"`
-	Add    []string      `json:"add,omitempty" nullable:"false" maxItems:"50" doc:"For tag and segment: added to each contact"`
-	Remove []string      `json:"remove,omitempty" nullable:"false" maxItems:"50" doc:"For tag and segment: removed from each contact"`
+	Patch  *contactPatch `json:"patch,omitempty" nullable:"false" doc:"For update: fields to set, except email"`
+	Add    []string      `json:"add,omitempty" maxItems:"50" doc:"For tag and segment: added to each contact"`
+	Remove []string      `json:"remove,omitempty" maxItems:"50" doc:"For tag and segment: removed from each contact"`
 }
 
 type bulkIn struct {

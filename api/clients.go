@@ -25,7 +25,7 @@ const (
 // clientDetail is a client org with its agency's allocations.
 type clientDetail struct {
 	org.ClientOrg
-	Features map[string]featureValue `json:"features" nullable:"false" doc:"Features allocated by the agency; others are the same as the agency's"`
+	Features map[string]featureValue `json:"features" doc:"Allocated features; others as the agency's"`
 }
 
 type clientOut struct {
@@ -43,9 +43,19 @@ type newClientOut struct {
 
 type newClient struct {
 	org.ClientOrg
-	Features  map[string]featureValue `json:"features" nullable:"false" doc:"Features allocated by the agency; others are the same as the agency's"`
-	Mail      string                  `json:"mail,omitempty" required:"false" enum:"sent,withheld,not_configured" doc:"With owner_email: whether the invitation was mailed; mails per address are limited in 24 hours"`
-	AcceptURL string                  `json:"accept_url,omitempty" format:"uri" doc:"Link for the invited owner, to pass on yourself; only on an install without mail. Anyone with the link may join"`
+	Features  map[string]featureValue `json:"features" doc:"Allocated features; others as the agency's"`
+	Mail      string                  `json:"mail,omitempty" enum:"sent,withheld,not_configured"`
+	AcceptURL string                  `json:"accept_url,omitempty" format:"uri"`
+}
+
+// Descriptions implements wire.Describer.
+func (newClient) Descriptions() map[string]string {
+	return map[string]string{
+		"mail": "With owner_email: whether the invitation was mailed; mails per address are limited in 24 " +
+			"hours",
+		"accept_url": "Link for the invited owner, to pass on yourself; only on an install without mail. Anyone with " +
+			"the link may join",
+	}
 }
 
 type clientsOut struct{ Body list[org.ClientOrg] }
@@ -58,8 +68,15 @@ type ClientID struct {
 type newClientIn struct {
 	Body struct {
 		Name       string         `json:"name" minLength:"1" maxLength:"200"`
-		OwnerEmail string         `json:"owner_email,omitempty" required:"false" maxLength:"254" doc:"Invited as the owner"`
-		Features   map[string]any `json:"features,omitempty" required:"false" doc:"Allocation of the agency's features: a number, null for no limit, true or false, or text"`
+		OwnerEmail string         `json:"owner_email,omitempty" maxLength:"254" doc:"Invited as the owner"`
+		Features   map[string]any `json:"features,omitempty"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (newClientIn) Descriptions() map[string]string {
+	return map[string]string{
+		"features": "Allocation of the agency's features: a number, null for no limit, true or false, or text",
 	}
 }
 
@@ -68,7 +85,7 @@ type clientPatchIn struct {
 	IfMatch
 	Body struct {
 		Name      optional[string]         `json:"name" required:"false"`
-		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged per feature; null removes an allocation"`
+		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes an allocation"`
 		ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
 		Status    optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
 		CreatedBy optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`

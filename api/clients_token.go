@@ -12,7 +12,7 @@ import (
 type enterIn struct {
 	ClientID
 	Body *struct {
-		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin" default:"admin" doc:"Role to act in"`
+		Role string `json:"role,omitempty" enum:"viewer,member,admin" default:"admin" doc:"Role to act in"`
 	} `required:"false"`
 }
 

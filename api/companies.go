@@ -69,7 +69,7 @@ func announceCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change)
 
 // CompanyFields are the members common to every company body.
 type CompanyFields struct {
-	Domain   optional[string] `json:"domain" required:"false" doc:"Such as example.com; stored in lower-case ASCII. One live company per domain"`
+	Domain   optional[string] `json:"domain" required:"false"`
 	Website  optional[string] `json:"website" required:"false" doc:"Up to 2000 characters"`
 	Industry optional[string] `json:"industry" required:"false" doc:"Up to 200 characters"`
 	Size     optional[string] `json:"size" required:"false" doc:"Free text, such as 11-50; up to 50 characters"`
@@ -78,6 +78,13 @@ type CompanyFields struct {
 
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (CompanyFields) Descriptions() map[string]string {
+	return map[string]string{
+		"domain": "Such as example.com; stored in lower-case ASCII. One live company per domain",
+	}
 }
 
 func (f *CompanyFields) patch(name optional[string], readOnly map[string]anything) companies.Patch {
@@ -120,15 +127,23 @@ func (b *companyPatch) patch() companies.Patch {
 
 // companyRow is one row of a batch request.
 type companyRow struct {
-	ID   optional[string] `json:"id" required:"false" doc:"Company to change; if absent, the live one with this domain; without a domain the only live one of this name, ignoring case; else a new one"`
+	ID   optional[string] `json:"id" required:"false"`
 	Name optional[string] `json:"name" required:"false"`
 	CompanyFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new company: for imported history"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company, for imports"`
+}
+
+// Descriptions implements wire.Describer.
+func (companyRow) Descriptions() map[string]string {
+	return map[string]string{
+		"id": "Company to change; if absent, the live one with this domain; without a domain the only live one of " +
+			"this name, ignoring case; else a new one",
+	}
 }
 
 // companyBatchBody is the body of a batch request, for the API document.
 type companyBatchBody struct {
-	Companies []companyRow `json:"companies" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
+	Companies []companyRow `json:"companies" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }
 
 func (a *App) batchCompanies(ctx context.Context, in *struct {

@@ -41,14 +41,33 @@ func (a *App) mountConnect() {
 }
 
 type connectIn struct {
-	Platform string `path:"platform" maxLength:"50" doc:"facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest; ads: meta_ads, linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads"`
-	Origin   string `header:"Origin" doc:"Sent by browsers. From this service's own origin, the connection is bound to the browser by a cookie, and the callback connects without confirmation if there is nothing to choose"`
+	Platform string `path:"platform" maxLength:"50"`
+	Origin   string `header:"Origin"`
 	Body     *connectBody
 }
 
+// Descriptions implements wire.Describer.
+func (connectIn) Descriptions() map[string]string {
+	return map[string]string{
+		"platform": "facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest; ads: meta_ads, " +
+			"linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads",
+		"Origin": "Sent by browsers. From this service's own origin, the connection is bound to the browser by a " +
+			"cookie, and the callback connects without confirmation if there is nothing to choose",
+	}
+}
+
 type connectBody struct {
-	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000" doc:"Where the browser is sent at the end, with status and pending_id in the query. Its origin must be this service's or an allowed one. If absent, a page of this service"`
-	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid" doc:"The account to reconnect: a login for another account changes nothing"`
+	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000"`
+	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid"`
+}
+
+// Descriptions implements wire.Describer.
+func (connectBody) Descriptions() map[string]string {
+	return map[string]string{
+		"redirect_url": "Where the browser is sent at the end, with status and pending_id in the query. Its origin " +
+			"must be this service's or an allowed one. If absent, a page of this service",
+		"account_id": "The account to reconnect: a login for another account changes nothing",
+	}
 }
 
 type connectOut struct {
@@ -181,7 +200,7 @@ func (a *App) connectCookie(state, value string, life time.Duration) string {
 	if seconds == 0 {
 		seconds = -1
 	}
-	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
+	c := &http.Cookie{ //nolint:gosec // Secure where browsers use https; over http a browser would drop it
 		Name: social.CookieName(state, a.secure()), Value: value, Path: "/", MaxAge: seconds, Secure: a.secure(),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
@@ -249,7 +268,14 @@ func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 type selectIn struct {
 	PendingID
 	Body struct {
-		AccountIDs []string `json:"account_ids" nullable:"false" maxItems:"1000" doc:"external_account_id of each account to connect; all or none are connected"`
+		AccountIDs []string `json:"account_ids" maxItems:"1000"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (selectIn) Descriptions() map[string]string {
+	return map[string]string{
+		"account_ids": "external_account_id of each account to connect; all or none are connected",
 	}
 }
 

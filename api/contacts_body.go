@@ -13,28 +13,42 @@ import (
 type anything json.RawMessage
 
 // UnmarshalJSON stores a copy of b.
-func (a *anything) UnmarshalJSON(b []byte) error { *a = append((*a)[:0], b...); return nil }
+func (a *anything) UnmarshalJSON(b []byte) error {
+	*a = append((*a)[:0], b...)
+	return nil
+}
 
 // Schema returns the schema of any value.
 func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone      optional[string]         `json:"phone" required:"false" doc:"Free text, up to 50 characters; repeated blanks are collapsed"`
-	JobTitle   optional[string]         `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source     optional[string]         `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
-	TimeZone   optional[string]         `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
-	CompanyID  optional[string]         `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
-	OwnerID    optional[string]         `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
-	Stage      optional[string]         `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
-	Tag        optional[oneOrMore]      `json:"tag" required:"false" doc:"Up to 50 tags of up to 64 characters without commas; a string is one tag"`
-	Segment    optional[oneOrMore]      `json:"segment" required:"false" doc:"Keys of static segments, created if new; replaces the contact's static segments"`
-	Attributes optional[map[string]any] `json:"attributes" required:"false" doc:"Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value defines a new key; null removes a value"`
+	Phone     optional[string]    `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
+	JobTitle  optional[string]    `json:"job_title" required:"false" doc:"Up to 200 characters"`
+	Source    optional[string]    `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
+	TimeZone  optional[string]    `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
+	CompanyID optional[string]    `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	OwnerID   optional[string]    `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
+	Stage     optional[string]    `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
+	Tag       optional[oneOrMore] `json:"tag" required:"false"`
+	Segment   optional[oneOrMore] `json:"segment" required:"false"`
+
+	Attributes optional[map[string]any] `json:"attributes" required:"false"`
 
 	LeadScore  anything `json:"lead_score" required:"false" readOnly:"true"`
 	Score      anything `json:"score" required:"false" readOnly:"true"`
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (ContactFields) Descriptions() map[string]string {
+	return map[string]string{
+		"tag":     "Up to 50 tags of up to 64 characters without commas; a string is one tag",
+		"segment": "Keys of static segments, created if new; replaces the contact's static segments",
+		"attributes": "Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value " +
+			"defines a new key; null removes a value",
+	}
 }
 
 // newContact is the body of a create request.
@@ -49,7 +63,7 @@ type newContact struct {
 
 // contactPatch is the body of a PATCH request.
 type contactPatch struct {
-	Email     optional[string] `json:"email" required:"false" doc:"Stored as sent, compared case-folded; one live contact per address"`
+	Email     optional[string] `json:"email" required:"false"`
 	FirstName optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
 	LastName  optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
 	ContactFields
@@ -57,14 +71,28 @@ type contactPatch struct {
 	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
 }
 
+// Descriptions implements wire.Describer.
+func (contactPatch) Descriptions() map[string]string {
+	return map[string]string{
+		"email": "Stored as sent, compared case-folded; one live contact per address",
+	}
+}
+
 // contactRow is one row of a batch request.
 type contactRow struct {
-	ID        optional[string] `json:"id" required:"false" doc:"Contact to change; if absent, the live one with this email; else a new one"`
+	ID        optional[string] `json:"id" required:"false"`
 	Email     optional[string] `json:"email" required:"false"`
 	FirstName optional[string] `json:"first_name" required:"false"`
 	LastName  optional[string] `json:"last_name" required:"false"`
 	ContactFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new contact: for imported history"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new contact, for imports"`
+}
+
+// Descriptions implements wire.Describer.
+func (contactRow) Descriptions() map[string]string {
+	return map[string]string{
+		"id": "Contact to change; if absent, the live one with this email; else a new one",
+	}
 }
 
 // patch converts f to the domain's patch, with the read-only members that were sent.

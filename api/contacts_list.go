@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/filter"
@@ -21,16 +23,37 @@ type contactQuery struct {
 	Stage         string    `query:"stage" doc:"Stages, separated by commas; matches any"`
 	Tag           string    `query:"tag" doc:"Tags, separated by commas; matches any"`
 	Segment       string    `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
-	Q             string    `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name, email or company name"`
+	Q             string    `query:"q" maxLength:"200" doc:"Words, each a prefix of one in name, email or company name"`
 	CompanyID     string    `query:"company_id" format:"uuid"`
 	OwnerID       string    `query:"owner_id" format:"uuid"`
 	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Minimum lead score"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
 	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
-	Filter        string    `query:"filter" maxLength:"65536" doc:"A filter as JSON, beside the other parameters: {\"all\":[...]}, {\"any\":[...]}, {\"not\":...} and {\"field\",\"op\",\"value\"}; custom fields are attributes.KEY"`
-	Sort          string    `query:"sort" enum:"-created_at,created_at,-lead_score,lead_score,last_name,email" default:"-created_at"`
+	Filter        string    `query:"filter" maxLength:"65536"`
+	Sort          sortOrder `query:"sort" default:"-created_at"`
 	Archived      bool      `query:"archived" doc:"List archived contacts instead of live ones"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total. exact takes time proportional to the total; estimate is exact up to 1000 if that is cheap"`
+	Count         string    `query:"count" enum:"estimate,exact"`
+}
+
+// Descriptions implements wire.Describer.
+func (contactQuery) Descriptions() map[string]string {
+	return map[string]string{
+		"filter": `A filter as JSON, beside the other parameters: {"all":[...]}, {"any":[...]}, {"not":...} and ` +
+			`{"field","op","value"}; custom fields are attributes.KEY`,
+		"count": "Add total. exact takes time proportional to the total; estimate is exact up to 1000 if that is " +
+			"cheap",
+	}
+}
+
+// sortOrder is an order of the contact list.
+type sortOrder string
+
+// Schema returns the schema of the orders.
+func (sortOrder) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString,
+		Enum: []any{"-created_at", "created_at", "-lead_score", "lead_score", "last_name", "email"},
+	}
 }
 
 // anyOf is the maximum number of values of one filter; maxTerms is the maximum number of words in q.

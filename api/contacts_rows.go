@@ -4,7 +4,7 @@ import "github.com/funnelwork/funnelwork/internal/contacts"
 
 // contactBatchBody is the body of a batch request, for the API document.
 type contactBatchBody struct {
-	Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
+	Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }
 
 type contactRows = batchRows[contactBatchBody]

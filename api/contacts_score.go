@@ -10,8 +10,8 @@ import (
 
 // scoreReason is one component of a score.
 type scoreReason struct {
-	Feature string  `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or base: the score without any data"`
-	Value   string  `json:"value" doc:"The contact's level: a value, a range of numbers, or present, absent, business, free, disposable, 1-4"`
+	Feature string  `json:"feature" doc:"Field of the contact, email_domain, attributes.KEY, or base: without data"`
+	Value   string  `json:"value" doc:"The level: a value or range, present, absent, business, free, disposable or 1-4"`
 	Points  float64 `json:"points" doc:"Two decimals; all points, including base, sum to score exactly"`
 }
 

@@ -153,11 +153,19 @@ type dealQuery struct {
 	CompanyID    string    `query:"company_id" format:"uuid"`
 	OwnerID      string    `query:"owner_id" format:"uuid"`
 	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"Minimum amount, in minor units of any currency"`
-	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992" doc:"Maximum amount, in minor units of any currency"`
+	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992"`
 	ClosedAfter  time.Time `query:"closed_after" doc:"Exclusive"`
 	ClosedBefore time.Time `query:"closed_before" doc:"Exclusive"`
-	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at" doc:"Deals without an expected close date come last"`
+	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at"`
 	Archived     bool      `query:"archived" doc:"List archived deals instead of live ones"`
+}
+
+// Descriptions implements wire.Describer.
+func (dealQuery) Descriptions() map[string]string {
+	return map[string]string{
+		"max_amount": "Maximum amount, in minor units of any currency",
+		"sort":       "Deals without an expected close date come last",
+	}
 }
 
 func (q *dealQuery) filter() (*deals.Filter, error) {

@@ -9,11 +9,11 @@ import (
 // DealFields are the members common to every deal body.
 type DealFields struct {
 	ContactID       optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
-	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid" doc:"Default: the stage's pipeline, or the default pipeline without a stage"`
-	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid" doc:"Determines the status; default: the first stage of the status"`
-	Status          optional[string] `json:"status" required:"false" doc:"open, won or lost; moves the deal to the first stage of that kind, or back to its last open stage"`
-	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992" doc:"Minor units of the currency, at least 0; default 0"`
+	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid"`
+	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid"`
+	Status          optional[string] `json:"status" required:"false"`
+	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992"`
 	Currency        optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
 	LostReason      optional[string] `json:"lost_reason" required:"false" doc:"For a lost deal; up to 500 characters"`
 	ExpectedCloseOn optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
@@ -21,6 +21,17 @@ type DealFields struct {
 
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (DealFields) Descriptions() map[string]string {
+	return map[string]string{
+		"pipeline_id": "Default: the stage's pipeline, or the default pipeline without a stage",
+		"stage_id":    "Determines the status; default: the first stage of the status",
+		"status": "open, won or lost; moves the deal to the first stage of that kind, or back to its last open " +
+			"stage",
+		"amount": "Minor units of the currency, at least 0; default 0",
+	}
 }
 
 func (f *DealFields) patch(name optional[string], readOnly map[string]anything) deals.Patch {
@@ -42,9 +53,16 @@ func (f *DealFields) patch(name optional[string], readOnly map[string]anything) 
 type newDeal struct {
 	Name optional[string] `json:"name" doc:"1 to 200 characters"`
 	DealFields
-	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: when it was closed, for imported history; default now"`
+	ClosedAt  optional[string] `json:"closed_at" required:"false"`
 	ID        anything         `json:"id" required:"false" readOnly:"true"`
 	CreatedAt anything         `json:"created_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (newDeal) Descriptions() map[string]string {
+	return map[string]string{
+		"closed_at": "RFC 3339, for a won or lost deal: when it was closed, for imported history; default now",
+	}
 }
 
 func (b *newDeal) patch() deals.Patch {
@@ -73,7 +91,7 @@ type dealRow struct {
 	Name optional[string] `json:"name" required:"false"`
 	DealFields
 	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: close time"`
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339, only for a new deal: for imported history"`
+	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal, for imports"`
 }
 
 func (b *dealRow) upsert() deals.Upsert {
@@ -84,5 +102,5 @@ func (b *dealRow) upsert() deals.Upsert {
 
 // dealBatchBody is the body of a batch request, for the API document.
 type dealBatchBody struct {
-	Deals []dealRow `json:"deals" minItems:"1" maxItems:"1000" doc:"Processed in order. An invalid row gets an error and does not stop the others"`
+	Deals []dealRow `json:"deals" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }

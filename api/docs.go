@@ -44,13 +44,17 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-const docsStart = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true })
+const docsStart = `SwaggerUIBundle({
+  url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true,
+})
 `
 
 // mountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
 func (a *App) mountDocs() {
 	a.documentWebhooks()
-	for _, s := range a.huma.OpenAPI().Components.Schemas.Map() {
+	schemas := a.huma.OpenAPI().Components.Schemas
+	describeSchemas(schemas)
+	for _, s := range schemas.Map() {
 		nameNull(s)
 	}
 	doc, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")

@@ -67,7 +67,10 @@ func signedAndSpoiled() (all []deliveryCase) {
 		}, false, false)
 		add("an empty body", secret, now, both, func(http.Header, []byte) []byte { return nil }, false, false)
 		set := func(name, value string) func(http.Header, []byte) []byte {
-			return func(h http.Header, b []byte) []byte { h.Set(name, value); return b }
+			return func(h http.Header, b []byte) []byte {
+				h.Set(name, value)
+				return b
+			}
 		}
 		add("another id", secret, now, both, set("webhook-id", "0190a8b0-0000-7000-8000-000000000001"), true, false)
 		add("another time", secret, now.Add(-time.Minute), both, set("webhook-timestamp", "1"+now.Format("050405")),
@@ -81,7 +84,10 @@ func signedAndSpoiled() (all []deliveryCase) {
 			h.Del("x-service-signature")
 			return b
 		}, false, false)
-		add("no headers", secret, now, both, func(h http.Header, b []byte) []byte { clear(h); return b }, false, false)
+		add("no headers", secret, now, both, func(h http.Header, b []byte) []byte {
+			clear(h)
+			return b
+		}, false, false)
 		add("no more than a comma", secret, now, both, func(h http.Header, b []byte) []byte {
 			h.Set("webhook-signature", " ")
 			h.Set("x-service-signature", ",")

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -24,18 +26,42 @@ type domainOut struct{ Body customDomain }
 
 type customDomain struct {
 	Domain     string             `json:"domain" doc:"Lower case, punycode"`
-	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended" doc:"pending_dns: no TXT record found; verified: found, but the host does not point here yet; active: it does; degraded: a record is gone, and the domain is served for three more days; suspended: not served"`
-	Records    []branding.Record  `json:"records" nullable:"false" doc:"Set all of them at the domain's DNS provider. At a zone apex, which cannot have a CNAME, use the provider's ALIAS or flattening, or addresses"`
+	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
+	Records    []branding.Record  `json:"records"`
 	LastError  maybe[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
 	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
-	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true" doc:"When the TXT record was first found"`
-	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true" doc:"When a claim without its TXT record expires; null once found"`
+	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true"`
+	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true"`
 	CreatedAt  wire.Time          `json:"created_at" format:"date-time"`
 }
 
+// Descriptions implements wire.Describer.
+func (customDomain) Descriptions() map[string]string {
+	return map[string]string{
+		"verified_at": "When the TXT record was first found",
+		"status": "pending_dns: no TXT record found; verified: found, but the host does not point here yet; " +
+			"active: it does; degraded: a record is gone, and the domain is served for three more days; suspended: " +
+			"not served",
+		"records": "Set all of them at the domain's DNS provider. At a zone apex, which cannot have a CNAME, use " +
+			"the provider's ALIAS or flattening, or addresses",
+		"expires_at": "When a claim without its TXT record expires; null once found",
+	}
+}
+
 type domainError struct {
-	Code   branding.Reason `json:"code" enum:"txt_missing,txt_wrong,cname_missing,cname_wrong,resolvers_disagree,dns_unreachable,domain_taken,feature_not_in_plan"`
+	Code   branding.Reason `json:"code"`
 	Detail string          `json:"detail"`
+}
+
+// TransformSchema adds the codes to the schema.
+func (domainError) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	for _, c := range []branding.Reason{
+		branding.TXTMissing, branding.TXTWrong, branding.CNAMEMissing, branding.CNAMEWrong, branding.Disagree,
+		branding.Unreachable, branding.Taken, branding.NoFeature,
+	} {
+		s.Properties["code"].Enum = append(s.Properties["code"].Enum, string(c))
+	}
+	return s
 }
 
 func (a *App) mountDomains() {
@@ -124,7 +150,7 @@ func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 
 type putDomainIn struct {
 	Body struct {
-		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; not a public suffix, and not the platform's own"`
+		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; no public suffix or platform domain"`
 	}
 }
 

@@ -58,7 +58,10 @@ func startHub(t *testing.T) *hub {
 	ctx, stop := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() { _ = h.Hosts.Run(ctx) })
-	t.Cleanup(func() { stop(); following.Wait() })
+	t.Cleanup(func() {
+		stop()
+		following.Wait()
+	})
 	return h
 }
 

@@ -28,7 +28,7 @@ func (a *App) mountDuplicates() {
 
 type searchBody struct {
 	AskedAt     *wire.Time `json:"asked_at" format:"date-time" doc:"When the last search was requested; null: never"`
-	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"When the search of the listed results ended; null: never"`
+	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"End of the listed results' search; null: never"`
 }
 
 type searchAnswer struct{ Body searchBody }
@@ -52,8 +52,8 @@ type duplicateList struct {
 		Data        []duplicates.Group `json:"data" nullable:"false"`
 		HasMore     bool               `json:"has_more"`
 		NextCursor  *string            `json:"next_cursor" doc:"null on the last page"`
-		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When the last search was requested; null: never"`
-		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"When the search of these results ended; null: never"`
+		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When last requested; null: never"`
+		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"End of their search; null: never"`
 	}
 }
 

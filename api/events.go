@@ -121,7 +121,7 @@ type eventType struct {
 	Description string         `json:"description" doc:"When the event is emitted"`
 	Schema      map[string]any `json:"schema" doc:"JSON Schema 2020-12 of the whole envelope"`
 	Sample      shownEvent     `json:"sample"`
-	Live        bool           `json:"live" doc:"false: reserved; it can be subscribed to and tested, but is not emitted yet"`
+	Live        bool           `json:"live" doc:"false: reserved; subscribable and testable, but not emitted yet"`
 }
 
 // eventCatalogue is the encoded list of event types.

@@ -44,7 +44,15 @@ type exportIn struct {
 		Format   string   `json:"format" enum:"csv,ndjson"`
 		Filter   anything `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
 		Archived flag     `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
-		Fields   []string `json:"fields,omitempty" nullable:"false" maxItems:"300" doc:"Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has attributes as a whole. Default: all fields an import accepts, the score and the times"`
+		Fields   []string `json:"fields,omitempty" maxItems:"300"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (exportIn) Descriptions() map[string]string {
+	return map[string]string{
+		"fields": "Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has " +
+			"attributes as a whole. Default: all fields an import accepts, the score and the times",
 	}
 }
 
@@ -66,7 +74,10 @@ func (f asAsked) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes a value from a stored response.
-func (f *asAsked) UnmarshalJSON(b []byte) error { *f = append((*f)[:0], b...); return nil }
+func (f *asAsked) UnmarshalJSON(b []byte) error {
+	*f = append((*f)[:0], b...)
+	return nil
+}
 
 // Schema returns the schema of a filter or null.
 func (asAsked) Schema(huma.Registry) *huma.Schema {

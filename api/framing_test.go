@@ -29,7 +29,10 @@ func listeners(t *testing.T) map[string]struct{ addr, path string } {
 	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return ops.Serve(ctx, ln) })
 	meanwhile := func(h http.Handler) string {
 		return serving(t, func(ctx context.Context, ln net.Listener) error {
-			return api.ServeUntil(ctx, ln, h, func(ctx context.Context) error { <-ctx.Done(); return nil })
+			return api.ServeUntil(ctx, ln, h, func(ctx context.Context) error {
+				<-ctx.Done()
+				return nil
+			})
 		})
 	}
 	return map[string]struct{ addr, path string }{

@@ -37,7 +37,8 @@ type mePatchIn struct {
 }
 
 func (a *App) mountMe() {
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Get the caller"}, a.me)
+	route(a,
+		op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Get the caller"}, a.me)
 	route(a, op{
 		Method: http.MethodPatch, Path: authPath + "me", Need: persons(auth.Viewer), Tag: authTag,
 		Title: "Change your own names", Open: true,

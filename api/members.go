@@ -37,8 +37,18 @@ type invitedOut struct {
 
 type invitedMember struct {
 	org.Member
-	Mail      string `json:"mail" enum:"sent,withheld,not_configured" doc:"withheld: the limit of mails per address in 24 hours was reached. An earlier link remains valid. not_configured: this install sends no mail"`
-	AcceptURL string `json:"accept_url,omitempty" format:"uri" doc:"Link to accept the invitation, to pass on yourself; only on an install without mail. Anyone with the link may join"`
+	Mail      string `json:"mail" enum:"sent,withheld,not_configured"`
+	AcceptURL string `json:"accept_url,omitempty" format:"uri"`
+}
+
+// Descriptions implements wire.Describer.
+func (invitedMember) Descriptions() map[string]string {
+	return map[string]string{
+		"mail": "withheld: the limit of mails per address in 24 hours was reached. An earlier link remains " +
+			"valid. not_configured: this install sends no mail",
+		"accept_url": "Link to accept the invitation, to pass on yourself; only on an install without mail. Anyone " +
+			"with the link may join",
+	}
 }
 
 type inviteIn struct {

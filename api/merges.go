@@ -57,10 +57,21 @@ type mergeBody struct {
 
 type mergeAnswer struct{ Body mergeBody }
 
+// MergePath is the path of a merge: the survivor. It also describes the body.
+type MergePath struct{ ContactID }
+
+// Descriptions implements wire.Describer.
+func (MergePath) Descriptions() map[string]string {
+	return map[string]string{
+		"loser_ids": "Live contacts, which are archived. Missing values of the survivor are filled from them, in " +
+			"this order",
+	}
+}
+
 func (a *App) mergeContacts(ctx context.Context, in *struct {
-	ContactID
+	MergePath
 	Body struct {
-		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50" doc:"Live contacts, which are archived. Missing values of the survivor are filled from them, in this order"`
+		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50"`
 	}
 },
 ) (*mergeAnswer, error) {

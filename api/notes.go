@@ -60,7 +60,7 @@ func author(ctx context.Context) *id.ID {
 // SubjectFields are the members that name the subject of a note or task.
 type SubjectFields struct {
 	ContactID optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the organization has such a company"`
+	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
 	DealID    optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
 
 	ID         anything `json:"id" required:"false" readOnly:"true"`

@@ -31,9 +31,10 @@ func security(o op) []map[string][]string {
 // about is the introduction of the API document.
 const about = `Contacts, automation and webhooks for marketing teams.
 
-Every call but login and its kin bears an access token or an API key, as Authorization: Bearer. Whatever goes wrong is
-answered as a problem (RFC 9457) whose code is one of a published list. Lists turn pages by cursor. A POST or PATCH with an
-Idempotency-Key may be sent again within 24 hours and acts once. Single resources bear an ETag; PATCH and DELETE take If-Match.`
+Every request except login and the like carries an access token or an API key, as Authorization: Bearer. Every error is
+a problem (RFC 9457) whose code is one of a published list. Lists are paginated by cursor. A POST or PATCH with an
+Idempotency-Key may be repeated within 24 hours and takes effect once. Single resources have an ETag; PATCH and DELETE
+accept If-Match.`
 
 // components adds the components shared by every operation.
 func components(c *huma.Components) {

@@ -18,11 +18,18 @@ type orgOut struct {
 // orgPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type orgPatch struct {
 	Name      optional[string]         `json:"name" required:"false" maxLength:"200"`
-	Settings  optional[map[string]any] `json:"settings" required:"false" doc:"Merged per member. stages and time_zone are validated, other members are free; 16 KiB in total"`
+	Settings  optional[map[string]any] `json:"settings" required:"false"`
 	ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
 	Plan      optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
 	CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
 	UpdatedAt optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+}
+
+// Descriptions implements wire.Describer.
+func (orgPatch) Descriptions() map[string]string {
+	return map[string]string{
+		"settings": "Merged per member. stages and time_zone are validated, other members are free; 16 KiB in total",
+	}
 }
 
 type orgPatchIn struct {

@@ -55,20 +55,35 @@ func (a *App) mountPipelines() {
 // stageBody is one stage in a request.
 type stageBody struct {
 	ID          optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
-	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique in the pipeline; required for a new stage"`
+	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique; required when new"`
 	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
-	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100" doc:"Percent, default 50; 100 for a won stage, 0 for a lost one"`
+	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100"`
+}
+
+// Descriptions implements wire.Describer.
+func (stageBody) Descriptions() map[string]string {
+	return map[string]string{
+		"probability": "Percent, default 50; 100 for a won stage, 0 for a lost one",
+	}
 }
 
 // PipelineFields are the members common to every pipeline body.
 type PipelineFields struct {
-	Default optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline are added to this one"`
-	Stages  optional[[]stageBody] `json:"stages" required:"false" doc:"All stages in order, at most 50, with at least one open, one won and one lost. Default: five common stages"`
+	Default optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline go here"`
+	Stages  optional[[]stageBody] `json:"stages" required:"false"`
 
 	ID         anything `json:"id" required:"false" readOnly:"true"`
 	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
 	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (PipelineFields) Descriptions() map[string]string {
+	return map[string]string{
+		"stages": "All stages in order, at most 50, with at least one open, one won and one lost. Default: five " +
+			"common stages",
+	}
 }
 
 func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {

@@ -180,7 +180,14 @@ func listHandler[T any](ctx context.Context, a *App, page Page, how string, l li
 
 // CountQuery is embedded by the input of a list that is expensive to count exactly.
 type CountQuery struct {
-	Count string `query:"count" enum:"estimate,exact" doc:"Add total. exact takes time proportional to the total; estimate is exact up to 1000"`
+	Count string `query:"count" enum:"estimate,exact"`
+}
+
+// Descriptions implements wire.Describer.
+func (CountQuery) Descriptions() map[string]string {
+	return map[string]string{
+		"count": "Add total. exact takes time proportional to the total; estimate is exact up to 1000",
+	}
 }
 
 // announceAll announces events in order.

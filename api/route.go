@@ -102,6 +102,7 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 	}
 	documented := h
 	huma.Register(hidden{a.huma, &documented}, h, handled)
+	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, a.huma.OpenAPI().Components.Schemas)
 	a.document(&o, &documented)
 	if o.Method == http.MethodGet && !o.Foreign {
 		h.Method = http.MethodHead

@@ -17,7 +17,10 @@ import (
 type batchRows[B any] struct{ sent json.RawMessage }
 
 // UnmarshalJSON stores a copy of b.
-func (r *batchRows[B]) UnmarshalJSON(b []byte) error { r.sent = append(r.sent[:0], b...); return nil }
+func (r *batchRows[B]) UnmarshalJSON(b []byte) error {
+	r.sent = append(r.sent[:0], b...)
+	return nil
+}
 
 // Schema returns B's schema.
 func (*batchRows[B]) Schema(r huma.Registry) *huma.Schema {

@@ -68,21 +68,31 @@ type ModelSummary struct {
 	InUse      bool               `json:"in_use"`
 	Outcomes   int                `json:"outcomes" doc:"Won and lost deals used for training"`
 	Won        int                `json:"won"`
-	Metrics    map[string]float64 `json:"metrics" doc:"auc, log_loss, brier and ece on outcomes later than the training data, and their number; empty below 200 outcomes"`
-	Contest    *learn.Comparison  `json:"contest,omitempty" doc:"Predictions of later outcomes compared with the version then in use; promoted if its log loss was not higher"`
+	Metrics    map[string]float64 `json:"metrics"`
+	Contest    *learn.Comparison  `json:"contest,omitempty"`
 	CreatedAt  *wire.Time         `json:"created_at" format:"date-time" doc:"null for the built-in prior"`
 	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time" doc:"null if never used for scoring"`
+}
+
+// Descriptions implements wire.Describer.
+func (ModelSummary) Descriptions() map[string]string {
+	return map[string]string{
+		"metrics": "auc, log_loss, brier and ece on outcomes later than the training data, and their number; empty " +
+			"below 200 outcomes",
+		"contest": "Predictions of later outcomes compared with the version then in use; promoted if its log loss " +
+			"was not higher",
+	}
 }
 
 type modelBody struct {
 	ModelSummary
 	Intercept   float64             `json:"intercept" doc:"Log odds of a contact without data"`
 	Features    []scoreWeight       `json:"features"`
-	Reliability []learn.Bin         `json:"reliability" doc:"Predicted and actual rates, by tenths of the later outcomes"`
+	Reliability []learn.Bin         `json:"reliability" doc:"Predicted and actual rates, by tenths of later outcomes"`
 	Quarantined []learn.Quarantined `json:"quarantined" doc:"Features that leak the outcome and are not used"`
 	Slope       float64             `json:"slope" doc:"Slope of the calibration, included in the weights; 1 is none"`
-	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"Creation time of the oldest training deal"`
-	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"Creation time of the newest training deal"`
+	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"Creation of the oldest training deal"`
+	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"Creation of the newest training deal"`
 }
 
 type modelAnswer struct{ Body modelBody }

@@ -54,11 +54,18 @@ func showSegment(r *segments.Row) *segmentAnswer {
 }
 
 type newSegment struct {
-	Key    string   `json:"key,omitempty" maxLength:"64" doc:"1 to 64 characters, no comma; derived from the name if absent. Cannot be changed later"`
+	Key    string   `json:"key,omitempty" maxLength:"64"`
 	Name   string   `json:"name" doc:"1 to 200 characters"`
 	Kind   string   `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
-	Filter anything `json:"filter,omitempty" doc:"The members: the filter language over the fields of a contact, except segment"`
+	Filter anything `json:"filter,omitempty" doc:"Members: the filter language over a contact's fields, except segment"`
 	SegmentComputed
+}
+
+// Descriptions implements wire.Describer.
+func (newSegment) Descriptions() map[string]string {
+	return map[string]string{
+		"key": "1 to 64 characters, no comma; derived from the name if absent. Cannot be changed later",
+	}
 }
 
 // SegmentComputed holds the computed members. A request may contain them; their values are ignored.
@@ -162,7 +169,7 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 
 type segmentPatch struct {
 	Name   optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
-	Filter anything         `json:"filter" required:"false" doc:"A new filter; status is building until the members are updated"`
+	Filter anything         `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
 	Key    anything         `json:"key" required:"false" readOnly:"true"`
 	Kind   anything         `json:"kind" required:"false" readOnly:"true"`
 	SegmentComputed

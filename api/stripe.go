@@ -9,7 +9,7 @@ import (
 
 // stripeIn is an event from the payment processor. The signature covers the raw bytes.
 type stripeIn struct {
-	Signature string `header:"Stripe-Signature" doc:"t=<seconds>,v1=<hex>: an HMAC of the body with the endpoint's secret"`
+	Signature string `header:"Stripe-Signature" doc:"t=<seconds>,v1=<hex>: HMAC of the body with the endpoint's secret"`
 	RawBody   []byte
 }
 

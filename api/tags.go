@@ -29,7 +29,8 @@ func (a *App) mountTags() {
 	route(a,
 		op{
 			Method: http.MethodPatch, Path: one, Need: member, Tag: tag,
-			Title: "Rename a tag; renaming it to an existing tag merges the two", Status: http.StatusAccepted, Writes: writes,
+			Title:  "Rename a tag; renaming it to an existing tag merges the two",
+			Status: http.StatusAccepted, Writes: writes,
 		},
 		a.renameTag)
 	route(a,

@@ -87,7 +87,7 @@ type taskPatch struct {
 
 func (b *taskPatch) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
 
-func (a *App) listTasks(ctx context.Context, in *struct {
+type taskQuery struct {
 	Page
 	CountQuery
 	SubjectQuery
@@ -95,10 +95,18 @@ func (a *App) listTasks(ctx context.Context, in *struct {
 	Status     string    `query:"status" enum:"open,done"`
 	DueAfter   time.Time `query:"due_after" doc:"Exclusive"`
 	DueBefore  time.Time `query:"due_before" doc:"Exclusive"`
-	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at" doc:"Tasks without a due date come last"`
+	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at"`
 	Archived   bool      `query:"archived" doc:"List archived tasks instead of live ones"`
-},
-) (*recordList[activities.Task], error) {
+}
+
+// Descriptions implements wire.Describer.
+func (taskQuery) Descriptions() map[string]string {
+	return map[string]string{
+		"sort": "Tasks without a due date come last",
+	}
+}
+
+func (a *App) listTasks(ctx context.Context, in *taskQuery) (*recordList[activities.Task], error) {
 	f := &activities.TaskFilter{
 		Status: in.Status, DueAfter: boundary(in.DueAfter), DueBefore: boundary(in.DueBefore),
 		Archived: in.Archived,

@@ -105,7 +105,8 @@ func (u *uploads) begin(org id.ID) (func(), error) {
 	case u.byOrg[org] >= uploadsPerOrg:
 		return nil,
 			&fault.Fault{
-				Code: fault.RateLimited, Detail: "Too many uploads of this org are in progress. Wait for one to finish.",
+				Code:       fault.RateLimited,
+				Detail:     "Too many uploads of this org are in progress. Wait for one to finish.",
 				RetryAfter: 5 * time.Second,
 			}
 	case u.all >= uploadsHere:

@@ -164,7 +164,10 @@ func TestEveryAnswerIsWhatTheDocumentPromisesInEveryStateOfAnOrg(t *testing.T) {
 	s := start(t, unlimited)
 	c := s.signup()
 	known, callers := c.filled(), c.everybody()
-	in := func(d time.Duration) *wire.Time { at := wire.At(time.Now().Add(d)); return &at }
+	in := func(d time.Duration) *wire.Time {
+		at := wire.At(time.Now().Add(d))
+		return &at
+	}
 	paid := func(plan, interval string, status plans.Status) plans.State {
 		return plans.State{
 			Plan: plan, Interval: interval, Status: status, Quantity: 1, PeriodStart: in(-time.Hour),

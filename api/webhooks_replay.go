@@ -15,8 +15,8 @@ type replayIn struct {
 	Body struct {
 		From       wire.Time `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
 		To         wire.Time `json:"to" format:"date-time" doc:"End, exclusive; a future time is treated as now"`
-		Types      []string  `json:"types,omitempty" nullable:"false" doc:"Event types, subscribed or not; default: the subscribed types"`
-		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only events due to this webhook that were not delivered"`
+		Types      []string  `json:"types,omitempty" doc:"Event types, subscribed or not; default: subscribed types"`
+		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only this webhook's undelivered events"`
 		DryRun     flag      `json:"dry_run" required:"false" doc:"Count the events without sending them"`
 	}
 }

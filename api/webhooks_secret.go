@@ -18,15 +18,24 @@ type rotateSecretIn struct {
 }
 
 type rotation struct {
-	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, not the current secret; generated if absent"`
-	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"How long the previous secret also signs: 0 to 168 hours, default 24"`
+	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, not the current one; generated if absent"`
+	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"Hours the old secret also signs: 0 to 168; default 24"`
 }
 
 // rotatedHook shows the new secret, as madeHook does.
 type rotatedHook struct {
 	webhooks.Endpoint
 	Secret string     `json:"secret" doc:"Shown only once; store it to verify signatures"`
-	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time" doc:"Until then each delivery has two signatures, of the new secret first and of the previous one second; null with overlap_hours 0. A rotation within the overlap ends it: the secret shown here is then the previous one"`
+	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (rotatedHook) Descriptions() map[string]string {
+	return map[string]string{
+		"previous_secret_expires_at": "Until then each delivery has two signatures, of the new secret first and of " +
+			"the previous one second; null with overlap_hours 0. A rotation within the overlap ends it: the secret " +
+			"shown here is then the previous one",
+	}
 }
 
 type rotateSecretOut struct {

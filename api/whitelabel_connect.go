@@ -50,14 +50,30 @@ func (a *App) mountWhiteLabelConnect() {
 }
 
 type onboardIn struct {
-	Origin string `header:"Origin" doc:"Sent by browsers. From this service's own origin, the link is bound to the browser by a cookie, and an expired link redirects the browser to a new one"`
+	Origin string `header:"Origin"`
+}
+
+// Descriptions implements wire.Describer.
+func (onboardIn) Descriptions() map[string]string {
+	return map[string]string{
+		"Origin": "Sent by browsers. From this service's own origin, the link is bound to the browser by a cookie, " +
+			"and an expired link redirects the browser to a new one",
+	}
 }
 
 type onboardOut struct {
 	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the link to the browser"`
 	Body   struct {
-		URL       string    `json:"url" format:"uri" doc:"The payment processor's page, for a single visit: anyone with the link can act for the account's owner, so do not store or mail it"`
+		URL       string    `json:"url" format:"uri"`
 		ExpiresAt wire.Time `json:"expires_at" format:"date-time"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (onboardOut) Descriptions() map[string]string {
+	return map[string]string{
+		"url": "The payment processor's page, for a single visit: anyone with the link can act for the account's " +
+			"owner, so do not store or mail it",
 	}
 }
 
@@ -99,22 +115,34 @@ type connectStateOut struct {
 }
 
 type connectState struct {
-	FeePercent     string              `json:"application_fee_percent" doc:"The platform's share of each client payment under the current plan, with two decimals"`
-	Status         string              `json:"status" enum:"not_started,onboarding,pending_review,restricted,enabled,disconnected" doc:"onboarding and restricted wait for the account's owner, pending_review for the payment processor"`
-	CanSell        bool                `json:"can_sell" doc:"Whether the status is enabled and the plan has white_label; required to sell"`
+	FeePercent string `json:"application_fee_percent"`
+
+	Status string `json:"status" enum:"not_started,onboarding,pending_review,restricted,enabled,disconnected"`
+
+	CanSell        bool                `json:"can_sell" doc:"Enabled, and the plan has white_label; required to sell"`
 	AccountID      *string             `json:"account_id" doc:"ID at the payment processor; null before it exists"`
 	ChargesEnabled bool                `json:"charges_enabled"`
 	PayoutsEnabled bool                `json:"payouts_enabled"`
 	Requirements   connectRequirements `json:"requirements"`
-	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before onboarding has started"`
+	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before onboarding starts"`
+}
+
+// Descriptions implements wire.Describer.
+func (connectState) Descriptions() map[string]string {
+	return map[string]string{
+		"application_fee_percent": "The platform's share of each client payment under the current plan, with two " +
+			"decimals",
+		"status": "onboarding and restricted wait for the account's owner, pending_review for the " +
+			"payment processor",
+	}
 }
 
 type connectRequirements struct {
-	CurrentlyDue        []string   `json:"currently_due" nullable:"false" doc:"Information required from the owner, in the payment processor's terms"`
-	PastDue             []string   `json:"past_due" nullable:"false" doc:"Missing information because of which a capability is disabled"`
-	PendingVerification []string   `json:"pending_verification" nullable:"false" doc:"Information under review by the payment processor"`
-	DeadlineAt          *wire.Time `json:"deadline_at" format:"date-time" doc:"Deadline for currently_due; null without one"`
-	DisabledReason      *string    `json:"disabled_reason" doc:"The payment processor's reason why charges or payouts are disabled; null if they are enabled"`
+	CurrentlyDue        []string   `json:"currently_due" doc:"Required of the owner, in the payment processor's terms"`
+	PastDue             []string   `json:"past_due" doc:"Missing information that disables a capability"`
+	PendingVerification []string   `json:"pending_verification" doc:"Information under review by the payment processor"`
+	DeadlineAt          *wire.Time `json:"deadline_at" format:"date-time" doc:"When currently_due must be met, or null"`
+	DisabledReason      *string    `json:"disabled_reason" doc:"Why charges or payouts are disabled; null if enabled"`
 }
 
 // readConnect returns the stored state without calling the payment processor. Its events update the row, and a job

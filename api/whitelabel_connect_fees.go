@@ -23,10 +23,10 @@ type connectFee struct {
 	Net                    int64     `json:"net" doc:"The reseller's share"`
 	ApplicationFee         int64     `json:"application_fee" doc:"The platform's share"`
 	StripeFee              int64     `json:"stripe_fee" doc:"The payment processor's fee, including taxes"`
-	Percent                string    `json:"application_fee_percent" doc:"As configured when the invoice was created, with two decimals"`
+	Percent                string    `json:"application_fee_percent" doc:"At the invoice's creation; two decimals"`
 	Refunded               int64     `json:"refunded" doc:"Refunded from gross since, by the reseller"`
-	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"Refunded from application_fee since, by the platform"`
-	Currency               string    `json:"currency" doc:"ISO 4217: the currency in which the payment processor settles"`
+	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"Refunded by the platform since"`
+	Currency               string    `json:"currency" doc:"ISO 4217: currency in which the payment processor settles"`
 	PaidAt                 wire.Time `json:"paid_at" format:"date-time"`
 }
 

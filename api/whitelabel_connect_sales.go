@@ -25,13 +25,18 @@ func (a *App) mountConnectSales() {
 type saleIn struct {
 	Body struct {
 		ClientOrgID  id.ID  `json:"client_org_id" format:"uuid" doc:"A client organization of the reseller"`
-		Email        string `json:"email" minLength:"3" maxLength:"254" doc:"Where the payment processor sends the invoices"`
+		Email        string `json:"email" minLength:"3" maxLength:"254" doc:"Receives the invoices"`
 		Name         string `json:"name" minLength:"1" maxLength:"250" doc:"Shown on the invoices"`
-		Amount       int64  `json:"amount" minimum:"1" maximum:"99999999" doc:"The price of each period, in minor units"`
+		Amount       int64  `json:"amount" minimum:"1" maximum:"99999999" doc:"Price per interval, in minor units"`
 		Currency     string `json:"currency" pattern:"^[A-Za-z]{3}$" doc:"ISO 4217"`
 		Interval     string `json:"interval" enum:"month,year"`
-		DaysUntilDue int    `json:"days_until_due,omitempty" required:"false" minimum:"1" maximum:"365" default:"14" doc:"Days to pay an invoice"`
+		DaysUntilDue int    `json:"days_until_due,omitempty" required:"false" minimum:"1" maximum:"365" default:"14"`
 	}
+}
+
+// Descriptions returns the long descriptions of the members.
+func (saleIn) Descriptions() map[string]string {
+	return map[string]string{"days_until_due": "Days to pay an invoice"}
 }
 
 type saleOut struct {
@@ -42,16 +47,24 @@ type saleOut struct {
 type connectSale struct {
 	ID             id.ID     `json:"id" format:"uuid"`
 	ClientOrgID    id.ID     `json:"client_org_id" format:"uuid"`
-	Status         string    `json:"status" enum:"in_flight,active,ended" doc:"in_flight: recorded, and created at the payment processor as soon as it can be reached; repeat the request with its Idempotency-Key to read the outcome"`
+	Status         string    `json:"status" enum:"in_flight,active,ended"`
 	Name           string    `json:"name"`
 	Email          string    `json:"email"`
 	Amount         int64     `json:"amount" doc:"In minor units"`
 	Currency       string    `json:"currency" doc:"ISO 4217"`
 	Interval       string    `json:"interval" enum:"month,year"`
 	DaysUntilDue   int       `json:"days_until_due"`
-	FeePercent     string    `json:"application_fee_percent" doc:"The platform's share of each payment, with two decimals"`
+	FeePercent     string    `json:"application_fee_percent" doc:"The platform's share, with two decimals"`
 	SubscriptionID *string   `json:"subscription_id" doc:"ID at the payment processor; null while in_flight"`
 	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
+}
+
+// Descriptions returns the long descriptions of the members.
+func (connectSale) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "in_flight: recorded, and created at the payment processor as soon as it can be reached; repeat the " +
+			"request with its Idempotency-Key to read the outcome",
+	}
 }
 
 // sell starts billing a client. The transaction that records the sale stores it under the idempotency key. A repeated

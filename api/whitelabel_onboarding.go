@@ -74,7 +74,7 @@ func (a *App) onboardingCookie(t *onboarding) string {
 	if t.secret == "" {
 		return ""
 	}
-	c := &http.Cookie{ //nolint:gosec // Secure wherever browsers reach us by https; without that no browser would keep it
+	c := &http.Cookie{ //nolint:gosec // Secure where browsers use https; over http a browser would drop it
 		Name: a.onboardingCookieName(), Value: t.secret, Path: "/", MaxAge: int(onboardingLife.Seconds()),
 		Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}

@@ -44,8 +44,9 @@ func TestEveryComplaintAboutABodyIsASentenceThatNamesTheLimit(t *testing.T) {
 	body := `{"moment":"x","http_date":"x","day":"x","clock":"x","email":"x","host":"_","ipv4":"x","ipv6":"x","ip":"x",
 		"url":"http://[","url_template":"/{","uuid":"` + strings.Repeat("x",
 		36) + `","short_uuid":"x","pointer":"x","relative":"x",
-		"regexp":"(","wait":"x","flag":1,"whole":"x","fraction":1.5,"large":"x","number":"x","text":1,"bytes":"?","list":1,
-		"object":1,"unique":["a","a"],"interval":"day","only":8,"least":0,"more":0.5,"most":9007199254740994,"less":1000000,
+		"regexp":"(","wait":"x","flag":1,"whole":"x","fraction":1.5,"large":"x","number":"x","text":1,"bytes":"?",
+		"list":1,"object":1,"unique":["a","a"],"interval":"day","only":8,"least":0,"more":0.5,"most":9007199254740994,
+		"less":1000000,
 		"multiple":4,"short":"a","empty":"","long":"abcd","pattern":"A","described":"A","few":[],"many":["a","b","c"],
 		"few_members":{},"many_members":{"a":1,"b":2},"with":"x","either":5,"value":[],"not":true,
 		"inner":[{"kind":"a","kid":1},{}],"intervall":"month"}`

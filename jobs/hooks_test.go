@@ -360,10 +360,11 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 
 // without is the kinds without dependent rows, or with rows that become due by themselves.
 var without = strings.Fields(`
-	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage billing.settle billing.sync contact.duplicates
-	contact.index contact.index_sweep
-	domain.sweep domain.verify keys.reseal lead.rescore lead.score lead.score_many mail.system plan.settle plan.sweep platform.redrive platform.retain
-	quota.announce score.train score.train_night segment.sync stripe.event token.refresh token.revoke token.sweep webhook.health webhook.tell`)
+	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage
+	billing.settle billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify
+	keys.reseal lead.rescore lead.score lead.score_many mail.system plan.settle plan.sweep platform.redrive
+	platform.retain quota.announce score.train score.train_night segment.sync stripe.event token.refresh
+	token.revoke token.sweep webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	g := errgroup.Group{}
 	for _, e := range s.opt.Entries {
-		g.Go(func() error { s.follow(ctx, e); return nil })
+		g.Go(func() error {
+			s.follow(ctx, e)
+			return nil
+		})
 	}
 	return g.Wait()
 }

@@ -129,7 +129,10 @@ func TestABundleKeepsEachScriptsOwnAnswerAndItsCallersPatience(t *testing.T) {
 	b.mu.Unlock()
 	hasty, leave := context.WithCancel(t.Context())
 	left := make(chan error)
-	go func() { _, err := call(hasty, "2"); left <- err }()
+	go func() {
+		_, err := call(hasty, "2")
+		left <- err
+	}()
 	for len(b.asks) == 0 {
 		runtime.Gosched()
 	}

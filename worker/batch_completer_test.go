@@ -24,7 +24,10 @@ func (h *house) clerk() (*queue.BatchCompleter, func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	var over sync.WaitGroup
 	over.Go(func() { _ = c.Run(ctx) })
-	stop := func() { cancel(); over.Wait() }
+	stop := func() {
+		cancel()
+		over.Wait()
+	}
 	h.t.Cleanup(stop)
 	return c, stop
 }
@@ -258,7 +261,10 @@ func TestALockedRowHoldsUpNoClaimButItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := make(chan error, 1)
-	go func() { _, err := c.Claim(t.Context(), h.org, all[0].ID); own <- err }()
+	go func() {
+		_, err := c.Claim(t.Context(), h.org, all[0].ID)
+		own <- err
+	}()
 	for _, j := range all[1:9] {
 		if _, err := c.Claim(t.Context(), h.org, j.ID); err != nil {
 			t.Error(err)

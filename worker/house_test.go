@@ -39,7 +39,8 @@ type house struct {
 
 // done is the table for the effects of test jobs.
 const done = `
-CREATE TABLE done (org_id uuid NOT NULL, job uuid NOT NULL, note text NOT NULL DEFAULT '', at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE done (org_id uuid NOT NULL, job uuid NOT NULL, note text NOT NULL DEFAULT '',
+	at timestamptz NOT NULL DEFAULT clock_timestamp());
 CALL tenant('done');`
 
 func open(t testing.TB) *house {
@@ -175,7 +176,10 @@ func (h *house) count(sql string, args ...any) int {
 	return n
 }
 
-func (h *house) doneRows() int { h.t.Helper(); return h.count("SELECT count(*) FROM done") }
+func (h *house) doneRows() int {
+	h.t.Helper()
+	return h.count("SELECT count(*) FROM done")
+}
 
 // until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: a promised time with
 // slack for a slow machine, or a minute, which is far beyond the second check of a job with a late first delivery.
@@ -284,7 +288,10 @@ func (h *house) process(role string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	h.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
 	return cmd
 }
 

@@ -41,7 +41,10 @@ func (h *house) feed(limit int) []queue.Ref {
 // tell changes a key's settings in a transaction of its org.
 func (h *house) tell(what func(*postgres.Tx)) {
 	h.t.Helper()
-	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error { what(tx); return nil }); err != nil {
+	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error {
+		what(tx)
+		return nil
+	}); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -81,7 +81,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		oldest:  gauges("oldest_open_seconds", "How long the open job that was due first is overdue."),
 	}
 	m.repairs = counters("archive_repairs_total",
-		"Repairs of asynq's archive: deleted, entries without a dead job; relisted, dead jobs without an entry.", "what")
+		"Repairs of asynq's archive: deleted, entries without a dead job; relisted, dead jobs without an entry.",
+		"what")
 	m.swept = counters("swept_total", "Deprecated: use funnelwork_jobs_archive_repairs_total.", "what")
 	m.size = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "funnelwork_jobs_concurrency",

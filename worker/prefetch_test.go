@@ -32,7 +32,10 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 		}
 	}
 	taking := newPrefetch(client)
-	seen := &scripts{is: func(cmd redis.Cmder) bool { _, is := polled(cmd); return is }}
+	seen := &scripts{is: func(cmd redis.Cmder) bool {
+		_, is := polled(cmd)
+		return is
+	}}
 	taking.resize(general, 50)
 	client.AddHook(newPollSuppressor(&redisHealth{}, taking))
 	client.AddHook(seen)

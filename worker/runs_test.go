@@ -140,7 +140,10 @@ func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 		defer close(over)
 		_ = pusher.Run(ctx) // always nil
 	}()
-	t.Cleanup(func() { cancel(); <-over })
+	t.Cleanup(func() {
+		cancel()
+		<-over
+	})
 	began := make(chan time.Time, 1)
 	kind := queue.Define[none]("test.quick", queue.Options{})
 	h.work(worker.Options{}, kind.Handle(func(context.Context, *queue.Run[none]) error {

@@ -253,7 +253,10 @@ func (w *Worker) shutdown(ctx context.Context) {
 	c.leaving.Wait()
 	// asynq has freed its slots, but a run that ignores its context may still be going.
 	over := make(chan struct{})
-	go func() { w.working.Wait(); close(over) }()
+	go func() {
+		w.working.Wait()
+		close(over)
+	}()
 	select {
 	case <-over:
 	case <-time.After(handOver):

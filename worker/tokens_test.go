@@ -38,7 +38,11 @@ func logged(t *testing.T, families ...string) *logins {
 	t.Helper()
 	l := &logins{house: open(t), sandbox: oauth.New(oauth.Options{})}
 	server := httptest.NewServer(l.sandbox.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); l.sandbox.Close() })
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		l.sandbox.Close()
+	})
 	l.box = testkit.Box(t)
 	apps := map[string]provider.App{}
 	for _, family := range families {

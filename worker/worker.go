@@ -148,15 +148,36 @@ func (w *Worker) Run(ctx context.Context) error {
 		stopExtending()
 		_ = extender.Wait()
 	}()
-	extender.Go(func() error { w.runs.extend(extending); return nil })
+	extender.Go(func() error {
+		w.runs.extend(extending)
+		return nil
+	})
 	extender.Go(func() error { return w.clerk.Run(extending) })
-	extender.Go(func() error { w.bundles.run(extending); return nil })
-	helpers.Go(func() error { w.relay(looking); return nil })
-	helpers.Go(func() error { w.feed(looking); return nil })
-	helpers.Go(func() error { w.count(looking); return nil })
-	helpers.Go(func() error { w.mirrorPauses(looking); return nil })
+	extender.Go(func() error {
+		w.bundles.run(extending)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.relay(looking)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.feed(looking)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.count(looking)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.mirrorPauses(looking)
+		return nil
+	})
 	for _, look := range w.opt.Watches {
-		helpers.Go(func() error { w.poll(looking, look); return nil })
+		helpers.Go(func() error {
+			w.poll(looking, look)
+			return nil
+		})
 	}
 
 	if err = w.begin(); err == nil {

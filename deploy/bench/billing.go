@@ -81,7 +81,10 @@ func (t *till) stripe(ctx context.Context, log *slog.Logger) (string, error) {
 		}),
 	}
 	go func() { _ = srv.Serve(ln) }()
-	t.closers = append(t.closers, func() { _ = srv.Close(); box.Close() })
+	t.closers = append(t.closers, func() {
+		_ = srv.Close()
+		box.Close()
+	})
 	return "http://" + ln.Addr().String(), nil
 }
 

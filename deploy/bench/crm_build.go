@@ -26,9 +26,12 @@ var crmSQL = []struct{ what, sql string }{
 	('renews_on', 'date')) AS f (key, type)`},
 	{"names", `
 	CREATE FUNCTION bench_name(i int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-		SELECT (ARRAY['ba','ke','li','mo','nu','ra','se','ti','vo','zu','da','fe','gi','ho','ju','ka','le','mi','no','pu'])[1 + i % 20]
-			|| (ARRAY['lan','mer','nik','ros','tun','wal','ben','der','fin','gor','hal','jan','kor','lem','mar','nor','pol','rik','sun','tal'])[1 + i / 20 % 20]
-			|| (ARRAY['','a','o','en','er','is','ov','ez','ini','sen','ski','mann','berg','son','ström','ova','aki','ito','ard','ell'])[1 + i / 400 % 20]
+		SELECT (ARRAY['ba','ke','li','mo','nu','ra','se','ti','vo','zu','da','fe','gi','ho','ju','ka','le','mi','no',
+			'pu'])[1 + i % 20]
+			|| (ARRAY['lan','mer','nik','ros','tun','wal','ben','der','fin','gor','hal','jan','kor','lem','mar','nor',
+			'pol','rik','sun','tal'])[1 + i / 20 % 20]
+			|| (ARRAY['','a','o','en','er','is','ov','ez','ini','sen','ski','mann','berg','son','ström','ova','aki',
+			'ito','ard','ell'])[1 + i / 400 % 20]
 			|| CASE WHEN i >= 8000 THEN chr(97 + i / 8000 % 26) ELSE '' END $$;
 	CREATE TABLE bench_company AS
 	SELECT o.id AS org_id, i, uuidv7_at(now() - interval '400 days' + i * interval '1 minute') AS id,

@@ -74,7 +74,10 @@ func crmSegments(ctx context.Context, c *crm) (err error) {
 	var busy []time.Duration
 	changing, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { _, err := m.change(changing, 10*time.Minute); ended <- err }()
+	go func() {
+		_, err := m.change(changing, 10*time.Minute)
+		ended <- err
+	}()
 	busy, err = m.latencies(ctx)
 	stop()
 	if failed := <-ended; err == nil && !errors.Is(failed, context.Canceled) {

@@ -120,14 +120,23 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 		name string
 		run  func() error
 	}{
-		{"SELECT 1", func() error { _, err := admin.Exec(ctx, "SELECT 1"); return err }},
-		{"look for lanes", func() error { _, err := ledger.Waiting(ctx); return err }},
+		{"SELECT 1", func() error {
+			_, err := admin.Exec(ctx, "SELECT 1")
+			return err
+		}},
+		{"look for lanes", func() error {
+			_, err := ledger.Waiting(ctx)
+			return err
+		}},
 		{"round", func() error {
 			refs, err := ledger.Feed(ctx, queue.Default, feedRoom)
 			given, fed = append(given, refs), fed+len(refs)
 			return err
 		}},
-		{"count of the backlog", func() error { _, err := ledger.Backlogs(ctx); return err }},
+		{"count of the backlog", func() error {
+			_, err := ledger.Backlogs(ctx)
+			return err
+		}},
 	}
 	if b.full {
 		for len(given) == 0 || len(given[len(given)-1]) > 0 {

@@ -336,7 +336,10 @@ func (b *benchQueue) ours(ctx context.Context, ran func()) (func(context.Context
 	}
 	w := worker.New(worker.Options{
 		App: b.app, System: b.system, Redis: client, Concurrency: queueWorkers, Log: b.log,
-		Handlers: []queue.Handler{noop.Handle(func(context.Context, *queue.Run[nothing]) error { ran(); return nil })},
+		Handlers: []queue.Handler{noop.Handle(func(context.Context, *queue.Run[nothing]) error {
+			ran()
+			return nil
+		})},
 	})
 	working, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -344,5 +347,8 @@ func (b *benchQueue) ours(ctx context.Context, ran func()) (func(context.Context
 	add := func(ctx context.Context) error {
 		return b.app.Tx(ctx, b.org(), func(tx *postgres.Tx) error { return noop.Add(ctx, tx, nothing{}) })
 	}
-	return add, func() error { stop(); return errors.Join(<-ended, client.Close()) }, nil
+	return add, func() error {
+		stop()
+		return errors.Join(<-ended, client.Close())
+	}, nil
 }

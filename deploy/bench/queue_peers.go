@@ -55,7 +55,10 @@ func (b *benchQueue) plain(_ context.Context, ran func()) (func(context.Context)
 		_, err := to.EnqueueContext(ctx, asynq.NewTask("bench.noop", payload), asynq.Queue("plain"))
 		return err
 	}
-	return add, func() error { server.Shutdown(); return client.Close() }, nil
+	return add, func() error {
+		server.Shutdown()
+		return client.Close()
+	}, nil
 }
 
 // riverArgs is the job of River's turn.
@@ -69,7 +72,10 @@ type riverWorker struct {
 	ran func()
 }
 
-func (w *riverWorker) Work(context.Context, *river.Job[riverArgs]) error { w.ran(); return nil }
+func (w *riverWorker) Work(context.Context, *river.Job[riverArgs]) error {
+	w.ran()
+	return nil
+}
 
 func (b *benchQueue) river(ctx context.Context, ran func()) (func(context.Context) error, func() error, error) {
 	workers := river.NewWorkers()

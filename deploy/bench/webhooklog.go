@@ -175,7 +175,7 @@ func (w *world) fillDay(ctx context.Context, day time.Time, n int) error {
 		INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer,
 		error_class, first_byte_us, total_us, started_at)
 		SELECT $1, uuidv7_at(created_at), id, 1, 'event',
-		'{"User-Agent":"Funnelwork-Webhooks/1","X-Service-Signature":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}',
+		'{"User-Agent":"Funnelwork-Webhooks/1","X-Service-Signature":"' || repeat('0123456789abcdef', 4) || '"}',
 			CASE WHEN status = 'delivered' THEN 200 ELSE 500 END, 'ok', CASE WHEN status = 'delivered' THEN ''
 			ELSE 'http_status' END, 21000, 22000, created_at
 		FROM d`, logOrg, logHook(0), day, n, logShare)

@@ -192,7 +192,10 @@ func startProgram(t *testing.T, cmd *exec.Cmd, env []string) (kill func()) {
 		t.Fatal(err)
 	}
 	end := func(by syscall.Signal) func() {
-		return func() { _ = cmd.Process.Signal(by); _ = cmd.Wait() }
+		return func() {
+			_ = cmd.Process.Signal(by)
+			_ = cmd.Wait()
+		}
 	}
 	var once sync.Once
 	t.Cleanup(func() {

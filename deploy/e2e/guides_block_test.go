@@ -60,8 +60,8 @@ type document struct {
 	links  []string
 }
 
-// parseGuide returns the code blocks, inline code and links of a Markdown source. It fails on a block that no test would
-// run.
+// parseGuide returns the code blocks, inline code and links of a Markdown source. It fails on a block that no test
+// would run.
 func parseGuide(source string) (document, error) {
 	var d document
 	in := []byte(source)

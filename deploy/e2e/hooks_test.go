@@ -72,7 +72,11 @@ func newPost(t *testing.T) *post {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var pushing sync.WaitGroup
 	pushing.Go(func() { _ = pusher.Run(ctx) })
-	t.Cleanup(func() { stop(); pushing.Wait(); _ = client.Close() })
+	t.Cleanup(func() {
+		stop()
+		pushing.Wait()
+		_ = client.Close()
+	})
 	if p.app, err = postgres.Open(t.Context(),
 		postgres.Options{URL: p.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit}); err != nil {
 		t.Fatal(err)
@@ -200,7 +204,10 @@ func receiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) (*i
 	t.Helper()
 	i := &inbox{came: map[string]int{}, answer: answer}
 	s := httptest.NewServer(i)
-	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
 	return i, s.URL + "/"
 }
 

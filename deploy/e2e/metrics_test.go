@@ -48,7 +48,10 @@ func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 		}
 	})
 	public, ops := "http://"+ports[0], "http://"+ports[1]
-	until(t, "up is ready", func() bool { status, _ := ask(t, "GET", ops+"/readyz", "", ""); return status == 200 })
+	until(t, "up is ready", func() bool {
+		status, _ := ask(t, "GET", ops+"/readyz", "", "")
+		return status == 200
+	})
 	exercise(t, public)
 
 	missing := names

@@ -124,7 +124,11 @@ func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string
 		})
 	}
 	clients.Wait()
-	until(t, "every contact was told of", func() bool { mu.Lock(); defer mu.Unlock(); return len(told) == contacts })
+	until(t, "every contact was told of", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(told) == contacts
+	})
 	if status, body := ask(t, "GET", public+"/api/v1/crm/contacts?tag=x&limit=200&q=grace", session.Token,
 		""); status != 200 || bytes.Count([]byte(body), []byte(`"email":`)) != min(contacts, 200) {
 		t.Errorf("list: %d %s", status, body)

@@ -89,7 +89,10 @@ func serve(t *testing.T, redis string) *service {
 			"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn"),
 		"up", "--seed-email", "ada@example.com", "--seed-password", "correct-horse-battery")
 	s.public, s.ops = "http://"+ports[0], "http://"+ports[1]
-	until(t, "up is ready", func() bool { status, _ := ask(t, "GET", s.ops+"/readyz", "", ""); return status == 200 })
+	until(t, "up is ready", func() bool {
+		status, _ := ask(t, "GET", s.ops+"/readyz", "", "")
+		return status == 200
+	})
 	s.token = s.login(t, "/api/v1/auth/login", 200, `{"email":"ada@example.com","password":"correct-horse-battery"}`)
 	if status, body := ask(t, "POST", s.public+"/api/v1/webhooks", s.token,
 		`{"url":"`+receiver.URL+`/","events":["contact.created"]}`); status != 201 {

@@ -36,7 +36,10 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	server := testkit.RealRedis(t)
 	tapped := tap(t, server.URL)
 	var secrets []string
-	secret := func(s string) string { secrets = append(secrets, s); return s }
+	secret := func(s string) string {
+		secrets = append(secrets, s)
+		return s
+	}
 
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/silent/path-token-8472" { // an invalid response in the middle of a call
@@ -281,7 +284,11 @@ func refusingMail(t *testing.T) string {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var serving sync.WaitGroup
-	t.Cleanup(func() { cancel(); _ = ln.Close(); serving.Wait() })
+	t.Cleanup(func() {
+		cancel()
+		_ = ln.Close()
+		serving.Wait()
+	})
 	serving.Go(func() {
 		for {
 			conn, err := ln.Accept()

@@ -57,7 +57,8 @@ func TestTheBlockThatUpPrints(t *testing.T) {
 func upOnce(t *testing.T, dir string, ports []string) (out, log string) {
 	t.Helper()
 	var printed, logged spoken
-	cmd := exec.CommandContext(t.Context(), build(t), "up", "--home", "home", "--addr", ports[0], "--ops-addr", ports[1])
+	cmd := exec.CommandContext(t.Context(), build(t),
+		"up", "--home", "home", "--addr", ports[0], "--ops-addr", ports[1])
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, bareEnv(), &printed, &logged
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,10 @@ func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
 		asks = true
 		tx.Queue(`SELECT id FROM `+table+` WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(),
 			i).Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { found[i] = true; return nil })
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
+				found[i] = true
+				return nil
+			})
 			return err
 		})
 	}

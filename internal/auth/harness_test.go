@@ -73,7 +73,10 @@ func (h *house) seat(t *testing.T, org, user id.ID, role auth.Role) {
 
 func (h *house) exec(t *testing.T, org id.ID, sql string, args ...any) {
 	t.Helper()
-	err := h.System.Tx(t.Context(), org, func(tx *postgres.Tx) error { tx.Queue(sql, args...); return nil })
+	err := h.System.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+		tx.Queue(sql, args...)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,11 +82,20 @@ func TestATokenThatIsNotExactlyOursIsRefused(t *testing.T) {
 	}
 	ended := map[string]bool{"sub of no user": true, "another org": true, "another sid": true} // but no session
 	for name, spoil := range map[string]func(*made){
-		"":                    func(*made) {},
-		"alg none":            func(m *made) { m.head["alg"] = "none"; m.sign = func(string) []byte { return nil } },
-		"alg None":            func(m *made) { m.head["alg"] = "None"; m.sign = func(string) []byte { return nil } },
-		"no signature":        func(m *made) { m.sign = func(string) []byte { return nil } },
-		"HS256 by public key": func(m *made) { m.head["alg"] = "HS256"; m.sign = hmacWith(public) },
+		"": func(*made) {},
+		"alg none": func(m *made) {
+			m.head["alg"] = "none"
+			m.sign = func(string) []byte { return nil }
+		},
+		"alg None": func(m *made) {
+			m.head["alg"] = "None"
+			m.sign = func(string) []byte { return nil }
+		},
+		"no signature": func(m *made) { m.sign = func(string) []byte { return nil } },
+		"HS256 by public key": func(m *made) {
+			m.head["alg"] = "HS256"
+			m.sign = hmacWith(public)
+		},
 		"HS256 by base64 key": func(m *made) {
 			m.head["alg"] = "HS256"
 			m.sign = hmacWith([]byte(base64.RawURLEncoding.EncodeToString(public)))

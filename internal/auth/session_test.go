@@ -148,7 +148,10 @@ func TestASessionEnds(t *testing.T) {
 			h.super(t, `UPDATE refresh_token SET expires_at = expires_at - interval '30 days 1 second'`)
 		},
 		"with the membership": func(*auth.Session) {
-			err := h.App.Tx(t.Context(), org, func(tx *postgres.Tx) error { auth.EndSessions(tx, user); return nil })
+			err := h.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+				auth.EndSessions(tx, user)
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +268,10 @@ func TestARevokedAPIKeyIsOutWithinASecond(t *testing.T) {
 		t.Errorf("last use %v, %v; want a trace", used, err)
 	}
 	h.super(t, `UPDATE api_key SET revoked_at = now()`)
-	within(t, func() bool { _, err := s.Verify(t.Context(), key); return fault.Is(err, fault.InvalidToken) })
+	within(t, func() bool {
+		_, err := s.Verify(t.Context(), key)
+		return fault.Is(err, fault.InvalidToken)
+	})
 	if other, _ := auth.NewAPIKey(org); true {
 		if _, err := s.Verify(t.Context(), other); !fault.Is(err, fault.InvalidToken) {
 			t.Errorf("a made up key: %v", err)

@@ -17,7 +17,10 @@ import (
 // stores runs a test with both kinds of counters.
 func stores(t *testing.T, run func(*testing.T, *auth.Service)) {
 	t.Helper()
-	t.Run("in process", func(t *testing.T) { t.Parallel(); run(t, auth.New(auth.Options{})) })
+	t.Run("in process", func(t *testing.T) {
+		t.Parallel()
+		run(t, auth.New(auth.Options{}))
+	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		r, err := redisx.Open(testkit.Redis(t), redisx.Worker) // tolerates a busy machine

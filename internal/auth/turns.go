@@ -41,7 +41,10 @@ func (t *turns) take(ctx context.Context, key string) (func(), error) {
 	}
 	select {
 	case at.free <- struct{}{}:
-		return func() { <-at.free; leave() }, nil
+		return func() {
+			<-at.free
+			leave()
+		}, nil
 	case <-ctx.Done():
 		leave()
 		return nil, fault.New(fault.Unavailable, "Too many logins at this moment.").Because(ctx.Err())

@@ -102,8 +102,10 @@ type Connected struct {
 	attempt           int
 }
 
-const connectedColumns = `org_id, coalesce(stripe_id, ''), state, state_since, version, stripe_key, keyed_at, intended_at, attempt,
-	details_submitted, charges_enabled, payouts_enabled, card_payments, transfers, currently_due, past_due, pending_verification, deadline, disabled_reason`
+const connectedColumns = `org_id, coalesce(stripe_id, ''), state, state_since, version, stripe_key, keyed_at,
+	intended_at, attempt,
+	details_submitted, charges_enabled, payouts_enabled, card_payments, transfers, currently_due, past_due,
+	pending_verification, deadline, disabled_reason`
 
 func scanConnected(row pgx.CollectableRow) (*Connected, error) {
 	c := &Connected{}

@@ -55,7 +55,8 @@ type Sale struct {
 	CreatedAt, UpdateAt time.Time
 }
 
-const saleColumns = `id, client_org_id, account, state, keyed_at, email, name, amount, currency, "interval", days_until_due, subscription_id,
+const saleColumns = `id, client_org_id, account, state, keyed_at, email, name, amount, currency, "interval",
+	days_until_due, subscription_id,
 	fee_bps, fee_wanted, fee_refused_at, failure, created_at, updated_at`
 
 // refusedOffer is the failure of a sale that Stripe rejected.

@@ -168,7 +168,10 @@ func (s *Service) Accounts(ctx context.Context, whole bool) (Report, error) {
 		return nil
 	}
 	for _, org := range begun {
-		if err := turn(org, func() (bool, error) { _, err := s.account(ctx, org); return true, err }); err != nil {
+		if err := turn(org, func() (bool, error) {
+			_, err := s.account(ctx, org)
+			return true, err
+		}); err != nil {
 			return r, err
 		}
 	}

@@ -26,7 +26,11 @@ func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
 	t.Parallel()
 	deadline := noon.Add(14 * day)
 	able := billing.Facts{Details: true, Charges: true, Payouts: true, CardPayments: "active", Transfers: "active"}
-	with := func(change func(*billing.Facts)) billing.Facts { f := able; change(&f); return f }
+	with := func(change func(*billing.Facts)) billing.Facts {
+		f := able
+		change(&f)
+		return f
+	}
 	off := func(change func(*billing.Facts)) billing.Facts {
 		return with(func(f *billing.Facts) {
 			f.Charges, f.Payouts, f.CardPayments, f.Transfers = false, false, "inactive", "inactive"

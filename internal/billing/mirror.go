@@ -157,7 +157,8 @@ func (s *Service) all(ctx context.Context, t *tariff, customer string) ([]*Strip
 	return out, err
 }
 
-const mirrorColumns = `stripe_id, status, plan, "interval", price_id, item_id, quantity, overage_item_id, overage_price_id, overage_quantity,
+const mirrorColumns = `stripe_id, status, plan, "interval", price_id, item_id, quantity, overage_item_id,
+	overage_price_id, overage_quantity,
 	period_start, period_end, cancel_at_period_end, schedule_id, pending_until, invoice_id`
 
 func scanStripeSubscription(row pgx.CollectableRow) (*StripeSubscription, error) {

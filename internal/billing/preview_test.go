@@ -125,7 +125,10 @@ func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 			p := w.preview(w.on("solo_pro"), up)
 			wish.Preview = &p.ID
 		},
-		"none at all": func(_ *world, _ id.ID, wish *billing.ChangeRequest) { x := id.New(); wish.Preview = &x },
+		"none at all": func(_ *world, _ id.ID, wish *billing.ChangeRequest) {
+			x := id.New()
+			wish.Preview = &x
+		},
 		"a credit has come": func(w *world, org id.ID, _ *billing.ChangeRequest) {
 			w.post("/v1/customers/"+w.customer(org)+"/balance_transactions", "amount=-500&currency=usd")
 		},

@@ -77,7 +77,8 @@ type item struct {
 	Deleted  bool   `json:"deleted,omitempty"`
 }
 
-const changeColumns = `id, kind, state, from_plan, from_interval, to_plan, to_interval, params, stripe_key, keyed_at, preview_id,
+const changeColumns = `id, kind, state, from_plan, from_interval, to_plan, to_interval, params, stripe_key, keyed_at,
+	preview_id,
 	amount_expected, amount_due, currency, subscription_id, invoice_id, failure, effective_at, created_at, updated_at`
 
 func scanChange(row pgx.CollectableRow) (*Change, error) {
@@ -135,7 +136,8 @@ func (c *Change) insert(ctx context.Context, tx *postgres.Tx, call Call) error {
 		key = &call.Key
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO plan_change (org_id, `+changeColumns+`, client_key, fingerprint)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+			$23)`,
 		tx.Org(), c.ID, c.Kind, c.State, c.FromPlan, c.FromInterval, c.ToPlan, c.ToInterval, string(params), c.Key,
 		c.KeyedAt, c.Preview,
 		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt,

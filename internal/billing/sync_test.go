@@ -50,7 +50,10 @@ func (w *world) crowd(n int) (orgs []id.ID, off int) {
 		inv, _ := sub["latest_invoice"].(string)
 		items, _ := sub["items"].(map[string]any)
 		item, _ := items["data"].([]any)[0].(map[string]any)
-		at := func(key string) time.Time { f, _ := sub[key].(float64); return time.Unix(int64(f), 0) }
+		at := func(key string) time.Time {
+			f, _ := sub[key].(float64)
+			return time.Unix(int64(f), 0)
+		}
 		if _, err := w.sql.Exec(w.Context(),
 			`INSERT INTO stripe_subscription VALUES ($1, $2, true, 'active', 'solo_pro', 'month', $3, $4, 1, '',
 				'', 0, $5, $6, false, '', NULL, $7, now())`,

@@ -74,7 +74,8 @@ func (s *Settings) Event(base string) events.Brand {
 }
 
 // columns is the column list of Settings; must match row.
-const columns = `brand_name, color_primary, color_accent, color_background, color_text, coalesce(hide_brand, false), support_email,
+const columns = `brand_name, color_primary, color_accent, color_background, color_text, coalesce(hide_brand, false),
+	support_email,
 	logo_digest, logo_type, logo_width, logo_height, b.updated_at, coalesce(b.edit, 0)`
 
 // row is the scan target of columns.

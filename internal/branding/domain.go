@@ -102,7 +102,8 @@ func (s *Domains) Records(d *Domain) []Record {
 	}
 }
 
-const domainColumns = `id, host, token, status, reason, failures, claimed_at, proven_at, routed_at, checked_at, failed_at, degraded_at,
+const domainColumns = `id, host, token, status, reason, failures, claimed_at, proven_at, routed_at, checked_at,
+	failed_at, degraded_at,
 	suspended_at, lost_at, removed_at, next_check_at`
 
 func scanDomain(row pgx.CollectableRow) (*Domain, error) {

@@ -34,7 +34,10 @@ func follow(t testing.TB, h *branding.Hosts) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.Run(ctx) })
-	t.Cleanup(func() { stop(); running.Wait() })
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
 }
 
 func until(t testing.TB, what string, holds func() bool) {

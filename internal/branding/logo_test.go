@@ -85,7 +85,10 @@ func deflated(t testing.TB, n int) []byte {
 
 type zeros struct{}
 
-func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
 
 // A lossy WebP of one pixel, and a lossless one with alpha.
 var (
@@ -103,13 +106,16 @@ func unbase64(s string) []byte {
 
 const plainSVG = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- drawn by hand -->
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ink="http://ink.example/" viewBox="0 0 120 40" ink:page="1" data-name="x">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ink="http://ink.example/"
+ viewBox="0 0 120 40" ink:page="1" data-name="x">
 <metadata><any/></metadata><ink:view zoom="2"><ink:grid/></ink:view>
 <title>Acme &amp; Co</title>
 <style>/* colours */ .a , .b { fill : #8a1c4a ; -ink-font : Arial } .c{fill:url(#g)}</style>
-<defs><linearGradient id="g" x1="0" x2="1"><stop offset="0" stop-color="#fff"/><stop offset="1" style="stop-color:rgb(1, 2, 3);-x-y:z"/></linearGradient></defs>
+<defs><linearGradient id="g" x1="0" x2="1"><stop offset="0" stop-color="#fff"/><stop offset="1"
+ style="stop-color:rgb(1, 2, 3);-x-y:z"/></linearGradient></defs>
 <g id="mark" transform="translate(1 2)"><path class="a" d="M0 0L10 10Z" fill="url(#g)"/></g>
-<use xlink:href="#mark" x="20"/><text x="3" y="4" font-family="'Open Sans', sans-serif">Ac<tspan dx="1">m</tspan>e</text></svg>`
+<use xlink:href="#mark" x="20"/><text x="3" y="4"
+ font-family="'Open Sans', sans-serif">Ac<tspan dx="1">m</tspan>e</text></svg>`
 
 const plainSVGKept = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><title>Acme &amp; Co</title>` +
 	`<style>.a , .b{fill:#8a1c4a}.c{fill:url(#g)}</style>` +
@@ -487,7 +493,8 @@ func TestAHostileSVGIsRefusedOrMadeHarmless(t *testing.T) {
 
 var (
 	allowedName = regexp.MustCompile(
-		`^(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|linearGradient|radialGradient|stop|clipPath|mask|pattern|marker|text|tspan|title|desc|style)$`)
+		`^(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|linearGradient|` +
+			`radialGradient|stop|clipPath|mask|pattern|marker|text|tspan|title|desc|style)$`)
 	reachingOut = regexp.MustCompile(`(?i)url\(\s*["']?[^#"'\s]|@|\\|expression|javascript|://|data:`)
 )
 

@@ -29,21 +29,26 @@ var layout = template.Must(template.New("page").Parse(`<!doctype html>
 {{else if .Name}}<header>{{.Name}}</header>
 {{end}}<main>
 {{.Body}}</main>
-{{if or .Support .PoweredBy}}<footer>{{with .Support}}<p>Help: <a href="mailto:{{.}}">{{.}}</a></p>{{end}}{{with .PoweredBy}}<p>Powered by {{.}}</p>{{end}}</footer>
+{{if or .Support .PoweredBy}}<footer>{{with .Support}}<p>Help: <a href="mailto:{{.}}">{{.}}</a></p>{{end -}}
+{{with .PoweredBy}}<p>Powered by {{.}}</p>{{end}}</footer>
 {{end}}{{with .Script}}<script>{{.}}</script>
 {{end}}</body>
 </html>
 `))
 
 const sheet = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: var(--brand-text); background: var(--brand-background); }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--brand-text); background: var(--brand-background); }
 header { font-size: 1.25rem; font-weight: 600; border-bottom: 3px solid var(--brand-primary); padding-bottom: .5rem; }
 header img { max-height: 3rem; max-width: 16rem; }
-a { color: var(--brand-text); text-decoration: underline; text-decoration-color: var(--brand-accent); text-decoration-thickness: 2px; }
+a { color: var(--brand-text); text-decoration: underline; text-decoration-color: var(--brand-accent);
+  text-decoration-thickness: 2px; }
 form { max-width: 22rem; }
 label { display: block; margin: 1rem 0; }
-input { display: block; box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--brand-text); border-radius: 4px; }
-button { padding: .5rem 1rem; font: inherit; color: var(--brand-on-primary); background: var(--brand-primary); border: 0; border-radius: 4px; }
+input { display: block; box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; color: inherit;
+  background: transparent; border: 1px solid var(--brand-text); border-radius: 4px; }
+button { padding: .5rem 1rem; font: inherit; color: var(--brand-on-primary); background: var(--brand-primary);
+  border: 0; border-radius: 4px; }
 :focus-visible { outline: 3px solid var(--brand-accent); outline-offset: 2px; }
 pre { border: 1px solid var(--brand-text); padding: 1rem; overflow-x: auto; border-radius: 4px; }
 code, pre { font: 14px/1.45 ui-monospace, monospace; }

@@ -23,14 +23,16 @@ var (
 	// attributes have values of numbers, words and lists of them.
 	attributes = set(
 		`viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
-		transform gradientTransform patternTransform gradientUnits spreadMethod offset clipPathUnits maskUnits maskContentUnits
-		patternUnits patternContentUnits markerWidth markerHeight markerUnits refX refY orient textLength lengthAdjust pathLength version`)
+		transform gradientTransform patternTransform gradientUnits spreadMethod offset clipPathUnits maskUnits
+		maskContentUnits patternUnits patternContentUnits markerWidth markerHeight markerUnits refX refY orient
+		textLength lengthAdjust pathLength version`)
 	// properties are CSS properties, as attributes and in styles; cleanValue checks their values.
 	properties = set(
-		`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit
-		stroke-dasharray stroke-dashoffset opacity color stop-color stop-opacity clip-path clip-rule mask marker-start marker-mid marker-end
-		display visibility overflow paint-order shape-rendering text-rendering vector-effect transform-origin mix-blend-mode isolation
-		font-family font-size font-style font-weight font-variant font-stretch letter-spacing word-spacing text-anchor text-decoration
+		`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
+		stroke-miterlimit stroke-dasharray stroke-dashoffset opacity color stop-color stop-opacity clip-path
+		clip-rule mask marker-start marker-mid marker-end display visibility overflow paint-order shape-rendering
+		text-rendering vector-effect transform-origin mix-blend-mode isolation font-family font-size font-style
+		font-weight font-variant font-stretch letter-spacing word-spacing text-anchor text-decoration
 		dominant-baseline alignment-baseline baseline-shift`)
 	// harmless are w3.org namespaces that contain metadata and nothing drawn.
 	harmless = map[string]bool{"http://www.w3.org/1999/02/22-rdf-syntax-ns#": true}

@@ -18,7 +18,7 @@ import (
 )
 
 type billingGroup struct {
-	Sync     billingSync     `cmd:"" help:"Make the payment processor's products and prices from the list of plans. May run as often as one likes."`
+	Sync     billingSync     `cmd:"" help:"Make the payment processor's products and prices of the plans; repeatable."`
 	Rights   billingRights   `cmd:"" help:"Print what an org may use, why, and how much of it is used."`
 	Override billingOverride `cmd:"" help:"Give an org another value of a feature than its plan does."`
 	Addon    billingAddon    `cmd:"" name:"addon" help:"Give an org more of a feature, on top of its plan."`
@@ -106,7 +106,7 @@ func (b *billingRights) Run(ctx context.Context, s *settings, log *slog.Logger, 
 type billingOverride struct {
 	grant
 	Feature string    `arg:"" help:"Key of the feature."`
-	Value   string    `arg:"" optional:"" help:"true or false, a number, null for no limit, or a word in quotes, as JSON writes them."`
+	Value   string    `arg:"" optional:"" help:"As JSON: true, false, number, null (no limit) or quoted word."`
 	Until   time.Time `help:"When it ends, such as 2027-01-31T00:00:00Z; never where it is not given."`
 	Clear   bool      `help:"End the override instead."`
 }

@@ -61,7 +61,10 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd
 			}); err != nil {
 			return err
 		}
-		p.atEnd(func(context.Context) error { p.system.Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			p.system.Close()
+			return nil
+		})
 		if p.RedisURL != "" {
 			if p.workers, err = redisx.Open(p.RedisURL, redisx.Worker); err != nil {
 				return err

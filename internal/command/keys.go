@@ -33,8 +33,15 @@ func (keysNew) Run(out io.Writer) error {
 }
 
 type keysRotate struct {
-	Which string        `arg:"" optional:"" enum:"signing,sealing" default:"signing" help:"signing: of access tokens, in the database. sealing: of HOME/keyset.json or FUNNELWORK_KEYSET."`
-	Wait  time.Duration `default:"2m" help:"How long to wait for running processes to take up the new sealing key."`
+	Which string `arg:"" optional:"" enum:"signing,sealing" default:"signing" help:"Access tokens', or the keyset's."`
+
+	Wait time.Duration `default:"2m" help:"How long to wait for running processes to take up the new sealing key."`
+}
+
+// Help returns the details of the command's help.
+func (*keysRotate) Help() string {
+	return "signing: the key of access tokens, in the database. " +
+		"sealing: the key of HOME/keyset.json or FUNNELWORK_KEYSET."
 }
 
 // Run implements the kong command.

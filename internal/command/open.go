@@ -122,7 +122,10 @@ func (p *process) open(ctx context.Context) (err error) {
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()
-	p.atEnd(func(context.Context) error { stop(); return <-pushed })
+	p.atEnd(func(context.Context) error {
+		stop()
+		return <-pushed
+	})
 	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
 		return err
 	}
@@ -130,7 +133,10 @@ func (p *process) open(ctx context.Context) (err error) {
 	if err = present.Enter(ctx); err != nil {
 		return err
 	}
-	p.atEnd(func(ctx context.Context) error { present.Leave(ctx); return nil })
+	p.atEnd(func(ctx context.Context) error {
+		present.Leave(ctx)
+		return nil
+	})
 	p.tasks = append(p.tasks, present.Run)
 	return nil
 }
@@ -160,7 +166,10 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 			}); err != nil {
 			return err
 		}
-		p.atEnd(func(context.Context) error { (*db).Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			(*db).Close()
+			return nil
+		})
 	}
 	if p.Keyset != "" {
 		p.box, err = secret.Parse(p.Keyset)

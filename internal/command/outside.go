@@ -38,7 +38,10 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 			Store: stripe.Postgres{System: p.system}, Log: p.log,
 			PageURL: sandboxPage(ops, stripe.Path),
 		})
-		p.atEnd(func(context.Context) error { p.stripe.Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			p.stripe.Close()
+			return nil
+		})
 		o.Account = billing.Account{
 			Key: "sk_test_sandbox", URL: "http://stripe.sandbox",
 			HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log,
@@ -135,7 +138,10 @@ func (p *process) connectors(public, ops net.Listener) error {
 			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), base(public)) + "/oauth/"}
 		}
 		p.oauth = oauth.New(o)
-		p.atEnd(func(context.Context) error { p.oauth.Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			p.oauth.Close()
+			return nil
+		})
 		for _, family := range without {
 			id, secret := oauth.Client(family)
 			apps[family] = provider.App{
@@ -170,7 +176,10 @@ func (p *process) models() ai.Provider {
 		return nil
 	default:
 		s := &model.Sandbox{}
-		p.atEnd(func(context.Context) error { s.Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			s.Close()
+			return nil
+		})
 		o = ai.Options{Key: "sandbox", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Transport()}}
 	}
 	return ai.Open(o)

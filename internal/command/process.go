@@ -127,7 +127,10 @@ func (p *process) listen(ctx context.Context, flag, env, addr string) (net.Liste
 		}
 		return nil, invalid(flag, env, fmt.Errorf("listen on %s: %w", addr, err))
 	}
-	p.atEnd(func(context.Context) error { _ = ln.Close(); return nil }) // again, if the command ends before it serves
+	p.atEnd(func(context.Context) error {
+		_ = ln.Close()
+		return nil
+	}) // again, if the command ends before it serves
 	return ln, nil
 }
 

@@ -41,7 +41,10 @@ func TestALastTaskThatFailsEndsTheOthers(t *testing.T) {
 	broken := errors.New("broken")
 	p := (&settings{}).process("test", slog.New(slog.DiscardHandler))
 	p.last = append(p.last, func(context.Context) error { return broken })
-	p.tasks = append(p.tasks, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	p.tasks = append(p.tasks, func(ctx context.Context) error {
+		<-ctx.Done()
+		return nil
+	})
 	if err := p.run(t.Context()); !errors.Is(err, broken) {
 		t.Error(err)
 	}

@@ -94,7 +94,10 @@ func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *sl
 			}); err != nil {
 			return err
 		}
-		p.atEnd(func(context.Context) error { p.system.Close(); return nil })
+		p.atEnd(func(context.Context) error {
+			p.system.Close()
+			return nil
+		})
 	}
 	lines, err := scheduler.List(ctx, p.system, nil, time.Now())
 	if err != nil {

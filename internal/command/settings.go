@@ -15,46 +15,54 @@ import (
 
 // settings are read here and nowhere else: flag, else environment, else default.
 type settings struct {
-	Addr         string        `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
-	OpsAddr      string        `env:"FUNNELWORK_OPS_ADDR" help:"Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler 9092)."`
-	OpsUser      string        `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
-	OpsPassword  string        `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
-	OpsHosts     []string      `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
-	OpsReadOnly  bool          `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
-	Home         string        `env:"FUNNELWORK_HOME" default:".funnelwork" help:"Directory of local state: private servers, keyset."`
-	DatabaseURL  string        `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given. What it leaves out comes from libpq's variables, such as a password of any characters from $PGPASSWORD."`
-	Pooler       bool          `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
-	RedisURL     string        `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
-	Repository   string        `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
-	Keyset       string        `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
-	Spool        string        `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
-	PublicURL    string        `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
-	DomainTarget string        `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET" help:"Name that the CNAME of custom domains leads to; else that of FUNNELWORK_PUBLIC_URL."`
-	DNSResolvers []string      `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority" help:"Who is asked for the records of custom domains, each of whom has to see them: system, authority (the zones' own servers) or addresses."`
-	HostsFile    string        `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE" help:"File in which an API process keeps the custom domains that it knows, for a start without the database; else HOME/hosts.json."`
-	CORSOrigins  []string      `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS" help:"Origins whose pages may call the API."`
-	Proxies      []network     `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded-For counts."`
-	StripeKey    string        `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" help:"Stripe's secret key; without one there is no billing, but for the sandbox."`
-	StripeHook   string        `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" help:"Signing secret of the Stripe endpoint that sends to /billing/stripe/webhook."`
-	StripeOthers string        `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET" help:"The same of /billing/stripe/connect-webhook, for connected accounts."`
-	StripeURL    string        `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL" help:"Where Stripe's API is, for tests; else at Stripe."`
-	AIKey        string        `name:"ai-key" env:"FUNNELWORK_AI_KEY" help:"Key of a provider of language models; without key and URL there are no AI endpoints, but for the sandbox."`
-	AIURL        string        `name:"ai-url" env:"FUNNELWORK_AI_URL" help:"Base of the provider's API, which is like OpenAI's; else OpenAI's own."`
-	AIModel      string        `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini" help:"The model that is asked."`
-	AIPerMinute  int64         `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000" help:"AI tokens that an organization may spend in a minute."`
-	Plans        string        `env:"FUNNELWORK_PLANS" help:"File that lists the plans; without one those that the program ships with."`
-	OAuth        oauthApps     `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
-	Signup       string        `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on" help:"Whether strangers may sign up: on or off."`
-	RateLimit    string        `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
-	AllowPrivate bool          `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE" help:"Webhooks may go to http and to private addresses."`
-	Concurrency  int           `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
-	SMTPURL      string        `name:"smtp-url" env:"FUNNELWORK_SMTP_URL" help:"Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the sandbox they go to its mailbox on the ops listener."`
-	Sandboxes    []sandboxName `env:"FUNNELWORK_SANDBOXES" help:"Sandboxes that stand in for what is not configured: stripe, oauth, mail, ai. Pages on the ops listener show what they did. up uses all of them."`
-	MailFrom     string        `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>" help:"Sender of the platform's mails."`
-	LogLevel     string        `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
-	LogFormat    string        `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto" help:"json, text, or auto: text on a terminal."`
+	Addr        string   `env:"FUNNELWORK_ADDR" default:"127.0.0.1:8080" help:"Where the API listens."`
+	OpsAddr     string   `env:"FUNNELWORK_OPS_ADDR"`
+	OpsUser     string   `env:"FUNNELWORK_OPS_USER" help:"User of the ops listener; needed off loopback."`
+	OpsPassword string   `env:"FUNNELWORK_OPS_PASSWORD" help:"Password of the ops listener."`
+	OpsHosts    []string `env:"FUNNELWORK_OPS_HOSTS" help:"Names under which the ops listener is called."`
+	OpsReadOnly bool     `env:"FUNNELWORK_OPS_READ_ONLY" help:"The job dashboard shows and changes nothing."`
+	Home        string   `env:"FUNNELWORK_HOME" default:".funnelwork"`
 
-	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY" help:"How long the API goes on serving after SIGTERM, with /readyz at 503, before its listener closes (5s; up 0s)."`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL"`
+	Pooler      bool   `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER"`
+	RedisURL    string `name:"redis-url" env:"REDIS_URL"`
+	Repository  string `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY"`
+
+	Keyset string `env:"FUNNELWORK_KEYSET"`
+	Spool  string `env:"FUNNELWORK_SPOOL"`
+
+	PublicURL    string    `name:"public-url" env:"FUNNELWORK_PUBLIC_URL"`
+	DomainTarget string    `name:"domain-target" env:"FUNNELWORK_DOMAIN_TARGET"`
+	DNSResolvers []string  `name:"dns-resolvers" env:"FUNNELWORK_DNS_RESOLVERS" default:"system,authority"`
+	HostsFile    string    `name:"hosts-file" env:"FUNNELWORK_HOSTS_FILE"`
+	CORSOrigins  []string  `name:"cors-origins" env:"FUNNELWORK_CORS_ORIGINS"`
+	Proxies      []network `name:"trusted-proxies" env:"FUNNELWORK_TRUSTED_PROXIES"`
+
+	StripeKey    string `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY"`
+	StripeHook   string `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET"`
+	StripeOthers string `name:"stripe-connect-webhook-secret" env:"STRIPE_CONNECT_WEBHOOK_SECRET"`
+	StripeURL    string `name:"stripe-url" env:"FUNNELWORK_STRIPE_URL"`
+
+	AIKey       string `name:"ai-key" env:"FUNNELWORK_AI_KEY"`
+	AIURL       string `name:"ai-url" env:"FUNNELWORK_AI_URL"`
+	AIModel     string `name:"ai-model" env:"FUNNELWORK_AI_MODEL" default:"gpt-4.1-mini"`
+	AIPerMinute int64  `name:"ai-tokens-per-minute" env:"FUNNELWORK_AI_TOKENS_PER_MINUTE" default:"50000"`
+
+	Plans        string    `env:"FUNNELWORK_PLANS"`
+	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
+	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on"`
+	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
+	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE"`
+	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
+
+	SMTPURL   string        `name:"smtp-url" env:"FUNNELWORK_SMTP_URL"`
+	Sandboxes []sandboxName `env:"FUNNELWORK_SANDBOXES"`
+	MailFrom  string        `name:"mail-from" env:"FUNNELWORK_MAIL_FROM" default:"Funnelwork <noreply@localhost>"`
+
+	LogLevel  string `env:"FUNNELWORK_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto"`
+
+	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY"`
 }
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }
@@ -95,25 +103,28 @@ func (n *network) UnmarshalText(text []byte) error {
 
 // oauthApps are the applications registered with social networks and ad platforms.
 type oauthApps struct {
-	Facebook       oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
-	Instagram      oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
-	LinkedIn       oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn"`
-	LinkedInPage   oauthApp `embed:"" prefix:"linkedin-page-" envprefix:"LINKEDIN_PAGE_" group:"LinkedIn Pages: the profile's application where none is set"`
-	LinkedInAds    oauthApp `embed:"" prefix:"linkedin-ads-" envprefix:"LINKEDIN_ADS_" group:"LinkedIn Ads: the profile's application where none is set"`
-	X              oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
-	TikTok         oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
-	TikTokAds      oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
-	Google         oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
-	Pinterest      oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
-	XAds           oauthApp `embed:"" prefix:"x-ads-" envprefix:"X_ADS_" group:"X Ads: its API key and secret"`
-	FacebookConfig string   `name:"facebook-config-id" env:"FACEBOOK_CONFIG_ID" help:"Configuration of Facebook Login for Business for pages; asked for in the place of scopes."`
-	MetaAdsConfig  string   `name:"meta-ads-config-id" env:"META_ADS_CONFIG_ID" help:"The same for Meta Ads."`
-	Graph          string   `name:"graph-version" env:"GRAPH_VERSION" default:"v25.0" help:"Version of Meta's Graph API."`
-	LinkedInMonth  string   `name:"linkedin-version" env:"LINKEDIN_VERSION" default:"202607" help:"Version of LinkedIn's API, a month such as 202607."`
-	GoogleAds      string   `name:"google-ads-version" env:"GOOGLE_ADS_VERSION" default:"v25" help:"Version of the Google Ads API."`
-	XAdsAPI        string   `name:"x-ads-version" env:"X_ADS_VERSION" default:"12" help:"Version of the X Ads API."`
-	DeveloperToken string   `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN" help:"Google Ads' developer token."`
-	URL            string   `name:"url" env:"URL" help:"Where the platforms are, for tests, such as the sandbox of another process; else at their own addresses."`
+	Facebook  oauthApp `embed:"" prefix:"facebook-" envprefix:"FACEBOOK_" group:"Facebook and Meta Ads"`
+	Instagram oauthApp `embed:"" prefix:"instagram-" envprefix:"INSTAGRAM_" group:"Instagram"`
+	LinkedIn  oauthApp `embed:"" prefix:"linkedin-" envprefix:"LINKEDIN_" group:"LinkedIn"`
+
+	LinkedInPage oauthApp `embed:"" prefix:"linkedin-page-" envprefix:"LINKEDIN_PAGE_" group:"linkedin-page"`
+	LinkedInAds  oauthApp `embed:"" prefix:"linkedin-ads-" envprefix:"LINKEDIN_ADS_" group:"linkedin-ads"`
+
+	X         oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
+	TikTok    oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
+	TikTokAds oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
+	Google    oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
+	Pinterest oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	XAds      oauthApp `embed:"" prefix:"x-ads-" envprefix:"X_ADS_" group:"X Ads: its API key and secret"`
+
+	FacebookConfig string `name:"facebook-config-id" env:"FACEBOOK_CONFIG_ID"`
+	MetaAdsConfig  string `name:"meta-ads-config-id" env:"META_ADS_CONFIG_ID" help:"The same for Meta Ads."`
+	Graph          string `name:"graph-version" env:"GRAPH_VERSION" default:"v25.0" help:"Version of Meta's Graph API."`
+	LinkedInMonth  string `name:"linkedin-version" env:"LINKEDIN_VERSION" default:"202607"`
+	GoogleAds      string `name:"google-ads-version" env:"GOOGLE_ADS_VERSION" default:"v25"`
+	XAdsAPI        string `name:"x-ads-version" env:"X_ADS_VERSION" default:"12" help:"Version of the X Ads API."`
+	DeveloperToken string `name:"google-developer-token" env:"GOOGLE_DEVELOPER_TOKEN"`
+	URL            string `name:"url" env:"URL"`
 }
 
 type oauthApp struct {

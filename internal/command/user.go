@@ -23,7 +23,7 @@ type userCreate struct {
 	LastName  string `help:"Last name."`
 	Org       string `help:"Name of the new org, which the person will own." default:"Main"`
 	OrgID     string `name:"org-id" help:"Id of an org to join instead."`
-	Role      string `enum:"viewer,member,admin,owner" default:"member" help:"Role in the org that is joined: viewer, member, admin or owner."`
+	Role      string `enum:"viewer,member,admin,owner" default:"member" help:"Role: viewer, member, admin or owner."`
 }
 
 // Run implements the kong command.

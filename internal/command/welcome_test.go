@@ -28,7 +28,8 @@ func TestTheBlockNamesGivenServersWithoutTheirPasswords(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	p.servers.PrivateRedis, p.servers.RedisInProcess = true, true
-	if got, want := p.redisLine(), "in this process, because no redis-server is installed: for trying out"; got != want {
+	want := "in this process, because no redis-server is installed: for trying out"
+	if got := p.redisLine(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

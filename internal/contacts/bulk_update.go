@@ -307,7 +307,10 @@ func (b *batch) ask(attributes, segments bool) {
 		b.tx.Queue(`SELECT key, type FROM contact_field WHERE org_id = $1 AND archived_at IS NULL`,
 			b.tx.Org()).Query(func(rows pgx.Rows) error {
 			var key, typ string
-			_, err := pgx.ForEachRow(rows, []any{&key, &typ}, func() error { b.types[key] = Type(typ); return nil })
+			_, err := pgx.ForEachRow(rows, []any{&key, &typ}, func() error {
+				b.types[key] = Type(typ)
+				return nil
+			})
 			return err
 		})
 	}

@@ -279,7 +279,8 @@ func (f *Filter) scored(s Sort) bool {
 // planning holds the planner settings for list transactions. contact holds the rows of all orgs, so a sequential scan
 // is never right, even if it looks cheap next to one large org. Pages are usually cached. A generic plan suits neither
 // a tag that every contact has nor one that no contact has. Starting parallel workers takes longer than a page may.
-const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('random_page_cost', '1.1', true),
+const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('random_page_cost', '1.1', true),
 	set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
 
 // List returns at most limit contacts selected by f in the order s, starting after a position, or at the beginning if

@@ -96,8 +96,10 @@ func rejoinAll(ctx context.Context, tx *postgres.Tx, rows []Row) error {
 	return rejoin(ctx, tx, all)
 }
 
-const bareColumns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	'{}'::text[], c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.computed, NULL::text[]`
+const bareColumns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone,
+	c.company_id, c.stage, c.tags,
+	'{}'::text[], c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at,
+	c.updated_at, c.archived_at, c.edit, s.computed, NULL::text[]`
 
 // Bare returns the existing contacts, live and archived, without their segments, in the order of their ids. Segment
 // filters are evaluated on them.

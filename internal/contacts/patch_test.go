@@ -28,10 +28,16 @@ func TestAPatchIsAMergePatch(t *testing.T) {
 	}{
 		"a value replaces": {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) {
 			p.Phone = some("2")
-		}, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
+		}, func(c *contacts.Contact) {
+			two := "2"
+			c.Phone = &two
+		}, []string{"phone"}},
 		"a value adds": {func(*contacts.Patch) {}, func(p *contacts.Patch) {
 			p.Phone = some("2")
-		}, func(c *contacts.Contact) { two := "2"; c.Phone = &two }, []string{"phone"}},
+		}, func(c *contacts.Contact) {
+			two := "2"
+			c.Phone = &two
+		}, []string{"phone"}},
 		"null takes away": {func(p *contacts.Patch) { p.Phone = some("1") }, func(p *contacts.Patch) {
 			p.Phone = null[string]()
 		}, func(c *contacts.Contact) { c.Phone = nil }, []string{"phone"}},

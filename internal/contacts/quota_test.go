@@ -35,7 +35,10 @@ func TestWhatIsUsedIsWhatIsThere(t *testing.T) {
 	s.limit(conn, 1_000_000)
 	r := rand.New(rand.NewPCG(3, 5))
 	n := 0
-	address := func() string { n++; return fmt.Sprintf("p%d@example.test", n) }
+	address := func() string {
+		n++
+		return fmt.Sprintf("p%d@example.test", n)
+	}
 	pick := func(ctx context.Context, tx *postgres.Tx, archived bool) (ids []id.ID, err error) {
 		rows, err := tx.Query(ctx,
 			`SELECT id FROM contact WHERE org_id = $1 AND (archived_at IS NOT NULL) = $2

@@ -15,10 +15,14 @@ import (
 
 // Column lists of contacts and scores. They must match wideOf and scoresOf.
 const (
-	wide = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[],
-	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
-	AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id,
-		created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)`
+	wide = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+		$10::text[], $11::text[], $12::uuid[],
+	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[],
+	$20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
+	AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
+		company_id, stage, tags, attributes, owner_id,
+		created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded,
+		words)`
 	rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 	AS u (id, score, probability, version, confidence, segments, scored_at)`
 )

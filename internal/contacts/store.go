@@ -14,8 +14,10 @@ import (
 )
 
 // columns lists the columns that scan reads, from contact c and contact_score s of the org $1.
-const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, ` + computed + `, ` + memberships
+const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id,
+	c.stage, c.tags,
+	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at,
+	c.archived_at, c.edit, ` + computed + `, ` + memberships
 
 // both joins a contact with its score.
 const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`

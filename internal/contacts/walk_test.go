@@ -79,7 +79,10 @@ func TestAWalkMeetsEachContactThatStaysOnce(t *testing.T) {
 		contacts.Newest, contacts.Oldest, contacts.Highest, contacts.Lowest,
 		contacts.LastName, contacts.Email,
 	} {
-		seen := s.walk(contacts.Filter{}, order, 100, func() { pace <- struct{}{}; pace <- struct{}{} })
+		seen := s.walk(contacts.Filter{}, order, 100, func() {
+			pace <- struct{}{}
+			pace <- struct{}{}
+		})
 		for i, n := range seen {
 			if n != 1 {
 				t.Errorf("%s: %v was met %d times", order, i, n)

@@ -506,7 +506,10 @@ func (s *shop) schema(ctx context.Context, tx *postgres.Tx) func([]byte) (*filte
 
 type fixed map[string]filter.Type
 
-func (f fixed) Field(name string) (filter.Type, bool) { t, ok := f[name]; return t, ok }
+func (f fixed) Field(name string) (filter.Type, bool) {
+	t, ok := f[name]
+	return t, ok
+}
 
 func (f fixed) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
@@ -527,7 +530,10 @@ func (s *shop) verdicts(filters []*filter.Filter) map[id.ID][]bool {
 			i     id.ID
 			holds []bool
 		)
-		_, err = pgx.ForEachRow(rows, []any{&i, &holds}, func() error { out[i] = slices.Clone(holds); return nil })
+		_, err = pgx.ForEachRow(rows, []any{&i, &holds}, func() error {
+			out[i] = slices.Clone(holds)
+			return nil
+		})
 		return err
 	})
 	return out

@@ -26,7 +26,8 @@ type Change = record.Change[Deal]
 
 var table = record.Table[Deal]{
 	Name: "deal", Absent: "There is no such deal.",
-	Columns: `id, name, contact_id, company_id, pipeline_id, stage_id, status, amount, currency, lost_reason, to_char(expected_close_on, 'YYYY-MM-DD'),
+	Columns: `id, name, contact_id, company_id, pipeline_id, stage_id, status, amount, currency, lost_reason,
+		to_char(expected_close_on, 'YYYY-MM-DD'),
 		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id`,
 	Scan: func(d *Deal) []any {
 		return []any{
@@ -44,7 +45,8 @@ var errMoved = errors.New("the pipeline was changed concurrently")
 // Resolve converts an error of a failed transaction to a fault.
 func Resolve(err error) error {
 	if errors.Is(err, errMoved) {
-		return fault.New(fault.Conflict, "The pipeline's stages have been changed. Read them and send the request again.").
+		return fault.New(fault.Conflict,
+			"The pipeline's stages have been changed. Read them and send the request again.").
 			Because(err)
 	}
 	return err

@@ -69,7 +69,10 @@ func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, 
 		tx.Queue(`SELECT id FROM contact WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`,
 			tx.Org(), contacts).Query(func(rows pgx.Rows) error {
 			var i id.ID
-			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { g.contacts[i] = true; return nil })
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
+				g.contacts[i] = true
+				return nil
+			})
 			return err
 		})
 	}

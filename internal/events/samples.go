@@ -31,7 +31,11 @@ var (
 		LeadScore:  42.17, Score: ContactScore{Probability: 0.4217, Confidence: "prior", ModelVersion: "prior-1"},
 		OwnerID: ptr(sampleID(4)), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
-	archivedContact = func() Contact { c := sampleContact; c.ArchivedAt = ptr(sampleTime); return c }()
+	archivedContact = func() Contact {
+		c := sampleContact
+		c.ArchivedAt = ptr(sampleTime)
+		return c
+	}()
 
 	samplePurge   = Purge{ID: sampleID(2)}
 	sampleMerge   = Merge{ID: sampleID(2), LoserIDs: []id.ID{sampleID(5)}}
@@ -41,16 +45,32 @@ var (
 		Website: ptr("https://www.example.com/"), Industry: ptr("Machinery"), Size: ptr("11-50"),
 		CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
-	archivedCompany = func() Company { c := sampleCompany; c.ArchivedAt = ptr(sampleTime); return c }()
-	sampleDeal      = Deal{
+	archivedCompany = func() Company {
+		c := sampleCompany
+		c.ArchivedAt = ptr(sampleTime)
+		return c
+	}()
+	sampleDeal = Deal{
 		ID: sampleID(6), Name: "Engines 2026", ContactID: ptr(sampleID(2)),
 		CompanyID: ptr(sampleID(3)), PipelineID: sampleID(7), StageID: sampleID(8), Status: "open", Amount: 1250000,
 		Currency: "EUR", ExpectedCloseOn: ptr("2026-03-31"), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
-	wonDeal      = func() Deal { d := sampleDeal; d.Status, d.ClosedAt = "won", ptr(sampleTime); return d }()
-	lostDeal     = func() Deal { d := wonDeal; d.Status, d.LostReason = "lost", ptr("price"); return d }()
-	archivedDeal = func() Deal { d := sampleDeal; d.ArchivedAt = ptr(sampleTime); return d }()
-	sampleEmail  = Email{
+	wonDeal = func() Deal {
+		d := sampleDeal
+		d.Status, d.ClosedAt = "won", ptr(sampleTime)
+		return d
+	}()
+	lostDeal = func() Deal {
+		d := wonDeal
+		d.Status, d.LostReason = "lost", ptr("price")
+		return d
+	}()
+	archivedDeal = func() Deal {
+		d := sampleDeal
+		d.ArchivedAt = ptr(sampleTime)
+		return d
+	}()
+	sampleEmail = Email{
 		ID: sampleID(9), ContactID: ptr(sampleID(2)), MailboxID: sampleID(10),
 		Subject: "Your engine",
 	}
@@ -64,7 +84,11 @@ var (
 		ID: sampleID(14), Title: "Call back", Status: "open", Priority: "normal",
 		ContactID: ptr(sampleID(2)), DueAt: ptr(sampleTime), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
-	doneTask       = func() Task { k := sampleTask; k.Status, k.CompletedAt = "done", ptr(sampleTime); return k }()
+	doneTask = func() Task {
+		k := sampleTask
+		k.Status, k.CompletedAt = "done", ptr(sampleTime)
+		return k
+	}()
 	sampleActivity = Activity{
 		ID: sampleID(15), Kind: "note", ContactID: ptr(sampleID(2)),
 		Text: "Asked for a quote", At: sampleTime,
@@ -96,8 +120,12 @@ var (
 		ExternalAccountID: "a1b2c3", DisplayName: "Example Ltd", AvatarURL: ptr("https://example.com/logo.png"),
 		Status: "active", ConnectedAt: sampleTime, TokenExpiresAt: ptr(sampleTime),
 	}
-	brokenAccount = func() SocialAccount { a := sampleAccount; a.Status = "reauth_required"; return a }()
-	endedAccount  = func() SocialAccount {
+	brokenAccount = func() SocialAccount {
+		a := sampleAccount
+		a.Status = "reauth_required"
+		return a
+	}()
+	endedAccount = func() SocialAccount {
 		a := sampleAccount
 		a.Status, a.TokenExpiresAt = "revoked", nil
 		return a
@@ -110,7 +138,9 @@ var (
 		BrandName: ptr("Example"), HideBrand: true, SupportEmail: ptr("help@example.com"),
 		Colors: BrandColors{Primary: "#0b5fff", Accent: "#0a7d6c", Background: "#ffffff", Text: "#1b1f24"},
 		Logo: &BrandLogo{
-			URL: "https://crm.example.com/white-label/brand/logo/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ContentType: "image/png", Width: 320, Height: 80,
+			URL: "https://crm.example.com/white-label/brand/logo/" +
+				"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+			ContentType: "image/png", Width: 320, Height: 80,
 		},
 	}
 	sampleDomain      = Domain{Domain: "crm.example.com", Status: "active"}

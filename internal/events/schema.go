@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -31,8 +32,8 @@ func (t Type) Schema() map[string]any {
 	return envelope
 }
 
-// schemaOf derives a schema from a Go type and the tags of the API types: json, enum and doc. It panics for a kind that
-// payloads do not use; the catalogue's test would detect that.
+// schemaOf derives a schema from a Go type and the tags of the API types: json, enum and doc. Long descriptions come
+// from wire.Describer. It panics for a kind that payloads do not use; the catalogue's test would detect that.
 func schemaOf(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[id.ID]():
@@ -70,13 +71,14 @@ func schemaOf(t reflect.Type) map[string]any {
 
 func structSchema(t reflect.Type) map[string]any {
 	members, required := map[string]any{}, []string{}
+	long := wire.DescriptionsOf(t)
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" || name == "" {
 			continue
 		}
 		s := schemaOf(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
+		if doc := cmp.Or(f.Tag.Get("doc"), long[name]); doc != "" {
 			s["description"] = doc
 		}
 		if enum := f.Tag.Get("enum"); enum != "" {

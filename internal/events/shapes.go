@@ -115,7 +115,7 @@ type Export struct {
 	ID          id.ID   `json:"id" format:"uuid"`
 	Status      string  `json:"status" enum:"completed,failed"`
 	Rows        int     `json:"rows"`
-	DownloadURL *string `json:"download_url" doc:"signed link to the file; the export has a fresh one; null if it failed"`
+	DownloadURL *string `json:"download_url" doc:"signed link to the file; the export has a newer one; null: failed"`
 }
 
 // ScoreModel is a promoted scoring model.
@@ -149,9 +149,16 @@ type SocialAccount struct {
 	ExternalAccountID string     `json:"external_account_id" doc:"The account's id on the social platform"`
 	DisplayName       string     `json:"display_name"`
 	AvatarURL         *string    `json:"avatar_url"`
-	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked" doc:"reauth_required: a user must connect it again; revoked: disconnected"`
+	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked"`
 	ConnectedAt       wire.Time  `json:"connected_at" format:"date-time"`
-	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"When the access token expires; it is renewed before that"`
+	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"Token's expiry; it is renewed before"`
+}
+
+// Descriptions implements wire.Describer.
+func (SocialAccount) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "reauth_required: a user must connect it again; revoked: disconnected",
+	}
 }
 
 // Brand holds a reseller's branding settings.
@@ -182,7 +189,7 @@ type BrandLogo struct {
 // Domain is a custom domain.
 type Domain struct {
 	Domain string  `json:"domain" doc:"lower case, punycode"`
-	Status string  `json:"status" doc:"verified: proven; active: also points here; degraded: a record is missing, still served for a while"`
+	Status string  `json:"status" doc:"verified: proven; active: points here; degraded: record missing, still served"`
 	Reason *string `json:"reason" doc:"problem code; null if there is none"`
 }
 
@@ -191,5 +198,5 @@ type Connect struct {
 	Status         string   `json:"status" doc:"the new state"`
 	ChargesEnabled bool     `json:"charges_enabled"`
 	PayoutsEnabled bool     `json:"payouts_enabled"`
-	Requirements   []string `json:"requirements" doc:"requirements that the payment processor has for the account's owner"`
+	Requirements   []string `json:"requirements" doc:"what the payment processor requires from the account's owner"`
 }

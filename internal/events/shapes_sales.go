@@ -34,7 +34,7 @@ type Deal struct {
 	LostReason      *string    `json:"lost_reason"`
 	ExpectedCloseOn *string    `json:"expected_close_on" format:"date"`
 	OwnerID         *id.ID     `json:"owner_id" format:"uuid" nullable:"true"`
-	ClosedAt        *wire.Time `json:"closed_at" format:"date-time" doc:"When it was won or lost; null while it is open"`
+	ClosedAt        *wire.Time `json:"closed_at" format:"date-time" doc:"When it was won or lost; null while open"`
 	CreatedAt       wire.Time  `json:"created_at" format:"date-time"`
 	UpdatedAt       wire.Time  `json:"updated_at" format:"date-time"`
 	ArchivedAt      *wire.Time `json:"archived_at" format:"date-time"`

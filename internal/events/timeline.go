@@ -35,9 +35,17 @@ type TimelineEntry struct {
 	Type     string                    `json:"type" doc:"The event's type"`
 	At       wire.Time                 `json:"at" format:"date-time"`
 	Actor    Actor                     `json:"actor"`
-	ObjectID *id.ID                    `json:"object_id" format:"uuid" nullable:"true" doc:"The object of the event: the contact, a deal, a note, a task"`
+	ObjectID *id.ID                    `json:"object_id" format:"uuid" nullable:"true"`
 	Object   map[string]any            `json:"object" doc:"Its main members after the event"`
-	Changes  map[string]TimelineChange `json:"changes" nullable:"true" doc:"The changes of an update, else null; custom fields are attributes.KEY"`
+	Changes  map[string]TimelineChange `json:"changes" nullable:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (TimelineEntry) Descriptions() map[string]string {
+	return map[string]string{
+		"object_id": "The object of the event: the contact, a deal, a note, a task",
+		"changes":   "The changes of an update, else null; custom fields are attributes.KEY",
+	}
 }
 
 // TimelineChange is one changed member of an update. Long texts are truncated.

@@ -58,7 +58,10 @@ func Parameter(name, code, detail string) *Fault {
 }
 
 // Because attaches err for the log and returns f.
-func (f *Fault) Because(err error) *Fault { f.cause = err; return f }
+func (f *Fault) Because(err error) *Fault {
+	f.cause = err
+	return f
+}
 
 func (f *Fault) Error() string {
 	if f.cause != nil {

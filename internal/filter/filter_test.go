@@ -129,31 +129,32 @@ func TestAMissingValueEqualsNothingAndEveryNotIsTheOpposite(t *testing.T) {
 		`{"field":"name","op":"eq","value":"äda o'neil"}`: "true false",
 		`{"field":"name","op":"ne","value":"ÄDA O'NEIL"}`: "false true",
 		// ä sorts after z.
-		`{"field":"name","op":"starts_with","value":"Ä"}`:                                                 "true false",
-		`{"field":"name","op":"contains","value":"A O"}`:                                                  "true false",
-		`{"field":"name","op":"gt","value":"z"}`:                                                          "true false",
-		`{"field":"stage","op":"eq","value":"lead"}`:                                                      "false false",
-		`{"field":"stage","op":"eq","value":"Lead"}`:                                                      "true false",
-		`{"field":"stage","op":"not_in","value":["Lead"]}`:                                                "false true",
-		`{"field":"tag","op":"eq","value":"north"}`:                                                       "true false",
-		`{"field":"tag","op":"ne","value":"north"}`:                                                       "false true",
-		`{"field":"tag","op":"in","value":["x","Hot"]}`:                                                   "true false",
-		`{"field":"tag","op":"starts_with","value":"nor"}`:                                                "true false",
-		`{"field":"tag","op":"exists","value":true}`:                                                      "true false",
-		`{"field":"tag","op":"exists","value":false}`:                                                     "false true",
-		`{"field":"score","op":"gte","value":61.5}`:                                                       "true false",
-		`{"field":"score","op":"lt","value":61.5}`:                                                        "false false",
-		`{"field":"score","op":"in","value":[1,61.50]}`:                                                   "true false",
-		`{"not":{"field":"score","op":"lt","value":61.5}}`:                                                "true true",
-		`{"field":"on","op":"lte","value":"2026-02-28"}`:                                                  "true false",
-		`{"field":"on","op":"gt","value":"2025-12-31"}`:                                                   "true false",
-		`{"field":"at","op":"eq","value":"2026-02-28T13:00:00.1234569+01:00"}`:                            "true false",
-		`{"field":"at","op":"gt","value":"2026-02-28T12:00:00Z"}`:                                         "true false",
-		`{"field":"vip","op":"eq","value":false}`:                                                         "true false",
-		`{"field":"vip","op":"ne","value":true}`:                                                          "true true",
-		`{"field":"vip","op":"exists","value":true}`:                                                      "true false",
-		`{"field":"owner","op":"eq","value":"` + strings.ToUpper(owner.String()) + `"}`:                   "true false",
-		`{"field":"owner","op":"not_in","value":["` + owner.String() + `"]}`:                              "false true",
+		`{"field":"name","op":"starts_with","value":"Ä"}`:                               "true false",
+		`{"field":"name","op":"contains","value":"A O"}`:                                "true false",
+		`{"field":"name","op":"gt","value":"z"}`:                                        "true false",
+		`{"field":"stage","op":"eq","value":"lead"}`:                                    "false false",
+		`{"field":"stage","op":"eq","value":"Lead"}`:                                    "true false",
+		`{"field":"stage","op":"not_in","value":["Lead"]}`:                              "false true",
+		`{"field":"tag","op":"eq","value":"north"}`:                                     "true false",
+		`{"field":"tag","op":"ne","value":"north"}`:                                     "false true",
+		`{"field":"tag","op":"in","value":["x","Hot"]}`:                                 "true false",
+		`{"field":"tag","op":"starts_with","value":"nor"}`:                              "true false",
+		`{"field":"tag","op":"exists","value":true}`:                                    "true false",
+		`{"field":"tag","op":"exists","value":false}`:                                   "false true",
+		`{"field":"score","op":"gte","value":61.5}`:                                     "true false",
+		`{"field":"score","op":"lt","value":61.5}`:                                      "false false",
+		`{"field":"score","op":"in","value":[1,61.50]}`:                                 "true false",
+		`{"not":{"field":"score","op":"lt","value":61.5}}`:                              "true true",
+		`{"field":"on","op":"lte","value":"2026-02-28"}`:                                "true false",
+		`{"field":"on","op":"gt","value":"2025-12-31"}`:                                 "true false",
+		`{"field":"at","op":"eq","value":"2026-02-28T13:00:00.1234569+01:00"}`:          "true false",
+		`{"field":"at","op":"gt","value":"2026-02-28T12:00:00Z"}`:                       "true false",
+		`{"field":"vip","op":"eq","value":false}`:                                       "true false",
+		`{"field":"vip","op":"ne","value":true}`:                                        "true true",
+		`{"field":"vip","op":"exists","value":true}`:                                    "true false",
+		`{"field":"owner","op":"eq","value":"` + strings.ToUpper(owner.String()) + `"}`: "true false",
+		`{"field":"owner","op":"not_in","value":["` + owner.String() + `"]}`:            "false true",
+
 		`{"any":[{"field":"name","op":"eq","value":"x"},{"not":{"field":"name","op":"eq","value":"y"}}]}`: "true true",
 	} {
 		f, err := filter.Parse([]byte(raw), thing{})
@@ -182,8 +183,11 @@ func TestTheCanonicalFormKeepsWhatWasMeant(t *testing.T) {
 	t.Parallel()
 	f, err := filter.Parse(
 		[]byte(
-			` { "any" : [ {"value":"<Ada & Co>","op":"eq","field":"name"}, {"not":{"field":"at","op":"lt","value":"2026-02-28T13:00:00+01:00"}},
-		{"all":[{"field":"score","op":"in","value":[1.50,2e3]},{"all":[{"field":"tag","op":"exists","value":true},{"field":"name","op":"exists","value":false}]}]} ] } `), thing{})
+			` { "any" : [ {"value":"<Ada & Co>","op":"eq","field":"name"},
+		{"not":{"field":"at","op":"lt","value":"2026-02-28T13:00:00+01:00"}},
+		{"all":[{"field":"score","op":"in","value":[1.50,2e3]},
+		{"all":[{"field":"tag","op":"exists","value":true},
+		{"field":"name","op":"exists","value":false}]}]} ] } `), thing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +221,10 @@ func TestAValueIsNeverSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			var args []any
-			sql := f.SQL(column, func(v any) string { args = append(args, v); return fmt.Sprint("$", len(args)) })
+			sql := f.SQL(column, func(v any) string {
+				args = append(args, v)
+				return fmt.Sprint("$", len(args))
+			})
 			if plain == "" {
 				plain = sql
 			}
@@ -237,7 +244,10 @@ func TestEveryTextThatBeginsWithAPrefixLiesInItsRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		var args []any
-		f.SQL(column, func(v any) string { args = append(args, v); return "?" })
+		f.SQL(column, func(v any) string {
+			args = append(args, v)
+			return "?"
+		})
 		for _, s := range []string{
 			prefix, prefix + "\x00", prefix + "zzz", prefix + "\U0010FFFF\U0010FFFF",
 			prefix + "é", "", "a", "b", "\uE000", "{", "\u0080",

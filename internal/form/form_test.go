@@ -19,8 +19,16 @@ func TestWhatEachKindOfMemberTakes(t *testing.T) {
 	t.Parallel()
 	at := wire.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	for name, take := range map[string]func(f *form.Form, in wire.Field[string]) any{
-		"line": func(f *form.Form, in wire.Field[string]) any { v := "was"; f.Required("x", in, &v, 5); return v },
-		"text": func(f *form.Form, in wire.Field[string]) any { v := "was"; f.RequiredText("x", in, &v, 5); return v },
+		"line": func(f *form.Form, in wire.Field[string]) any {
+			v := "was"
+			f.Required("x", in, &v, 5)
+			return v
+		},
+		"text": func(f *form.Form, in wire.Field[string]) any {
+			v := "was"
+			f.RequiredText("x", in, &v, 5)
+			return v
+		},
 		"optional": func(f *form.Form, in wire.Field[string]) any {
 			was := "was"
 			v := &was
@@ -29,7 +37,11 @@ func TestWhatEachKindOfMemberTakes(t *testing.T) {
 			}
 			return *v
 		},
-		"word": func(f *form.Form, in wire.Field[string]) any { v := "was"; f.OneOf("x", in, &v, "a", "b"); return v },
+		"word": func(f *form.Form, in wire.Field[string]) any {
+			v := "was"
+			f.OneOf("x", in, &v, "a", "b")
+			return v
+		},
 		"day": func(f *form.Form, in wire.Field[string]) any {
 			was := "was"
 			v := &was

@@ -61,7 +61,10 @@ func Floor(t time.Time) (i ID) {
 func (i ID) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
 // UnmarshalText parses the forms that Parse accepts.
-func (i *ID) UnmarshalText(b []byte) (err error) { *i, err = Parse(string(b)); return err }
+func (i *ID) UnmarshalText(b []byte) (err error) {
+	*i, err = Parse(string(b))
+	return err
+}
 
 // Value implements driver.Valuer for users of database/sql, such as tests. pgx uses UUIDValue.
 func (i ID) Value() (driver.Value, error) { return i.String(), nil }

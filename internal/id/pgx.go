@@ -7,4 +7,7 @@ import "github.com/jackc/pgx/v5/pgtype"
 func (i ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: i, Valid: true}, nil }
 
 // ScanUUID reads a uuid column; NULL becomes the zero ID.
-func (i *ID) ScanUUID(v pgtype.UUID) error { *i = v.Bytes; return nil }
+func (i *ID) ScanUUID(v pgtype.UUID) error {
+	*i = v.Bytes
+	return nil
+}

@@ -121,7 +121,10 @@ func TestAKeyIsRotatedUnderLoadAndNothingIsUnreadable(t *testing.T) {
 		if err := p.Enter(ctx); err != nil {
 			t.Fatal(err)
 		}
-		presences.Go(func() error { defer p.Leave(t.Context()); return p.Run(ctx) })
+		presences.Go(func() error {
+			defer p.Leave(t.Context())
+			return p.Run(ctx)
+		})
 		load.Go(func() error {
 			for loading.Err() == nil {
 				if err := touch(t.Context(), r.db.System, b); err != nil {

@@ -129,7 +129,10 @@ func (g *gate) serve(client net.Conn, network, addr string) {
 	defer func() { _ = server.Close() }()
 	var both sync.WaitGroup
 	both.Go(func() {
-		pump(client, server, func() bool { g.while(holdRequests); return true })
+		pump(client, server, func() bool {
+			g.while(holdRequests)
+			return true
+		})
 		if c, ok := server.(interface{ CloseWrite() error }); ok {
 			_ = c.CloseWrite() // the server still reads what the client sent before
 		}

@@ -212,7 +212,10 @@ func TestAServerWithoutAHomeLeavesNothingBehindAKill(t *testing.T) {
 	}
 	kill(t, cmd)
 	for _, d := range dirs {
-		eventually(t, d+" is gone", func() bool { _, err := os.Stat(d); return errors.Is(err, os.ErrNotExist) })
+		eventually(t, d+" is gone", func() bool {
+			_, err := os.Stat(d)
+			return errors.Is(err, os.ErrNotExist)
+		})
 	}
 }
 

@@ -175,6 +175,9 @@ func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	})
 	return &Redis{
 		URL: "redis://:" + secret + "@" + m.Addr(), InProcess: true, opts: o, mini: m,
-		stopClock: sync.OnceFunc(func() { close(stop); wg.Wait() }),
+		stopClock: sync.OnceFunc(func() {
+			close(stop)
+			wg.Wait()
+		}),
 	}, nil
 }

@@ -193,7 +193,10 @@ func TestAMailIsStoredSealedAndReadUntilItIsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in(func(_ context.Context, tx *postgres.Tx) (err error) { letter, err = mail.Write(tx, box, m); return err })
+	in(func(_ context.Context, tx *postgres.Tx) (err error) {
+		letter, err = mail.Write(tx, box, m)
+		return err
+	})
 	var raw string
 	if err := testkit.Pgx(t, db.URL).QueryRow(t.Context(),
 		`SELECT system_mail::text || encode(body, 'escape') FROM system_mail`).Scan(&raw); err != nil ||

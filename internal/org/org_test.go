@@ -19,7 +19,10 @@ import (
 func found(t *testing.T, db *testkit.Database) (at, owner id.ID) {
 	t.Helper()
 	at, owner = id.New(), user(t, db)
-	err := db.System.Tx(t.Context(), at, func(tx *postgres.Tx) error { org.Create(tx, "Acme", owner); return nil })
+	err := db.System.Tx(t.Context(), at, func(tx *postgres.Tx) error {
+		org.Create(tx, "Acme", owner)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,10 @@ func TestAnActIsLoggedWithWhoDidItAndOnlyIfItHappened(t *testing.T) {
 		t.Errorf("another org sees %v", list)
 	}
 	for _, sql := range []string{`UPDATE audit_log SET action = 'nothing'`, `DELETE FROM audit_log`} {
-		err := db.App.Tx(ctx, at, func(tx *postgres.Tx) error { tx.Queue(sql); return nil })
+		err := db.App.Tx(ctx, at, func(tx *postgres.Tx) error {
+			tx.Queue(sql)
+			return nil
+		})
 		if postgres.Code(err) != "42501" {
 			t.Errorf("%s: %v; want no right", sql, err)
 		}

@@ -138,7 +138,10 @@ func TestOnlyTheInboxItselfIsExempt(t *testing.T) {
 func TestWhateverANameResolvesToNoInsideAddressIsDialled(t *testing.T) {
 	t.Parallel()
 	var accepted atomic.Int32
-	inside := listen(t, func(c net.Conn) { accepted.Add(1); _ = c.Close() })
+	inside := listen(t, func(c net.Conn) {
+		accepted.Add(1)
+		_ = c.Close()
+	})
 	_, port, _ := net.SplitHostPort(inside)
 	for _, answers := range [][]string{
 		{"127.0.0.1"},
@@ -179,7 +182,10 @@ func TestWhateverANameResolvesToNoInsideAddressIsDialled(t *testing.T) {
 func TestARefusedURLIsNotEvenDialled(t *testing.T) {
 	t.Parallel()
 	var accepted atomic.Int32
-	inside := listen(t, func(c net.Conn) { accepted.Add(1); _ = c.Close() })
+	inside := listen(t, func(c net.Conn) {
+		accepted.Add(1)
+		_ = c.Close()
+	})
 	_, port, _ := net.SplitHostPort(inside)
 	c := outbound.New(outbound.Options{
 		Policy:  outbound.Policy{Inbox: "http://127.0.0.1:1/sandbox/inbox/"},
@@ -283,7 +289,10 @@ func TestEachFailureHasItsClass(t *testing.T) {
 	t.Cleanup(plain.Close)
 	nobody := listen(t, nil)
 	hangs := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	closes := listen(t, func(c net.Conn) { _, _ = bufio.NewReader(c).ReadString('\n'); _ = c.Close() })
+	closes := listen(t, func(c net.Conn) {
+		_, _ = bufio.NewReader(c).ReadString('\n')
+		_ = c.Close()
+	})
 	babbles := listen(t, func(c net.Conn) {
 		_, _ = bufio.NewReader(c).ReadString('\n')
 		_, _ = io.WriteString(c, "HELLO 250 SMTP\r\n\r\n")

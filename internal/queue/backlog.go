@@ -132,7 +132,11 @@ func countDelayed(ctx context.Context, tx *postgres.Tx) (map[Lane]int, bool, err
 	out, sum := map[Lane]int{}, 0
 	var lane Lane
 	var n int
-	_, err = pgx.ForEachRow(rows, []any{&lane, &n}, func() error { out[lane] = n; sum += n; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&lane, &n}, func() error {
+		out[lane] = n
+		sum += n
+		return nil
+	})
 	return out, sum <= exactly, err
 }
 

@@ -151,7 +151,10 @@ func (c *BatchCompleter) Finish(ctx context.Context, run *Claimed, v Completion)
 
 // refused reports whether the server rejected a statement. The caller then retries each request alone, to find the one
 // that caused the rejection.
-func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); return ok }
+func refused(err error) bool {
+	_, ok := errors.AsType[*pgconn.PgError](err)
+	return ok
+}
 
 // byKeySQL is sent before statements that find a few rows by key or in the order of an index. The table's size swings
 // between small and large, with mostly dead rows in both cases. From such statistics the planner may choose a hash join
@@ -159,7 +162,8 @@ func refused(err error) bool { _, ok := errors.AsType[*pgconn.PgError](err); ret
 // index plans.
 const byKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
 	set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true),
-	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`
+	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+	set_config('enable_incremental_sort', 'off', true)`
 
 // onceSQL also forces a generic plan for all lists of keys. By default the server replans for each list, which costs
 // more than executing the statement.

@@ -49,7 +49,10 @@ func (c *BatchCompleter) endAll(ctx context.Context, load []*batchCall) error {
 			tx.Turn(asks[0].claim.Org)
 			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(func(rows pgx.Rows) error {
 				var owner id.ID
-				_, err := pgx.ForEachRow(rows, []any{&owner}, func() error { held[owner] = true; return nil })
+				_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
+					held[owner] = true
+					return nil
+				})
 				return err
 			})
 		}

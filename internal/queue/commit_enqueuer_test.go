@@ -60,7 +60,10 @@ func (d *desk) run(t *testing.T) (stop func()) {
 		defer close(over)
 		_ = d.pusher.Run(ctx)
 	}()
-	return func() { cancel(); <-over }
+	return func() {
+		cancel()
+		<-over
+	}
 }
 
 func (d *desk) add(t *testing.T, n int) {
@@ -174,7 +177,10 @@ func TestWritesCommitWhileRedisIsDownOrHangs(t *testing.T) {
 			stop := d.run(t)
 			defer stop()
 			c.away(server)
-			handled := func() int { p := d.pushes(t); return p["failed"] + p["dropped"] }
+			handled := func() int {
+				p := d.pushes(t)
+				return p["failed"] + p["dropped"]
+			}
 			for n := range 10 { // one push each
 				d.add(t, 1)
 				until(t, func() bool { return handled() == n+1 })
@@ -183,7 +189,10 @@ func TestWritesCommitWhileRedisIsDownOrHangs(t *testing.T) {
 				t.Errorf("pushes %v, want 3 that fail, then the breaker drops", got)
 			}
 			c.back(server)
-			until(t, func() bool { d.add(t, 1); return d.pushes(t)["ok"] > 0 })
+			until(t, func() bool {
+				d.add(t, 1)
+				return d.pushes(t)["ok"] > 0
+			})
 		})
 	}
 }

@@ -59,8 +59,8 @@ func ExplainHeld(ctx context.Context, system *postgres.DB) (plan []byte, err err
 // Payload returns the payload of a task.
 func Payload(t Task) []byte { return t.payload() }
 
-// OverlappingChecks lets n positive slot checks overlap, uses the credit after each, and returns how many jobs skipped a
-// check.
+// OverlappingChecks lets n positive slot checks overlap, uses the credit after each, and returns how many jobs skipped
+// a check.
 func OverlappingChecks(n int) (skipped int) {
 	c, of := slotCache{all: map[slotKey]*credit{}}, slotKey{org: id.New(), lane: Default}
 	c.answer(of, c.begin(of, "test.many"), true) // the first one gives no credit

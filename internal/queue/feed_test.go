@@ -301,7 +301,8 @@ func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 			`ALTER TABLE job SET (autovacuum_enabled = off); INSERT INTO job (org_id, id, kind, args, lane,
 				max_attempts, run_at, due)
 		SELECT CASE g % 2 WHEN 0 THEN '` + org.String() +
-				`' ELSE md5((g % 5)::text)::uuid END, gen_random_uuid(), 'test.a', '{}', 'default', 3, now() - g * interval '1 s', true
+				`' ELSE md5((g % 5)::text)::uuid END, gen_random_uuid(), 'test.a', '{}', 'default', 3,
+			now() - g * interval '1 s', true
 		FROM generate_series(1, 6000) AS g`,
 		},
 		{"counted", "ANALYZE job"},

@@ -87,7 +87,10 @@ func (l *Store) Finish(ctx context.Context, c *Claimed, v Completion) error {
 	}
 	var n int64
 	err := l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
-		tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error { n = tag.RowsAffected(); return nil })
+		tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
+			n = tag.RowsAffected()
+			return nil
+		})
 		return nil
 	})
 	if err == nil && n == 0 {

@@ -72,7 +72,10 @@ INSERT INTO job_act (id, actor, act, scope, reason, count) SELECT $1, $2, $3, $4
 HAVING count(*) > 0`
 	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(whole, append([]any{id.New(), by.Actor, act, by.Scope, by.Reason}, args...)...).
-			Exec(func(tag pgconn.CommandTag) error { n = tag.RowsAffected(); return nil })
+			Exec(func(tag pgconn.CommandTag) error {
+				n = tag.RowsAffected()
+				return nil
+			})
 		return nil
 	})
 	if err != nil {

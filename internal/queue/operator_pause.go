@@ -112,7 +112,10 @@ UPDATE job SET wake_at = NULL, due = true FROM (
 ) AS held WHERE job.org_id = held.org_id AND job.id = held.id`
 
 func (o *Operator) unslot(ctx context.Context) error {
-	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { tx.Queue(unslotSQL); return nil })
+	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(unslotSQL)
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("take back slots of paused jobs: %w", err)
 	}

@@ -36,7 +36,10 @@ func (w *world) end(t *testing.T, sql *pgx.Conn) {
 		t.Fatal(err)
 	}
 	var key [2]id.ID
-	if _, err := pgx.ForEachRow(rows, []any{&key[0], &key[1]}, func() error { w.held[key]--; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&key[0], &key[1]}, func() error {
+		w.held[key]--
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -130,7 +130,10 @@ func Snooze(d time.Duration) error { return snoozed{d} }
 func RetryIn(err error, d time.Duration) error { return retryError{err, d} }
 
 // IsDrop reports whether err wraps Drop.
-func IsDrop(err error) bool { _, ok := errors.AsType[dropped](err); return ok }
+func IsDrop(err error) bool {
+	_, ok := errors.AsType[dropped](err)
+	return ok
+}
 
 // SnoozeOf returns the delay of err if err wraps Snooze.
 func SnoozeOf(err error) (time.Duration, bool) {

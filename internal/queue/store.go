@@ -168,7 +168,10 @@ func (l *Store) Extend(ctx context.Context, runs []*Claimed) (map[id.ID]bool, er
 		tx.Queue(asyncCommitSQL)
 		tx.Queue(extendSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
 			var owner id.ID
-			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error { held[owner] = true; return nil })
+			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
+				held[owner] = true
+				return nil
+			})
 			return err
 		})
 		return nil

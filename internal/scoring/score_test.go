@@ -120,7 +120,11 @@ func TestWhatTheContractNamesMovesTheScore(t *testing.T) {
 	t.Parallel()
 	m := scoring.Prior()
 	base := scoring.Contact{Stage: "lead", Email: "ada@acme.example"}
-	with := func(change func(*scoring.Contact)) scoring.Contact { c := base; change(&c); return c }
+	with := func(change func(*scoring.Contact)) scoring.Contact {
+		c := base
+		change(&c)
+		return c
+	}
 	for name, rising := range map[string][]scoring.Contact{
 		"stage": {with(func(c *scoring.Contact) {
 			c.Stage = "subscriber"

@@ -4,8 +4,8 @@
 //
 // # What the caller may rely on
 //
-//   - Connecting only adds. Connecting an account again changes that account's row alone; accounts of other logins, other
-//     accounts and other orgs stay unchanged, byte for byte.
+//   - Connecting only adds. Connecting an account again changes that account's row alone; accounts of other logins,
+//     other accounts and other orgs stay unchanged, byte for byte.
 //   - If two logins reach the same account, the newer login's tokens are kept.
 //   - No token is ever stored in plain text in a row, an event, a problem, a log line or a job. vault.go lists the
 //     sealed data and the context that each ciphertext is bound to.

@@ -54,9 +54,17 @@ type clock struct {
 	now time.Time
 }
 
-func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
 
-func (c *clock) move(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
 
 // logged counts the messages at level ERROR.
 type logged struct {
@@ -91,7 +99,11 @@ func newShore(t testing.TB, c *clock) *shore {
 	}
 	s.box = oauth.New(o)
 	server := httptest.NewServer(s.box.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); s.box.Close() })
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		s.box.Close()
+	})
 	dir := t.TempDir()
 	s.places = places{
 		Database: s.db.URL, Keyset: filepath.Join(dir, "keyset.json"),

@@ -157,7 +157,10 @@ func (s *shore) start(o childOrders) *child {
 	if err := c.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = c.cmd.Process.Kill(); _ = c.cmd.Wait() })
+	s.t.Cleanup(func() {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+	})
 	c.await(s.t, "ready")
 	return c
 }

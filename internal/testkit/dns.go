@@ -67,7 +67,11 @@ func DNS(t testing.TB) *NameServer {
 	var serving sync.WaitGroup
 	serving.Go(func() { n.datagrams(packet) })
 	serving.Go(func() { n.connections(stream) })
-	t.Cleanup(func() { _ = packet.Close(); _ = stream.Close(); serving.Wait() })
+	t.Cleanup(func() {
+		_ = packet.Close()
+		_ = stream.Close()
+		serving.Wait()
+	})
 	return n
 }
 

@@ -72,7 +72,10 @@ func daemon(t testing.TB, as *syscall.Credential, argv ...string) (kill func()) 
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
-	kill = sync.OnceFunc(func() { _ = stdin.Close(); _ = cmd.Wait() })
+	kill = sync.OnceFunc(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
 	t.Cleanup(kill)
 	return kill
 }

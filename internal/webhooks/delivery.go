@@ -53,7 +53,7 @@ type Delivery struct {
 	EventType      string     `json:"event_type"`
 	ReplayID       *id.ID     `json:"replay_id" format:"uuid" nullable:"true" doc:"replay that created it, or null"`
 	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
-	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded" doc:"failed: a retry is planned; exhausted: none is; discarded: webhook archived or disabled"`
+	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded"`
 	AttemptCount   int        `json:"attempt_count" doc:"number of attempts, without failed probes"`
 	LastStatusCode *int       `json:"last_status_code" doc:"status code of the last response; null if none"`
 	LastErrorClass *string    `json:"last_error_class" doc:"of the last attempt; null after a success or before any"`
@@ -63,20 +63,37 @@ type Delivery struct {
 	Attempts       []Attempt  `json:"attempts" doc:"oldest first"`
 }
 
+// Descriptions implements wire.Describer.
+func (Delivery) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "failed: a retry is planned; exhausted: none is; discarded: webhook archived or disabled",
+	}
+}
+
 // Attempt is one attempt of a delivery.
 type Attempt struct {
 	ID             id.ID             `json:"id" format:"uuid"`
 	Number         int               `json:"number" doc:"from 1; a failed probe and the next attempt share a number"`
-	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe" doc:"probe: sent through an open circuit"`
+	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe"`
 	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
 	StatusCode     *int              `json:"status_code" doc:"null if there was no response"`
-	ErrorClass     *string           `json:"error_class" doc:"null for a success. Without a response: address_not_allowed, dns_error, connection_failed, tls_error, timeout, connection_closed or invalid_response. With a response: http_status, redirect or gone. If the worker was lost: interrupted. Other values may be added"`
+	ErrorClass     *string           `json:"error_class"`
 	Error          *string           `json:"error" doc:"error message"`
 	Timings        Timings           `json:"timings"`
 	RequestHeaders map[string]string `json:"request_headers"`
 	ResponseBody   *string           `json:"response_body" doc:"first 16 KiB; null in lists and without a response"`
 	ResponseCut    bool              `json:"response_truncated"`
 	Location       *string           `json:"location" doc:"target of a redirect, which is not followed"`
+}
+
+// Descriptions implements wire.Describer.
+func (Attempt) Descriptions() map[string]string {
+	return map[string]string{
+		"trigger": "probe: sent through an open circuit",
+		"error_class": "null for a success. Without a response: address_not_allowed, dns_error, connection_failed, " +
+			"tls_error, timeout, connection_closed or invalid_response. With a response: http_status, redirect or " +
+			"gone. If the worker was lost: interrupted. Other values may be added",
+	}
 }
 
 // Timings are in milliseconds. A phase that did not occur, for example on a reused connection, is 0.

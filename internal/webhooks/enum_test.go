@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // enum returns the enum values in a field's tag.
@@ -71,7 +73,9 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 	word := func(where any, field, value string) {
 		t.Helper()
 		f, _ := reflect.TypeOf(where).FieldByName(field)
-		if doc := f.Tag.Get("doc"); !regexp.MustCompile(`\b` + value + `\b`).MatchString(doc) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		doc := cmp.Or(f.Tag.Get("doc"), wire.DescriptionsOf(reflect.TypeOf(where))[name])
+		if !regexp.MustCompile(`\b` + value + `\b`).MatchString(doc) {
 			t.Errorf("no word of %q in what is told of %T's %s: %s", value, where, field, doc)
 		}
 	}

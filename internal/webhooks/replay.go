@@ -36,13 +36,21 @@ type Replay struct {
 	To          wire.Time      `json:"to" format:"date-time" doc:"a time in the future is replaced by the current time"`
 	Types       []string       `json:"types" doc:"event types, or * for all"`
 	OnlyFailed  bool           `json:"only_failed"`
-	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped" doc:"completed: every event has its delivery; stopped: the webhook was archived or disabled, or an operator stopped it"`
+	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped"`
 	Count       int64          `json:"count" doc:"number of matching events at the time of the request"`
 	Sent        int64          `json:"sent" doc:"deliveries created; erased or meanwhile delivered events need none"`
 	Deliveries  ReplayStatuses `json:"deliveries" doc:"number of these deliveries by status"`
 	CreatedAt   wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt   wire.Time      `json:"updated_at" format:"date-time"`
 	CompletedAt *wire.Time     `json:"completed_at" format:"date-time" doc:"time it was completed or stopped"`
+}
+
+// Descriptions implements wire.Describer.
+func (Replay) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "completed: every event has its delivery; stopped: the webhook was archived or disabled, or an " +
+			"operator stopped it",
+	}
 }
 
 // ReplayStatuses counts a replay's deliveries by status.

@@ -85,7 +85,10 @@ func TestAnAlteredBodyIDOrTimeIsRefused(t *testing.T) {
 	for _, secret := range secrets {
 		for name, alter := range map[string]func(h map[string][]string) []byte{
 			"body": func(map[string][]string) []byte { return []byte(`{"id":"2"}`) },
-			"id":   func(h map[string][]string) []byte { h["Webhook-Id"] = []string{"other"}; return body },
+			"id": func(h map[string][]string) []byte {
+				h["Webhook-Id"] = []string{"other"}
+				return body
+			},
 			"time": func(h map[string][]string) []byte {
 				h["Webhook-Timestamp"] = []string{strconv.FormatInt(time.Now().Unix()+1, 10)}
 				return body

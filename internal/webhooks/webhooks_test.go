@@ -205,7 +205,11 @@ func TestATailingReaderOfTheFeedMissesNothingAndSeesNothingTwice(t *testing.T) {
 			}
 		})
 	}
-	go func() { wg.Wait(); settle(t, db); close(done) }()
+	go func() {
+		wg.Wait()
+		settle(t, db)
+		close(done)
+	}()
 
 	var after int64
 	seen, total := map[string]bool{}, 0
@@ -465,7 +469,10 @@ func TestAnotherOrgsEndpointIsNotThere(t *testing.T) {
 	v, _ := create(t, s, db.App, id.New(), webhooks.New{Events: []string{"*"}})
 	stranger := id.New()
 	for name, use := range map[string]func(tx *postgres.Tx) error{
-		"get": func(tx *postgres.Tx) error { _, err := s.Get(t.Context(), tx, v.ID, true); return err },
+		"get": func(tx *postgres.Tx) error {
+			_, err := s.Get(t.Context(), tx, v.ID, true)
+			return err
+		},
 		"update": func(tx *postgres.Tx) error {
 			_, err := s.Update(t.Context(), tx, v.ID, webhooks.Patch{}, nil)
 			return err

@@ -31,9 +31,12 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 			Key: "sk_test_sync", URL: "http://stripe.test",
 			HTTP: &http.Client{Transport: box.Transport()},
 		},
-		Remind:  func(context.Context, *postgres.Tx, id.ID) error { return nil },
-		Arrived: func(context.Context, *postgres.Tx, string) error { arrived++; return nil },
-		Audit:   func(context.Context, *postgres.Tx, billing.Act) {},
+		Remind: func(context.Context, *postgres.Tx, id.ID) error { return nil },
+		Arrived: func(context.Context, *postgres.Tx, string) error {
+			arrived++
+			return nil
+		},
+		Audit: func(context.Context, *postgres.Tx, billing.Act) {},
 	})
 	if _, err := s.Publish(ctx, false); err != nil {
 		t.Fatal(err)

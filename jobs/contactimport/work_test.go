@@ -123,7 +123,10 @@ func (d *desk) step() bool {
 
 func (d *desk) get(i id.ID) (out imports.Import) {
 	d.t.Helper()
-	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) { out, err = imports.Get(ctx, tx, i); return err })
+	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		out, err = imports.Get(ctx, tx, i)
+		return err
+	})
 	return out
 }
 

@@ -61,7 +61,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	} else if err != nil {
 		return err
 	}
-	run.Effect(func(_ context.Context, tx *postgres.Tx) error { mail.Sent(tx, run.Args.Mail); return nil })
+	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+		mail.Sent(tx, run.Args.Mail)
+		return nil
+	})
 	return nil
 }
 

@@ -54,7 +54,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			"login not revoked at its provider: its application is not configured in this process",
 			"platform", e.Platform)
 	}
-	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { j.Social.Forget(ctx, tx, e, outcome); return nil })
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
+		j.Social.Forget(ctx, tx, e, outcome)
+		return nil
+	})
 	return nil
 }
 

@@ -465,7 +465,10 @@ func TestATestSendOfEveryTypeArrivesOnceAndMeetsItsSchema(t *testing.T) {
 func TestATryThatWeCutOffIsNotTheReceiversFailure(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	b := begin(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+	b := begin(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
 	which := b.announce()
 	if err := b.run(ctx, which); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)

@@ -242,7 +242,10 @@ type receiver struct {
 func newReceiver(t *testing.T) *receiver {
 	r := &receiver{calls: map[string]int{}, about: map[string]string{}}
 	s := httptest.NewServer(http.HandlerFunc(r.serve))
-	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
 	r.URL = s.URL
 	return r
 }

@@ -86,7 +86,10 @@ func TestTheJobOfAKilledOrStoppedWorkerRunsAgainAndTheOldRunCannotCommit(t *test
 	hold := make(chan struct{})
 	h.receiver.hold = hold
 	begun := func(n int) func() bool {
-		return func() bool { keys, _ := h.receiver.called(); return keys == n }
+		return func() bool {
+			keys, _ := h.receiver.called()
+			return keys == n
+		}
 	}
 	h.add(db, org, call, 1, args{To: h.receiver.URL})
 	stopped := h.worker("stopped", 2)

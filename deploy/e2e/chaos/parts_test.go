@@ -172,7 +172,10 @@ func witnessed(h queue.Handler) queue.Handler {
 	h.Call = func(ctx context.Context, c *queue.Claimed) error {
 		err := do(ctx, c)
 		if err == nil {
-			c.Effect(func(_ context.Context, tx *postgres.Tx) error { write(tx, c); return nil })
+			c.Effect(func(_ context.Context, tx *postgres.Tx) error {
+				write(tx, c)
+				return nil
+			})
 		}
 		return err
 	}

@@ -27,7 +27,10 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-func in(d time.Duration) *time.Time { at := noon.Add(d); return &at }
+func in(d time.Duration) *time.Time {
+	at := noon.Add(d)
+	return &at
+}
 
 func limit(n int64) plans.Value { return plans.Value{Type: plans.Limit, Max: n} }
 

@@ -17,23 +17,31 @@ import (
 // Bulk is one change to many contacts.
 type Bulk struct {
 	ID            id.ID          `json:"id" format:"uuid"`
-	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"completed: every contact was processed; failed: it stopped on an error; cancelled: stopped by a request, completed steps remain"`
+	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Action        Action         `json:"action"`
-	Filter        map[string]any `json:"filter" nullable:"true" doc:"As sent; null if the tag itself selects the contacts"`
+	Filter        map[string]any `json:"filter" nullable:"true" doc:"As sent; null if the tag selects the contacts"`
 	DryRun        bool           `json:"dry_run" doc:"Only count the contacts, change nothing"`
 	RowsTotal     int64          `json:"rows_total" doc:"Contacts that matched at the start; 0 while queued"`
 	RowsChanged   int64          `json:"rows_changed"`
-	RowsUnchanged int64          `json:"rows_unchanged" doc:"Already in the requested state, or archived or erased before their turn"`
+	RowsUnchanged int64          `json:"rows_unchanged" doc:"Already in that state, or archived or erased meanwhile"`
 	RowsFailed    int64          `json:"rows_failed"`
 	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few matching contacts"`
 	Errors        []Failure      `json:"errors" doc:"The first few errors"`
 	Error         *string        `json:"error" doc:"Why the change failed as a whole; else null"`
 	CreatedAt     wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt     wire.Time      `json:"updated_at" format:"date-time"`
-	CompletedAt   *wire.Time     `json:"completed_at" format:"date-time" doc:"When it was completed, failed or cancelled"`
+	CompletedAt   *wire.Time     `json:"completed_at" format:"date-time" doc:"When completed, failed or cancelled"`
 
 	where []byte // the stored form of Filter; nil if there is none
 	by    events.Origin
+}
+
+// Descriptions implements wire.Describer.
+func (Bulk) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "completed: every contact was processed; failed: it stopped on an error; cancelled: stopped by a " +
+			"request, completed steps remain",
+	}
 }
 
 // Failure is the reason why the action could not be applied to one contact.
@@ -58,7 +66,8 @@ const (
 	errorsKept = 50
 )
 
-const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, rows_unchanged, rows_failed, sample_ids, errors, error,
+const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, rows_unchanged, rows_failed,
+	sample_ids, errors, error,
 	created_at, updated_at, completed_at, actor_type, actor_id, request_id`
 
 func scan(row pgx.CollectableRow) (b Bulk, err error) {

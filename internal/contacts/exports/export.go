@@ -32,13 +32,13 @@ const (
 // Export is an export of contacts to a file.
 type Export struct {
 	ID          id.ID      `json:"id" format:"uuid"`
-	Status      string     `json:"status" enum:"queued,running,completed,failed,expired" doc:"expired: the file was deleted"`
+	Status      string     `json:"status" enum:"queued,running,completed,failed,expired" doc:"expired: file is deleted"`
 	Format      string     `json:"format" enum:"csv,ndjson"`
 	Archived    bool       `json:"archived" doc:"Export archived contacts instead of live ones"`
 	Fields      []string   `json:"fields" doc:"The columns; default custom field columns are known once it runs"`
 	Rows        int        `json:"rows" doc:"Contacts in the file so far"`
 	Bytes       int64      `json:"bytes"`
-	DownloadURL *string    `json:"download_url" doc:"Signed link to the file, valid for at least an hour; null until completed"`
+	DownloadURL *string    `json:"download_url" doc:"Signed link, valid for at least an hour; null until completed"`
 	Error       *string    `json:"error" doc:"Why the export failed"`
 	CreatedAt   wire.Time  `json:"created_at" format:"date-time"`
 	StartedAt   *wire.Time `json:"started_at" format:"date-time"`
@@ -55,7 +55,8 @@ type Export struct {
 	afterID *id.ID
 }
 
-const exportColumns = `id, status, format, filter, archived, fields, rows, bytes, error, created_at, started_at, completed_at, expires_at, computed, link_key,
+const exportColumns = `id, status, format, filter, archived, fields, rows, bytes, error, created_at, started_at,
+	completed_at, expires_at, computed, link_key,
 	actor_type, actor_id, request_id, parts, after_at, after_id`
 
 func scan(row pgx.CollectableRow) (e Export, err error) {

@@ -33,8 +33,8 @@ type Import struct {
 	RowsUpdated    int                `json:"rows_updated"`
 	RowsUnchanged  int                `json:"rows_unchanged"`
 	RowsFailed     int                `json:"rows_failed"`
-	RowsRepeated   int                `json:"rows_repeated" doc:"Successful rows about a contact that an earlier row was about"`
-	ErrorsURL      *string            `json:"errors_url" doc:"Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed"`
+	RowsRepeated   int                `json:"rows_repeated" doc:"Successful rows about an earlier row's contact"`
+	ErrorsURL      *string            `json:"errors_url"`
 	Error          *string            `json:"error" doc:"Why the import failed"`
 	CreatedAt      wire.Time          `json:"created_at" format:"date-time"`
 	StartedAt      *wire.Time         `json:"started_at" format:"date-time"`
@@ -54,17 +54,26 @@ type Import struct {
 	from    *id.ID   // undone up to this one
 }
 
+// Descriptions implements wire.Describer.
+func (Import) Descriptions() map[string]string {
+	return map[string]string{
+		"errors_url": "Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed",
+	}
+}
+
 // Undo is the progress of an import's undo.
 type Undo struct {
 	Status      string     `json:"status" enum:"queued,running,completed,failed"`
 	Archived    int        `json:"contacts_archived" doc:"Created contacts that were archived again"`
 	Restored    int        `json:"contacts_restored" doc:"Changed contacts that were restored to their previous state"`
-	Left        int        `json:"contacts_left" doc:"Contacts left unchanged because they were edited, archived or erased since"`
+	Left        int        `json:"contacts_left" doc:"Left unchanged, as they were edited, archived or erased since"`
 	CompletedAt *wire.Time `json:"completed_at" format:"date-time"`
 }
 
-const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created, rows_updated, rows_unchanged, rows_failed,
-	rows_repeated, error, created_at, started_at, completed_at, undo_status, undo_archived, undo_restored, undo_left, undo_at, computed, link_key,
+const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created,
+	rows_updated, rows_unchanged, rows_failed,
+	rows_repeated, error, created_at, started_at, completed_at, undo_status, undo_archived, undo_restored, undo_left,
+	undo_at, computed, link_key,
 	actor_type, actor_id, request_id, next_block, blocks, fields_new, undo_act, undo_from`
 
 func scan(row pgx.CollectableRow) (Import, error) {

@@ -200,4 +200,7 @@ func takeNumber(s string) (n uint64, rest string, err error) {
 	return 0, "", errBlock
 }
 
-func isParse(err error) bool { _, is := errors.AsType[*csv.ParseError](err); return is }
+func isParse(err error) bool {
+	_, is := errors.AsType[*csv.ParseError](err)
+	return is
+}

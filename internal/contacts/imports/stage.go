@@ -44,7 +44,10 @@ func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *
 	if s.columns, err = header(names); err != nil {
 		return nil, err
 	}
-	if err := db.Tx(ctx, org, func(tx *postgres.Tx) error { begin(ctx, tx, s.ID); return nil }); err != nil {
+	if err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
+		begin(ctx, tx, s.ID)
+		return nil
+	}); err != nil {
 		return nil, fmt.Errorf("begin import: %w", err)
 	}
 	if err := s.take(ctx, db, org, in); err != nil {

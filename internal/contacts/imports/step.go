@@ -101,7 +101,10 @@ func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contact
 		return nil, fmt.Errorf("read fields: %w", err)
 	}
 	var key, t string
-	_, err = pgx.ForEachRow(rows, []any{&key, &t}, func() error { types[key] = contacts.Type(t); return nil })
+	_, err = pgx.ForEachRow(rows, []any{&key, &t}, func() error {
+		types[key] = contacts.Type(t)
+		return nil
+	})
 	return types, err
 }
 

@@ -39,7 +39,7 @@ type Merge struct {
 	SurvivorID id.ID      `json:"survivor_id" format:"uuid"`
 	LoserIDs   []id.ID    `json:"loser_ids" doc:"In the given order, without contacts erased since"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"When the undo period ends; null if it cannot be undone"`
+	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"End of the undo period; null: cannot be undone"`
 	UndoneAt   *wire.Time `json:"undone_at" format:"date-time"`
 }
 

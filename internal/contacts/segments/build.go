@@ -235,7 +235,10 @@ func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]b
 	}
 	out := map[id.ID]bool{}
 	var i id.ID
-	_, err = pgx.ForEachRow(rows, []any{&i}, func() error { out[i] = true; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&i}, func() error {
+		out[i] = true
+		return nil
+	})
 	return out, err
 }
 

@@ -119,7 +119,10 @@ func (s *shop) archive(i id.ID) {
 
 func (s *shop) restore(i id.ID) {
 	s.t.Helper()
-	s.tx(func(ctx context.Context, tx *postgres.Tx) error { _, err := contacts.Restore(ctx, tx, i); return err })
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := contacts.Restore(ctx, tx, i)
+		return err
+	})
 }
 
 func (s *shop) segment(name, filter string) (row segments.Row) {
@@ -201,7 +204,10 @@ func (s *shop) table(sql string, args ...any) map[id.ID]string {
 			i id.ID
 			v string
 		)
-		_, err = pgx.ForEachRow(rows, []any{&i, &v}, func() error { out[i] = v; return nil })
+		_, err = pgx.ForEachRow(rows, []any{&i, &v}, func() error {
+			out[i] = v
+			return nil
+		})
 		return err
 	})
 	return out

@@ -34,12 +34,12 @@ const Max = 200
 // Segment is a set of contacts, as the API shows it.
 type Segment struct {
 	ID           id.ID          `json:"id" format:"uuid"`
-	Key          string         `json:"key" doc:"Identifies the segment in contacts and lists; never changes; reserved while archived"`
+	Key          string         `json:"key" doc:"Identifies it in contacts and lists; immutable; reserved if archived"`
 	Name         string         `json:"name"`
 	Kind         Kind           `json:"kind" enum:"static,dynamic"`
-	Filter       map[string]any `json:"filter" nullable:"true" doc:"The canonical filter of a dynamic segment; null for a static one"`
+	Filter       map[string]any `json:"filter" nullable:"true" doc:"Canonical filter of a dynamic segment, or null"`
 	ContactCount int64          `json:"contact_count" doc:"Number of live contacts in the segment"`
-	Status       string         `json:"status" enum:"building,ready" doc:"building: a new filter is being evaluated, and the members are incomplete"`
+	Status       string         `json:"status" enum:"building,ready" doc:"building: the members are still incomplete"`
 	CreatedAt    wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt    wire.Time      `json:"updated_at" format:"date-time"`
 	ArchivedAt   *wire.Time     `json:"archived_at" format:"date-time"`

@@ -213,7 +213,10 @@ func TestAContactsOwnWriteLeavesDynamicSegmentsAndThoseOfTheArchiveAlone(t *test
 	s.archive(ada.ID)
 	s.restore(ada.ID)
 	s.drain()
-	s.tx(func(ctx context.Context, tx *postgres.Tx) error { _, err := segments.Restore(ctx, tx, old); return err })
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := segments.Restore(ctx, tx, old)
+		return err
+	})
 	shows("and comes back", "newer", "old", "leads")
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error { return segments.Archive(ctx, tx, old, allow) })
 

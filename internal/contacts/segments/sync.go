@@ -57,8 +57,10 @@ type run struct {
 
 // planning holds the planner settings of a run. Every table holds the rows of all orgs, and a run needs only a few of
 // them, so a sequential scan is never right, whatever the statistics say.
-const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-	set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_hashjoin', 'off', true),
+	set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true),
+	set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // Sync updates the memberships of the org's dynamic segments to match their filters. It first processes contacts with
 // marks, and then, piece by piece, all contacts for segments that are building. Waiting finds the work that remains. At

@@ -97,7 +97,10 @@ func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect
 		wrong string
 		k     Knobs
 	)
-	err := s.do(r.Context(), func(tx *tx) { asked, wrong = s.requested(tx, d, r.URL.Query()); k = tx.knobs(d.family) })
+	err := s.do(r.Context(), func(tx *tx) {
+		asked, wrong = s.requested(tx, d, r.URL.Query())
+		k = tx.knobs(d.family)
+	})
 	if err != nil {
 		http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 		return

@@ -114,17 +114,26 @@ func (s *Sandbox) Set(ctx context.Context, family string, k Knobs) error {
 
 // Strike adds a fault. A request meets the first added fault that matches it.
 func (s *Sandbox) Strike(ctx context.Context, f Fault) error {
-	return s.do(ctx, func(tx *tx) { tx.settings.Faults = append(tx.settings.Faults, &f); tx.keep() })
+	return s.do(ctx, func(tx *tx) {
+		tx.settings.Faults = append(tx.settings.Faults, &f)
+		tx.keep()
+	})
 }
 
 // Clear removes all faults, but leaves the knobs.
 func (s *Sandbox) Clear(ctx context.Context) error {
-	return s.do(ctx, func(tx *tx) { tx.settings.Faults = nil; tx.keep() })
+	return s.do(ctx, func(tx *tx) {
+		tx.settings.Faults = nil
+		tx.keep()
+	})
 }
 
 // Advance moves the sandbox's clock forward.
 func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
-	return s.do(ctx, func(tx *tx) { tx.settings.Ahead += Seconds(by.Seconds()); tx.keep() })
+	return s.do(ctx, func(tx *tx) {
+		tx.settings.Ahead += Seconds(by.Seconds())
+		tx.keep()
+	})
 }
 
 // Counts returns the numbers of requests, by family and by "request", "token", "api" and "revoke".

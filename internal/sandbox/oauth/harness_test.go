@@ -51,7 +51,10 @@ type answer struct {
 	raw    string
 }
 
-func (a answer) text(key string) string { s, _ := a.body[key].(string); return s }
+func (a answer) text(key string) string {
+	s, _ := a.body[key].(string)
+	return s
+}
 
 // request sends a request to the sandbox; form, user and password are sent if set.
 func (w *world) request(method, address string, form url.Values, user, password string) (answer, error) {

@@ -35,7 +35,10 @@ type view struct {
 // mountPage serves the page at Path, and its form at Path + "do".
 func (s *Sandbox) mountPage() {
 	shown := template.Must(template.New("page").Funcs(template.FuncMap{
-		"json": func(v any) (string, error) { raw, err := json.Marshal(v); return string(raw), err },
+		"json": func(v any) (string, error) {
+			raw, err := json.Marshal(v)
+			return string(raw), err
+		},
 		"at": func(t *time.Time) string {
 			if t == nil {
 				return "never"

@@ -81,7 +81,10 @@ func (t *memoryTx) Put(_ context.Context, kind, id string, body []byte) error {
 		return nil
 	}
 	s.order = append(s.order, id)
-	t.undo = append(t.undo, func() { delete(s.rows, id); s.order = s.order[:len(s.order)-1] })
+	t.undo = append(t.undo, func() {
+		delete(s.rows, id)
+		s.order = s.order[:len(s.order)-1]
+	})
 	return nil
 }
 
@@ -94,7 +97,10 @@ func (t *memoryTx) Delete(_ context.Context, kind, id string) error {
 	delete(s.rows, id)
 	at := slices.Index(s.order, id)
 	s.order = slices.Delete(s.order, at, at+1)
-	t.undo = append(t.undo, func() { s.rows[id] = before; s.order = slices.Insert(s.order, at, id) })
+	t.undo = append(t.undo, func() {
+		s.rows[id] = before
+		s.order = slices.Insert(s.order, at, id)
+	})
 	return nil
 }
 

@@ -176,8 +176,14 @@ func startMock(t *testing.T) string {
 			t.Fatal(err)
 		}
 		ended := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(ended) }()
-		stop := func() { _ = cmd.Process.Kill(); <-ended }
+		go func() {
+			_ = cmd.Wait()
+			close(ended)
+		}()
+		stop := func() {
+			_ = cmd.Process.Kill()
+			<-ended
+		}
 		if answers(t.Context(), http, ended) {
 			t.Cleanup(stop)
 			return "http://" + http

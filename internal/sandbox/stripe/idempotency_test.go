@@ -130,7 +130,10 @@ func TestATwinInFlightIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	begun, proceed := make(chan struct{}), make(chan struct{})
-	w.s.Break(stripe.Fault{Kind: stripe.Slow, Path: "/v1/customers", Struck: func() { close(begun); <-proceed }})
+	w.s.Break(stripe.Fault{Kind: stripe.Slow, Path: "/v1/customers", Struck: func() {
+		close(begun)
+		<-proceed
+	}})
 	made := make(chan error)
 	go func() {
 		_, err := w.sc.Customers.New(keyed("k", "one"))

@@ -33,8 +33,14 @@ func TestInvoicesGoFromStateToState(t *testing.T) {
 			_, err := w.sc.Invoices.FinalizeInvoice(id, nil)
 			return err
 		},
-		"pay":  func(w *world, id string) error { _, err := w.sc.Invoices.Pay(id, nil); return err },
-		"void": func(w *world, id string) error { _, err := w.sc.Invoices.VoidInvoice(id, nil); return err },
+		"pay": func(w *world, id string) error {
+			_, err := w.sc.Invoices.Pay(id, nil)
+			return err
+		},
+		"void": func(w *world, id string) error {
+			_, err := w.sc.Invoices.VoidInvoice(id, nil)
+			return err
+		},
 		"uncollectible": func(w *world, id string) error {
 			_, err := w.sc.Invoices.MarkUncollectible(id, nil)
 			return err

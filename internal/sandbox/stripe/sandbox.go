@@ -159,5 +159,8 @@ func (tx *tx) settings() *settings {
 // set changes the settings.
 func (tx *tx) set(change func(*settings)) {
 	st := tx.settings()
-	tx.in("", func() { change(st); tx.put(st) })
+	tx.in("", func() {
+		change(st)
+		tx.put(st)
+	})
 }

@@ -70,7 +70,15 @@ type Comparison struct {
 	LogLoss  float64 `json:"log_loss"` // of the new model
 	InUse    float64 `json:"in_use"`   // of the model in use
 	// Noise is the standard error of the difference if few outcomes compare a model with the shipped one, else 0.
-	Noise float64 `json:"noise" doc:"Allowed excess of log_loss over in_use: the standard error of the difference if few outcomes compare a version with the shipped one, else 0"`
+	Noise float64 `json:"noise"`
+}
+
+// Descriptions implements wire.Describer.
+func (Comparison) Descriptions() map[string]string {
+	return map[string]string{
+		"noise": "Allowed excess of log_loss over in_use: the standard error of the difference if few outcomes " +
+			"compare a version with the shipped one, else 0",
+	}
 }
 
 // Won reports whether the new model is at least as good. A model that was trained on few outcomes may be worse than the

@@ -104,7 +104,11 @@ func TestVersionsOfAPIsAreThoseThatAreSetElseTheTestedOnes(t *testing.T) {
 	t.Parallel()
 	box := oauth.New(oauth.Options{})
 	server := httptest.NewServer(box.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); box.Close() })
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		box.Close()
+	})
 	for platform, tc := range map[string]struct{ family, version, tested, set string }{
 		"facebook":      {"facebook", "v99.0", "/v25.0/me/accounts ", "/v99.0/me/accounts "},
 		"instagram":     {"instagram", "v99.0", "/v25.0/me ", "/v99.0/me "},

@@ -35,8 +35,8 @@ var (
 )
 
 // Give goes through the consent page at an authorize URL like a person with a browser. It reads the page, fills in and
-// submits the form, and returns the address to which it is redirected, without opening it. client may have a cookie jar;
-// Give does not follow the client's own redirects.
+// submits the form, and returns the address to which it is redirected, without opening it. client may have a cookie
+// jar; Give does not follow the client's own redirects.
 func Give(ctx context.Context, client *http.Client, authorizeURL string, c Choice) (*url.URL, error) {
 	browser := *client
 	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

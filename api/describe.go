@@ -1,0 +1,73 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// describeOperation sets the long descriptions of an operation's input and output. A name is that of a parameter or of
+// a member of the body. It panics on any other name.
+func describeOperation(in, out reflect.Type, o *huma.Operation, r huma.Registry) {
+	var request, response map[string]*huma.Schema
+	if o.RequestBody != nil {
+		request = membersIn(o.RequestBody.Content, r)
+	}
+	if success := o.Responses[strconv.Itoa(o.DefaultStatus)]; success != nil {
+		response = membersIn(success.Content, r)
+	}
+	for name, text := range wire.DescriptionsOf(in) {
+		p := slices.IndexFunc(o.Parameters, func(p *huma.Param) bool { return p.Name == name })
+		switch {
+		case p >= 0:
+			o.Parameters[p].Description, o.Parameters[p].Schema.Description = text, text
+		case request[name] != nil:
+			request[name].Description = text
+		default:
+			panic(fmt.Sprintf("%s describes %q, which is neither a parameter nor a member of the body", in, name))
+		}
+	}
+	for name, text := range wire.DescriptionsOf(out) {
+		if response[name] == nil {
+			panic(fmt.Sprintf("%s describes %q, which is not a member of the body", out, name))
+		}
+		response[name].Description = text
+	}
+}
+
+// membersIn returns the members of a JSON body, which may be a reference.
+func membersIn(content map[string]*huma.MediaType, r huma.Registry) map[string]*huma.Schema {
+	body := content["application/json"]
+	if body == nil {
+		return nil
+	}
+	if strings.HasPrefix(body.Schema.Ref, schemaPrefix) {
+		return r.SchemaFromRef(body.Schema.Ref).Properties
+	}
+	return body.Schema.Properties
+}
+
+// describeSchemas sets the long descriptions of all types in r. It panics on a name that is not a member.
+func describeSchemas(r huma.Registry) {
+	for name, s := range r.Map() {
+		describe(r.TypeFromRef(schemaPrefix+name), s)
+	}
+}
+
+// describe sets the long descriptions of t in its schema.
+func describe(t reflect.Type, s *huma.Schema) {
+	for name, text := range wire.DescriptionsOf(t) {
+		if s.Properties[name] == nil {
+			panic(fmt.Sprintf("%s describes %q, which is not a member", t, name))
+		}
+		s.Properties[name].Description = text
+	}
+}
+
+const schemaPrefix = "#/components/schemas/"
