@@ -62,8 +62,8 @@ type connectSale struct {
 // Descriptions returns the long descriptions of the members.
 func (connectSale) Descriptions() map[string]string {
 	return map[string]string{
-		"status": "in_flight: recorded, and created at the payment processor as soon as it can be reached; repeat the " +
-			"request with its Idempotency-Key to read the outcome",
+		"status": "in_flight: recorded, and created at the payment processor as soon as it can be reached; repeat " +
+			"the request with its Idempotency-Key to read the outcome",
 	}
 }
 

@@ -29,7 +29,8 @@ const (
 var notRun = map[string]int{"accounts": 1, "billing": 1, "parts": 1, "queue": 1}
 
 // TestEveryBlockOfTheGuidesRunsAsPasted pastes the code blocks of the README's quick start and of each guide into a
-// bash, in order, next to a running up. What a guide shows has to be printed. Each guide has an organization of its own.
+// bash, in order, next to a running up. What a guide shows has to be printed. Each guide has an organization of its
+// own.
 func TestEveryBlockOfTheGuidesRunsAsPasted(t *testing.T) {
 	t.Parallel()
 	up := startUp(t)
