@@ -31,15 +31,15 @@ func (a *App) mountAccounts() {
 	for _, f := range families {
 		path, kind := f.path+"/accounts", f.kind
 		one := path + "/{id}"
-		route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many},
+		route(a.Server, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many},
 			func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
 				return a.listAccounts(ctx, kind, in)
 			})
-		route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one},
+		route(a.Server, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one},
 			func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
 				return a.getAccount(ctx, kind, in)
 			})
-		route(a, op{
+		route(a.Server, op{
 			Method: http.MethodDelete, Path: one, Need: admin, Tag: accountTag, Title: "Disconnect " + f.one,
 			Status: http.StatusNoContent,
 			Writes: []string{"social_account.disconnected", "token.revoke"},
@@ -72,17 +72,17 @@ type listAccountsIn struct {
 }
 
 func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAccountsIn) (*accountsOut, error) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	f := social.Filter{Kind: kind, Platform: in.Platform, Status: in.Status, Archived: in.Archived}
-	return read(ctx, a, func(tx *postgres.Tx) (*accountsOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*accountsOut, error) {
 		rows, err := social.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows,
+		l, err := listOf(ctx, a.Server, in.Page, rows,
 			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID {
 				return v.ID
 			})
@@ -101,7 +101,7 @@ type getAccountIn struct {
 }
 
 func (a *App) getAccount(ctx context.Context, kind provider.Kind, in *getAccountIn) (*accountOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*accountOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*accountOut, error) {
 		v, err := social.Get(ctx, tx, kind, in.ID, in.Archived)
 		if err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ type dropAccountIn struct {
 }
 
 func (a *App) dropAccount(ctx context.Context, kind provider.Kind, in *dropAccountIn) (*struct{}, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Social.Disconnect(ctx, tx, kind, in.ID, func(v social.Versioned) error {
 			return in.check(int64(v.Edit))
 		})

@@ -27,27 +27,27 @@ const DefaultAIPerMinute = 50_000
 func (a *App) mountAI() {
 	const tag = "AI"
 	may := []int{http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Part: PartAI, Tag: tag,
 			Title: "Draft an email to a contact; nothing is sent", May: may,
 		}, a.draftEmail)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Part: PartAI, Tag: tag,
 			Title: "Summarize a contact", May: may,
 		}, a.summarizeContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Part: PartAI, Tag: tag,
 			Title: "Suggest the next action for a contact", May: may,
 		}, a.nextAction)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag,
 			Title: "Classify a reply", May: may,
 		}, a.classifyReply)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag,
 			Title: "Get the AI token usage of the month",
@@ -121,7 +121,7 @@ func consult[A any, P interface {
 		if r.key == "" {
 			return nil
 		}
-		return remember(tx, a, r, out)
+		return remember(tx, a.Server, r, out)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("settle: %w", err)

@@ -27,7 +27,7 @@ func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*usageAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*usageAnswer, error) {
 		m, err := ai.ThisMonth(ctx, tx)
 		if err != nil {
 			return nil, err

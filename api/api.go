@@ -4,12 +4,7 @@ package api
 import (
 	"log/slog"
 	"net/netip"
-	"sync/atomic"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
-	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -45,7 +40,7 @@ type Deps struct {
 	Brands  *branding.Resolver
 	Domains *branding.Domains // custom domains
 	// Hosts maps a host to its org. Nil: there are no custom domains, and every page shows the platform's brand.
-	Hosts branding.HostResolver
+	Hosts HostResolver
 	// AI is the provider of the AI endpoints; nil: the endpoints are unavailable. Tokens holds each org's bucket of
 	// AIPerMinute tokens; nil: buckets in this process. AIPerMinute is 50,000 if 0.
 	AI          ai.Provider
@@ -70,37 +65,20 @@ type Deps struct {
 
 // App is the API with all its routes mounted.
 type App struct {
+	*Server
 	Deps
-	fiber *fiber.App
-	huma  huma.API
-	ops   []*op // every mounted operation, in order
 
 	written []byte // the encoded API document
-
-	draining atomic.Bool // the process is shutting down
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads uploads       // open file uploads
 }
-
-// Limits per connection and per request.
-const (
-	readTimeout    = 30 * time.Second // from first to last byte of a request
-	writeTimeout   = 60 * time.Second
-	idleTimeout    = 75 * time.Second // between two requests of a connection
-	requestTime    = 20 * time.Second // a handler's deadline
-	stopTime       = 25 * time.Second // for open requests at shutdown
-	headerBytes    = 16 << 10
-	bodyBytes      = 1 << 20 // default limit of a JSON body
-	batchBodyBytes = 8 << 20
-)
 
 // New returns an App with every route mounted.
 func New(d Deps) *App { return build(d) }
 
 // build is New with additional routes, for tests.
 func build(d Deps, more ...func(*App)) *App {
-	hookHuma()
 	if d.Plans == nil {
 		d.Plans = plans.NewService(d.DB, entitlementsync.Standard())
 	}
@@ -122,24 +100,11 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
-	a := &App{Deps: d}
-	a.fiber = fiber.New(fiber.Config{
-		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
-		Immutable:                    true,
-		ReadTimeout:                  readTimeout,
-		WriteTimeout:                 writeTimeout,
-		IdleTimeout:                  idleTimeout,
-		ReadBufferSize:               headerBytes,
-		StreamRequestBody:            true, // each route reads its body after the guard, up to its limit
-		DisablePreParseMultipartForm: true,
-		CaseSensitive:                true,
-		StrictRouting:                true,
-		UnescapePath:                 true,
-		DisableStartupMessage:        true,
-		ErrorHandler:                 a.refuse,
-	})
-	a.huma = humafiber.New(a.fiber, humaConfig())
-	a.fiber.Use(a.envelope, a.cors, a.guard)
+	a := &App{Deps: d, Server: newServer(Config{
+		DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
+		Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
+		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay, About: introduction(),
+	})}
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg,

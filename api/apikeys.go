@@ -53,19 +53,19 @@ type keyDeleteIn struct {
 }
 
 func (a *App) mountAPIKeys() {
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "List API keys"},
 		a.listKeys)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "Create an API key",
 		Status: http.StatusCreated, Secret: true,
 	}, a.createKey)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
 			Title: "Get an API key",
 		}, a.readKey)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
 		Title:  "Revoke an API key",
 		Status: http.StatusNoContent,
@@ -73,16 +73,16 @@ func (a *App) mountAPIKeys() {
 }
 
 func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
-	from, err := after[id.ID](ctx, a, in.Page)
+	from, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*keysOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*keysOut, error) {
 		rows, err := org.Keys(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
+		l, err := listOf(ctx, a.Server, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
 			return k.ID
 		})
 		if err == nil {
@@ -100,7 +100,7 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 	if !w.Role.Includes(role) {
 		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than its creator.")
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*freshKeyOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*freshKeyOut, error) {
 		secret, hash := auth.NewAPIKey(w.Org)
 		k, err := org.AddKey(ctx, tx,
 			org.NewKey{
@@ -118,7 +118,7 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 }
 
 func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*keyOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*keyOut, error) {
 		k, err := org.OneKey(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 }
 
 func (a *App) revokeKey(ctx context.Context, in *keyDeleteIn) (*nothing, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*nothing, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*nothing, error) {
 		return &nothing{}, org.RevokeKey(ctx, tx, in.ID, in.check)
 	})
 }

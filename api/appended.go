@@ -7,11 +7,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
 
-// appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
-type appended interface {
-	AppendJSON(to []byte) []byte
-}
-
 // AppendJSON appends the table, which was encoded once at its creation.
 func (t *planTable) AppendJSON(to []byte) []byte { return append(to, t.encoded...) }
 

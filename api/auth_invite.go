@@ -21,7 +21,7 @@ type acceptIn struct {
 }
 
 func (a *App) mountInvitations() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: public, Tag: authTag,
 		Title: "Join an org by invitation", Secret: true,
 		Writes: []string{"user.joined"},

@@ -15,7 +15,7 @@ type jwksOut struct {
 }
 
 func (a *App) mountJWKS() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: public, Tag: authTag,
 		Title: "List the public keys of access tokens, including the next one",
 	}, a.jwks)

@@ -18,7 +18,7 @@ import (
 
 const (
 	authTag  = "Auth"
-	authPath = "/api/v1/auth/"
+	authPath = authPrefix
 )
 
 // tokens is the response body of every operation that begins or continues a session.
@@ -97,22 +97,22 @@ type refreshIn struct {
 }
 
 func (a *App) mountLogin() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag,
 		Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{mailsystem.Kind.Name()},
 	}, a.signup)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in",
 			Secret: true,
 		}, a.login)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag,
 			Title: "Exchange a refresh token for new tokens", Secret: true,
 		}, a.refresh)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag,
 		Title:  "End the session of a refresh token",
 		Status: http.StatusNoContent,

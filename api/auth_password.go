@@ -39,22 +39,22 @@ type verifyIn struct {
 }
 
 func (a *App) mountPasswords() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag,
 		Title:  "Request a password reset link",
 		Status: http.StatusAccepted, Writes: []string{mailsystem.Kind.Name()},
 	}, a.forgot)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag,
 		Title:  "Set a new password with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.reset)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: members(auth.Viewer), Tag: authTag,
 		Title:  "Change your own password",
 		Status: http.StatusNoContent, Open: true,
 	}, a.changePassword)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag,
 		Title:  "Confirm an email address with a mailed token",
 		Status: http.StatusNoContent,

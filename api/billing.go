@@ -60,36 +60,36 @@ func (a *App) mountBilling() {
 	} {
 		o := mount.op
 		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, owner, PartBilling, billingTag, writes
-		route(a, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
+		route(a.Server, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
 			return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
 				return mount.handle(ctx, call)
 			}, showAnswer)
 		})
 	}
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Part: PartBilling,
 			Tag: billingTag, Title: "Preview the cost of a plan change",
 		}, a.previewPlan)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag,
 		Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
 	}, a.changePlan)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag,
 		Title: "Cancel a plan change that has not taken effect", Secret: true, Writes: writes,
 	}, a.undoChange)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag,
 			Title: "Get a plan change and its history",
 		}, a.readChange)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag,
 			Title: "Get the subscription",
 		}, a.readSubscription)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: "/billing/portal", Need: owner, Part: PartBilling, Tag: billingTag,
 			Title: "Get a link to the payment processor's portal", Secret: true,
@@ -106,7 +106,7 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 		func(_ context.Context, tx *postgres.Tx, p *billing.Preview) error {
 			out = showPreview(p)
 			if r := requestOf(ctx); r.key != "" {
-				return remember(tx, a, r, out)
+				return remember(tx, a.Server, r, out)
 			}
 			return nil
 		})
@@ -133,7 +133,7 @@ func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) 
 }
 
 func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*timelineOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*timelineOut, error) {
 		c, err := billing.One(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error
 }
 
 func (a *App) readSubscription(ctx context.Context, _ *struct{}) (*subscriptionOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*subscriptionOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*subscriptionOut, error) {
 		s, err := billing.Read(ctx, tx)
 		if err != nil {
 			return nil, err

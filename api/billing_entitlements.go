@@ -32,7 +32,7 @@ type entitlements struct {
 type entitlementsOut struct{ Body entitlements }
 
 func (a *App) mountEntitlements() {
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: "/billing/my-entitlements", Need: viewer, Tag: billingTag,
 			Title: "Get the org's entitlements",

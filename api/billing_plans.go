@@ -81,7 +81,7 @@ type plansOut struct {
 
 func (a *App) mountPlans() {
 	table := &plansOut{ETag: `"` + a.Plans.Version + `"`, Body: tableOf(a.Plans.Catalogue)}
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: "/billing/plans-with-features", Need: viewer, Tag: billingTag,
 			Title: "List the plans and their features",

@@ -48,6 +48,18 @@ func neverNull(flags map[string]flag) error {
 	return nil
 }
 
+// anything is a member of any JSON type, kept as sent; nil if absent.
+type anything json.RawMessage
+
+// UnmarshalJSON stores a copy of b.
+func (a *anything) UnmarshalJSON(b []byte) error {
+	*a = append((*a)[:0], b...)
+	return nil
+}
+
+// Schema returns the schema of any value.
+func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
 // oneOrMore is an array of strings that may also be sent as a single string.
 type oneOrMore []string
 

@@ -22,10 +22,10 @@ const (
 )
 
 func (a *App) mountBrand() {
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: brandPath, Need: viewer, Tag: brandTag, Title: "Get the brand settings"},
 		a.readBrand)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPatch, Path: brandPath, Need: admin, Tag: brandTag, Title: "Change the brand settings",
 		Writes: []string{"brand.updated"},
 	}, a.patchBrand)
@@ -101,7 +101,7 @@ func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		s, err := branding.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 		Background: c.Background.Field, Text: c.Text.Field,
 	}
 	defer a.Brands.Forget(home)
-	return write(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.Update(ctx, tx, a.PublicURL, p, func(s *branding.Settings) error {
 			if err := in.check(s.Edit); err != nil {
 				return err

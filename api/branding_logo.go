@@ -22,22 +22,22 @@ const pressing = 2
 func (a *App) mountLogo() {
 	pictures := []string{"image/png", "image/jpeg", "image/svg+xml"}
 	a.presses = make(chan struct{}, pressing)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPut, Path: logoPath, Need: admin, Tag: brandTag, Title: "Set the logo",
 		Feature: "white_label", MaxBody: branding.LogoBytes,
 		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"},
 		May: []int{http.StatusUnsupportedMediaType},
 	}, a.putLogo)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: logoPath, Need: viewer, Tag: brandTag, Title: "Get the logo",
 			Gives: pictures,
 		}, a.getLogo)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodDelete, Path: logoPath, Need: admin, Tag: brandTag, Title: "Remove the logo",
 		Status: http.StatusNoContent, Writes: []string{"brand.updated"},
 	}, a.dropLogo)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: public, Tag: brandTag,
 			Title: "Get a logo by its public address", Gives: pictures,
@@ -81,7 +81,7 @@ func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandO
 		return nil, err
 	}
 	defer a.Brands.Forget(home)
-	return write(ctx, a, func(tx *postgres.Tx) (*brandOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error {
 			return m.check(s.Edit)
 		})
@@ -113,7 +113,7 @@ func showLogo(l *branding.Logo, cache string) *logoOut {
 }
 
 func (a *App) getLogo(ctx context.Context, _ *struct{}) (*logoOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*logoOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*logoOut, error) {
 		l, err := branding.LogoOf(ctx, tx)
 		if err != nil {
 			return nil, err

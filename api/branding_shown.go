@@ -14,7 +14,7 @@ import (
 )
 
 func (a *App) mountShownBrand() {
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: brandPath + "/brand", Need: public, Tag: brandTag,
 			Title: "Get the brand of a host",

@@ -24,18 +24,18 @@ const bulkPath = contactsPath + "/bulk"
 // mountBulk must run before mountContacts, which would match "bulk" as the id of a contact.
 func (a *App) mountBulk() {
 	const tag = "Bulk changes"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: bulkPath, Need: member, Tag: tag,
 			Title: "Change all contacts that a filter selects", Status: http.StatusAccepted,
 			Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest},
 		}, a.startBulk)
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: bulkPath, Need: viewer, Tag: tag, Title: "List bulk changes, newest first"},
 		a.listBulks)
-	route(a, op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a bulk change"},
+	route(a.Server, op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a bulk change"},
 		a.getBulk)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: member, Tag: tag,
 			Title: "Cancel a bulk change; changes already made are kept",
@@ -91,7 +91,7 @@ func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
 	if err := neverNull(map[string]flag{"dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*bulkStarted, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
 		action, err := in.Body.Action.vetted(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -160,17 +160,17 @@ type bulkList struct {
 }
 
 func (a *App) listBulks(ctx context.Context, in *pageIn) (*bulkList, error) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*bulkList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*bulkList, error) {
 		rows, err := bulk.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &bulkList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(b bulk.Bulk) shownBulk {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(b bulk.Bulk) shownBulk {
 			return shownBulk{b}
 		}, func(b bulk.Bulk) id.ID { return b.ID })
 		if err == nil {
@@ -186,13 +186,13 @@ type BulkID struct {
 }
 
 func (a *App) getBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*bulkAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
 		return showBulk(bulk.Get(ctx, tx, in.ID))
 	})
 }
 
 func (a *App) cancelBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*bulkAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
 		return showBulk(bulk.Cancel(ctx, tx, in.ID))
 	})
 }

@@ -98,36 +98,36 @@ type clientPatchIn struct {
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
 	settles := []string{entitlementsync.Kind.Name()}
-	route(a, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"},
+	route(a.Server, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"},
 		a.listClients)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org",
 		Status: http.StatusCreated,
 		Secret: true, Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
-	route(a, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Get a client org"},
+	route(a.Server, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Get a client org"},
 		a.readClient)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag,
 			Title: "Update a client org's name or features", Writes: settles,
 		}, a.patchClient)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: one + "/pause", Need: admin, Tag: clientTag,
 			Title: "Pause a client org, which makes it read-only",
 		}, a.pauseClient)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag,
 			Title: "Resume a client org",
 		}, a.resumeClient)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag,
 			Title: "Detach a client org from its agency", Writes: settles,
 		}, a.detachClient)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: one + "/token", Need: members(auth.Admin), Tag: clientTag,
 		Title: "Act in a client org for 15 minutes", Secret: true,
 	}, a.enterClient)
@@ -145,16 +145,16 @@ func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) 
 }
 
 func (a *App) listClients(ctx context.Context, in *pageIn) (*clientsOut, error) {
-	from, err := after[id.ID](ctx, a, in.Page)
+	from, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*clientsOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*clientsOut, error) {
 		rows, err := org.Clients(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
+		l, err := listOf(ctx, a.Server, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
 			return c
 		}, func(c org.ClientOrg) id.ID { return c.ID })
 		if err == nil {
@@ -165,7 +165,7 @@ func (a *App) listClients(ctx context.Context, in *pageIn) (*clientsOut, error) 
 }
 
 func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.Client(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -192,7 +192,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut,
 	if w.IsKey() {
 		by = w.Key
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*newClientOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*newClientOut, error) {
 		if email := strings.TrimSpace(b.OwnerEmail); email != "" {
 			org.AwaitInvitation(tx, auth.FoldEmail(email))
 		}
@@ -276,7 +276,7 @@ func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, e
 	if b.Features.Null {
 		return nil, notNull("features")
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, in.ID, in.check)
 		if err != nil {
 			return nil, err
@@ -332,7 +332,7 @@ func (a *App) resumeClient(ctx context.Context, in *ClientID) (*clientOut, error
 }
 
 func (a *App) setPause(ctx context.Context, client id.ID, pause bool) (*clientOut, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, client, func(int64) error { return nil })
 		if err != nil {
 			return nil, err
@@ -346,7 +346,7 @@ func (a *App) setPause(ctx context.Context, client id.ID, pause bool) (*clientOu
 
 func (a *App) detachClient(ctx context.Context, in *ClientID) (*clientOut, error) {
 	agency := who(ctx).Org
-	return write(ctx, a, func(tx *postgres.Tx) (*clientOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, in.ID, func(int64) error { return nil })
 		if err != nil {
 			return nil, err

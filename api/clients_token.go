@@ -34,7 +34,7 @@ func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, err
 	if in.Body != nil && in.Body.Role != "" {
 		role = auth.Role(in.Body.Role)
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*staffTokenOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*staffTokenOut, error) {
 		c, err := org.Client(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

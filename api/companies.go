@@ -30,33 +30,33 @@ func (a *App) mountCompanies() {
 		resolve: func(ctx context.Context, err error) error { return companies.Resolve(ctx, a.DB, who(ctx).Org, err) },
 	}
 	const tag = "Companies"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: companiesPath, Need: member, Tag: tag, Title: "Create a company",
 			Status: http.StatusCreated, Writes: []string{"company.created"},
 		}, createHandler(n, (*newCompany).patch))
-	route(a, op{Method: http.MethodGet, Path: companiesPath, Need: viewer, Tag: tag, Title: "List companies"},
+	route(a.Server, op{Method: http.MethodGet, Path: companiesPath, Need: viewer, Tag: tag, Title: "List companies"},
 		a.listCompanies)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: companiesPath + "/batch", Need: member, Tag: tag,
 			Title: "Create or update up to 1000 companies", MaxBody: batchBodyBytes, ByRow: true,
 			Writes: []string{"company.created", "company.updated"},
 		}, a.batchCompanies)
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a company"},
 		n.shown)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: member, Tag: tag, Title: "Update a company",
 			Writes: []string{"company.updated"},
 		}, updateHandler(n, (*companyPatch).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: member, Tag: tag,
 			Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"},
 		}, n.archived)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: member, Tag: tag,
 			Title: "Restore an archived company", Writes: []string{"company.restored"},

@@ -23,17 +23,17 @@ import (
 func (a *App) mountConnect() {
 	for _, f := range families {
 		kind := f.kind
-		route(a, op{
+		route(a.Server, op{
 			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: admin, Tag: accountTag,
 			Title: "Start to connect " + f.one, Secret: true,
 		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
 	}
 	pending := socialPath + "/pending/{id}"
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag,
 		Title: "Get the accounts which a login offers",
 	}, a.getPending)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag,
 		Title:  "Connect accounts of a login",
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
@@ -122,7 +122,7 @@ func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error
 	if err != nil {
 		return nil, social.Failure(err)
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*connectOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*connectOut, error) {
 		b, err := a.Social.Begin(ctx, tx, ready)
 		if err != nil {
 			return nil, err
@@ -286,7 +286,7 @@ type selectOut struct {
 }
 
 func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, error) {
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*selectOut, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*selectOut, error) {
 		all, err := a.Social.Connect(ctx, tx, in.ID, actorOf(who(ctx)), in.Body.AccountIDs)
 		if err != nil {
 			return nil, err

@@ -16,55 +16,55 @@ const contactsPath = "/api/v1/crm/contacts"
 
 func (a *App) mountContacts() {
 	quota := quotaannounce.Kind.Name()
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact",
 			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
 		}, a.createContact)
-	route(a, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"},
+	route(a.Server, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"},
 		a.listContacts)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts",
 			Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true,
 			Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota},
 		},
 		a.batchContacts)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts",
 			Title: "Get a contact",
 		}, a.getContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
 			Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"},
 		},
 		a.patchContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
 			Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"},
 		},
 		a.archiveContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts",
 			Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota},
 		},
 		a.restoreContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts",
 			Title: "Permanently erase a contact", Status: http.StatusNoContent, Writes: []string{"contact.purged"},
 		},
 		a.purgeContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts",
 			Title: "Export all data held on a contact",
 		}, a.exportContact)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts",
 			Title: "Explain a contact's lead score",
@@ -93,7 +93,7 @@ type contactCreated struct {
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) (*contactCreated, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactCreated, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactCreated, error) {
 		row, err := contacts.Create(tx, &patch, rate)
 		if err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 },
 ) (*contactAnswer, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
 		ch, err := contacts.Update(ctx, tx, in.ID, in.check, &patch, rate)
 		if err != nil {
 			return nil, err
@@ -179,7 +179,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 	IfMatch
 },
 ) (*noContact, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		ch, err := contacts.Archive(ctx, tx, in.ID, in.check)
 		if err != nil || !ch.Changed() {
 			return &noContact{}, err
@@ -189,7 +189,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 }
 
 func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer, error) {
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*contactAnswer, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
 		ch, err := contacts.Restore(ctx, tx, in.ID)
 		if err != nil || !ch.Changed() {
 			return showContact(&ch.Row), err

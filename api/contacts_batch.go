@@ -60,7 +60,7 @@ const roomTries = 4
 
 func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
 	rate := a.rate(ctx)
-	return write(ctx, a, func(tx *postgres.Tx) (*batchAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*batchAnswer, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err

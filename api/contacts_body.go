@@ -3,23 +3,9 @@ package api
 import (
 	"encoding/json"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
-
-// anything is a member of any JSON type, kept as sent; nil if absent.
-type anything json.RawMessage
-
-// UnmarshalJSON stores a copy of b.
-func (a *anything) UnmarshalJSON(b []byte) error {
-	*a = append((*a)[:0], b...)
-	return nil
-}
-
-// Schema returns the schema of any value.
-func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {

@@ -126,12 +126,12 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 	if err != nil {
 		return nil, err
 	}
-	from, err := after[contacts.Position](ctx, a, in.Page)
+	from, err := after[contacts.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	order := contacts.Sort(in.Sort)
-	return read(ctx, a, func(tx *postgres.Tx) (*contactList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*contactList, error) {
 		if in.Filter != "" {
 			if f.Where, err = contacts.ParseFilter(ctx, tx, []byte(in.Filter)); err != nil {
 				return nil, wrongFilter(err)
@@ -142,7 +142,7 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 			return nil, err
 		}
 		out := &contactList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(r contacts.Row) contacts.Contact { return r.Contact },
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(r contacts.Row) contacts.Contact { return r.Contact },
 			func(r contacts.Row) contacts.Position { return order.Position(&r) })
 		if err != nil {
 			return nil, err

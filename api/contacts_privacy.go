@@ -17,7 +17,7 @@ import (
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
 func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		within, err := merge.Within(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

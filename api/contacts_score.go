@@ -31,7 +31,7 @@ type scoreBody struct {
 // explainScore explains the score by the org's current model. After a change of models this may be newer than the model
 // of the contact's stored score, until the scoring job has run. Score and reasons in the response always match.
 func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*scoreAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*scoreAnswer, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err

@@ -18,13 +18,13 @@ const (
 
 // cors allows requests from the listed origins. Tokens travel in a header that no browser adds by itself, so
 // credentials are never allowed, and a listed origin gains nothing from a visitor's cookies.
-func (a *App) cors(c *fiber.Ctx) error {
-	if len(a.CORSOrigins) == 0 {
+func (s *Server) cors(c *fiber.Ctx) error {
+	if len(s.CORSOrigins) == 0 {
 		return c.Next()
 	}
 	c.Response().Header.Add("Vary", "Origin")
 	origin := c.Get("Origin")
-	if origin == "" || !slices.Contains(a.CORSOrigins, strings.TrimSuffix(origin, "/")) {
+	if origin == "" || !slices.Contains(s.CORSOrigins, strings.TrimSuffix(origin, "/")) {
 		return c.Next()
 	}
 	c.Set("Access-Control-Allow-Origin", origin)

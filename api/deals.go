@@ -29,34 +29,34 @@ func (a *App) mountDeals() {
 		"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score",
 		scoretrain.Kind.Name(),
 	}
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal",
 			Status: http.StatusCreated,
 			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
 		},
 		createHandler(n, (*newDeal).patch))
-	route(a, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
-	route(a,
+	route(a.Server, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag,
 			Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true,
 			Writes: append([]string{"deal.created"}, moves...),
 		}, a.batchDeals)
-	route(a, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"},
+	route(a.Server, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"},
 		n.shown)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: member, Tag: tag,
 			Title: "Update, win, lose or reopen a deal", Writes: moves,
 		},
 		updateHandler(n, (*dealPatch).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Archive a deal",
 			Status: http.StatusNoContent, Writes: []string{"deal.archived"},
 		}, n.archived)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: member, Tag: tag,
 			Title: "Restore an archived deal", Writes: []string{"deal.restored"},

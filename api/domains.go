@@ -67,21 +67,21 @@ func (domainError) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 func (a *App) mountDomains() {
 	verify := []string{events.DomainVerified{}.Type(), events.DomainDegraded{}.Type()}
 	feature := plans.CustomDomain
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: domainPath, Need: viewer, Tag: brandTag, Title: "Get the custom domain"},
 		a.getDomain)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPut, Path: domainPath, Need: admin, Tag: brandTag, Title: "Claim a custom domain",
 			Feature: feature,
 		}, a.putDomain)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: domainPath + "/verify", Need: admin, Tag: brandTag,
 			Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify,
 		}, a.verifyDomain)
 	// Removal requires no feature, so that a domain can be removed after a downgrade.
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: domainPath, Need: admin, Tag: brandTag, Title: "Remove the custom domain",
 			Status: http.StatusNoContent,
@@ -133,7 +133,7 @@ func errNoDomain() error {
 
 // getDomain requires no feature: it also shows a suspended domain, with the reason.
 func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
-	out, err := read(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+	out, err := read(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Get(ctx, tx)
 		if err != nil || d == nil {
 			return nil, err
@@ -162,7 +162,7 @@ func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Claim(ctx, tx, host)
 		if err != nil {
 			return nil, err
@@ -197,7 +197,7 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 		return nil, err
 	}
 	look := a.Domains.CheckDNS(ctx, d)
-	return write(ctx, a, func(tx *postgres.Tx) (*domainOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has checked the feature
 		if err == nil && d == nil {
 			err = errNoDomain()
@@ -210,7 +210,7 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 }
 
 func (a *App) deleteDomain(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Domains.Remove(ctx, tx)
 	})
 }

@@ -13,12 +13,12 @@ import (
 const duplicatesPath = contactsPath + "/duplicates"
 
 func (a *App) mountDuplicates() {
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: duplicatesPath, Need: viewer, Tag: "Contacts",
 			Title: "List contacts that may be duplicates",
 		}, a.listDuplicates)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: member, Tag: "Contacts",
 			Title: "Search for duplicate contacts", Status: http.StatusAccepted,
@@ -35,7 +35,7 @@ type searchAnswer struct{ Body searchBody }
 
 // searchDuplicates enqueues a search, unless one is waiting already.
 func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*searchAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*searchAnswer, error) {
 		_, completed, err := duplicates.Searched(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -62,11 +62,11 @@ func (a *App) listDuplicates(ctx context.Context, in *struct {
 	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only groups with this in common"`
 },
 ) (*duplicateList, error) {
-	from, err := after[duplicates.Place](ctx, a, in.Page)
+	from, err := after[duplicates.Place](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*duplicateList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateList, error) {
 		out := &duplicateList{}
 		var err error
 		if out.Body.AskedAt, out.Body.CompletedAt, err = duplicates.Searched(ctx, tx); err != nil {
@@ -81,7 +81,7 @@ func (a *App) listDuplicates(ctx context.Context, in *struct {
 			return out, nil
 		}
 		out.Body.HasMore = true
-		out.Body.NextCursor, err = cursor(ctx, a, *next)
+		out.Body.NextCursor, err = cursor(ctx, a.Server, *next)
 		return out, err
 	})
 }

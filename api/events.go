@@ -21,13 +21,13 @@ import (
 
 func (a *App) mountEvents() {
 	const tag = "Events"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag,
 			Title: "List the events of the last 30 days, oldest first",
 		}, a.listEvents)
 	all := keepEventTypes()
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
 		func(ctx context.Context, _ *struct{}) (*eventTypesOut, error) {
 			requestOf(ctx).fixed = all.Body.fixed
@@ -67,7 +67,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if err != nil {
 		return nil, err
 	}
-	from, err := after[int64](ctx, a, in.Page)
+	from, err := after[int64](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if from != nil {
 		seen = *from
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*listEventsOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*listEventsOut, error) {
 		rows, err := events.Feed(ctx, tx, seen, types, in.Limit+1)
 		if err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ func NewWithHosted(d Deps) *App {
 				Org id.ID `json:"org"`
 			}
 		}
-		route(a,
+		route(a.Server,
 			op{
 				Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: public, Tag: "Test", Title: "A hosted page",
 				May: []int{http.StatusMisdirectedRequest},

@@ -22,17 +22,17 @@ const exportsPath = contactsPath + "/exports"
 // still export its contacts after its trial.
 func (a *App) mountExports() {
 	const tag = "Exports"
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file",
 		Secret: true, Status: http.StatusAccepted, Open: true,
 		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
 	}, a.startExport)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first",
 			Secret: true,
 		}, a.listExports)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export",
 			Secret: true,
@@ -108,7 +108,7 @@ func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, er
 	if err := neverNull(map[string]flag{"archived": in.Body.Archived}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*exportStarted, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*exportStarted, error) {
 		e, err := exports.Start(ctx, tx,
 			exports.Wanted{
 				Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter),
@@ -127,17 +127,17 @@ type exportList struct {
 }
 
 func (a *App) listExports(ctx context.Context, in *pageIn) (*exportList, error) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*exportList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*exportList, error) {
 		rows, err := exports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &exportList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(e exports.Export) shownExport {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(e exports.Export) shownExport {
 			return a.showExport(ctx, e).Body
 		}, func(e exports.Export) id.ID { return e.ID })
 		if err == nil {
@@ -153,7 +153,7 @@ type ExportID struct {
 }
 
 func (a *App) getExport(ctx context.Context, in *ExportID) (*exportAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*exportAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*exportAnswer, error) {
 		e, err := exports.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

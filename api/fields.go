@@ -12,25 +12,25 @@ import (
 const fieldsPath = "/api/v1/crm/fields"
 
 func (a *App) mountFields() {
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: fieldsPath, Need: viewer, Tag: "Custom fields", Title: "List custom fields"},
 		a.listFields)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: fieldsPath, Need: admin, Tag: "Custom fields",
 			Title: "Define a custom field", Status: http.StatusCreated,
 		}, a.defineField)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: viewer, Tag: "Custom fields",
 			Title: "Get a custom field",
 		}, a.getField)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
 			Title: "Change a custom field's label",
 		}, a.patchField)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
 			Title: "Archive a custom field and remove its values from all contacts", Status: http.StatusNoContent,
@@ -57,7 +57,7 @@ type fieldList struct {
 }
 
 func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
-	from, err := after[string](ctx, a, in.Page)
+	from, err := after[string](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +65,13 @@ func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
 	if from != nil {
 		begin = *from
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*fieldList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*fieldList, error) {
 		rows, err := contacts.Fields(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &fieldList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
 			return f
 		}, func(f contacts.CustomField) string { return f.Key })
 		if err == nil {
@@ -102,7 +102,7 @@ func (a *App) defineField(ctx context.Context, in *struct {
 	if err := kept(nil, map[string]optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*fieldCreated, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*fieldCreated, error) {
 		f, err := contacts.Define(ctx, tx, b.Key, b.Label, contacts.Type(b.Type))
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (a *App) defineField(ctx context.Context, in *struct {
 }
 
 func (a *App) getField(ctx context.Context, in *FieldKey) (*fieldAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.GetField(ctx, tx, in.Key)
 		if err != nil {
 			return nil, err
@@ -144,7 +144,7 @@ func (a *App) patchField(ctx context.Context, in *struct {
 				"updated_at": b.UpdatedAt,
 			})
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*fieldAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.Relabel(ctx, tx, in.Key, allow, b.Label.Field)
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (a *App) archiveField(ctx context.Context, in *struct {
 	IfMatch
 },
 ) (*noContact, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*noContact, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.check)
 	})
 }

@@ -20,7 +20,7 @@ import (
 const filesPath = "/api/v1/files/"
 
 func (a *App) mountFiles() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: filesPath + "{token}", Need: public, Tag: "Files",
 		Title: "Download a file with a signed link", Signed: true,
 		Gives: []string{"text/csv", "application/x-ndjson"},

@@ -86,7 +86,7 @@ type formsIn struct {
 // NewWithForms is New with an operation that has every kind of input.
 func NewWithForms(d Deps) *App {
 	return build(d, func(a *App) {
-		route(a, op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: public, Tag: "test", Title: "Forms"},
+		route(a.Server, op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: public, Tag: "test", Title: "Forms"},
 			func(context.Context, *formsIn) (*struct{}, error) { return &struct{}{}, nil })
 	})
 }

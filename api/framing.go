@@ -25,14 +25,14 @@ func isRefusal(target []byte) bool {
 }
 
 // answerRefusal responds to a request which the public listener refused for its framing.
-func (a *App) answerRefusal(rc *fasthttp.RequestCtx) {
-	c := a.fiber.AcquireCtx(rc)
-	defer a.fiber.ReleaseCtx(c)
+func (s *Server) answerRefusal(rc *fasthttp.RequestCtx) {
+	c := s.fiber.AcquireCtx(rc)
+	defer s.fiber.ReleaseCtx(c)
 	var err error = fault.New(fault.MalformedRequest, unreadable)
 	if f := refusalOf(c); f != nil {
 		err = f
 	}
-	_ = a.refuse(c, err) // never fails
+	_ = s.refuse(c, err) // never fails
 }
 
 // refusalOf returns the reason why the connection's request was refused, or nil.

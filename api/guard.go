@@ -10,19 +10,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
+// authPrefix begins the path of every operation on logins, tokens and passwords.
+const authPrefix = "/api/v1/auth/"
+
 // guard authenticates and rate limits requests which no route matched, if they carry a credential. For matched routes,
 // admit does so with the operation's requirements.
-func (a *App) guard(c *fiber.Ctx) error {
+func (s *Server) guard(c *fiber.Ctx) error {
 	err := c.Next()
 	if err == nil {
 		return nil
 	}
 	r := requestOf(c.UserContext())
 	if r.op == nil && c.Get("Authorization") != "" {
-		if away := a.authenticate(c, r); away != nil {
+		if away := s.authenticate(c, r); away != nil {
 			return away
 		}
-		if refused := a.limit(c, r); refused != nil {
+		if refused := s.limit(c, r); refused != nil {
 			return refused
 		}
 	}
@@ -31,41 +34,41 @@ func (a *App) guard(c *fiber.Ctx) error {
 
 // admit checks a request before its handler, in this order: credential, rate limit, rights, path and query, headers,
 // body. It returns the body.
-func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
-	r.ip = a.clientIP(c)
-	if strings.HasPrefix(r.op.Path, authPath) {
+func (s *Server) admit(c *fiber.Ctx, r *request) ([]byte, error) {
+	r.ip = s.clientIP(c)
+	if strings.HasPrefix(r.op.Path, authPrefix) {
 		r.agent = strings.Clone(c.Get("User-Agent"))
 	}
 	if r.op.Need.role == "" {
 		if !r.op.Signed {
-			if err := a.limitAddress(c, r); err != nil {
+			if err := s.limitAddress(c, r); err != nil {
 				return nil, err
 			}
 		}
-		if err := a.configured(r.op); err != nil {
+		if err := s.configured(r.op); err != nil {
 			return nil, err
 		}
 	} else {
-		if err := a.authenticate(c, r); err != nil {
+		if err := s.authenticate(c, r); err != nil {
 			return nil, err
 		}
-		if err := a.limit(c, r); err != nil {
+		if err := s.limit(c, r); err != nil {
 			return nil, err
 		}
-		if err := a.atHome(c.UserContext(), r); err != nil {
+		if err := s.atHome(c.UserContext(), r); err != nil {
 			return nil, err
 		}
 		if err := r.op.Need.check(r); err != nil {
 			return nil, err
 		}
-		if err := a.mayWrite(c, r); err != nil {
+		if err := s.mayWrite(c, r); err != nil {
 			return nil, err
 		}
-		if err := a.configured(r.op); err != nil {
+		if err := s.configured(r.op); err != nil {
 			return nil, err
 		}
 		if r.op.Feature != "" {
-			if err := a.Plans.Need(c.UserContext(), r.who.Org, r.op.Feature); err != nil {
+			if err := s.Plans.Need(c.UserContext(), r.who.Org, r.op.Feature); err != nil {
 				return nil, err
 			}
 		}
@@ -86,12 +89,12 @@ func (a *App) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 
 // authenticate identifies the caller. It stores the error of an invalid credential in r.refused and returns nil, since
 // only operations that need a credential must fail.
-func (a *App) authenticate(c *fiber.Ctx, r *request) error {
+func (s *Server) authenticate(c *fiber.Ctx, r *request) error {
 	scheme, token, ok := strings.Cut(c.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil
 	}
-	w, err := a.Auth.Verify(c.UserContext(), strings.TrimLeft(token, " "))
+	w, err := s.Auth.Verify(c.UserContext(), strings.TrimLeft(token, " "))
 	if err != nil {
 		if f := fault.Of(err); f == nil || f.Code.Status() != fiber.StatusUnauthorized {
 			return err
@@ -108,13 +111,13 @@ func (a *App) authenticate(c *fiber.Ctx, r *request) error {
 
 // mayWrite refuses to change a read-only org: its trial has ended, or its agency has paused it. Before it refuses, it
 // reads the org's state again without the cache, so that an org that has just paid may write at once.
-func (a *App) mayWrite(c *fiber.Ctx, r *request) error {
+func (s *Server) mayWrite(c *fiber.Ctx, r *request) error {
 	if r.who.Closed == auth.Open || r.op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead ||
 		strings.HasPrefix(r.op.Path, "/billing/") {
 		return nil
 	}
 	_, token, _ := strings.Cut(c.Get("Authorization"), " ")
-	w, err := a.Auth.Again(c.UserContext(), strings.TrimLeft(token, " "))
+	w, err := s.Auth.Again(c.UserContext(), strings.TrimLeft(token, " "))
 	if err != nil {
 		return err
 	}
@@ -123,7 +126,7 @@ func (a *App) mayWrite(c *fiber.Ctx, r *request) error {
 		return &fault.Fault{
 			Code:   fault.TrialEnded,
 			Detail: "The trial has ended. Everything can be read and exported; choose a plan to go on writing.",
-			More:   map[string]any{"upgrade_to": a.Plans.Next()},
+			More:   map[string]any{"upgrade_to": s.Plans.Next()},
 		}
 	case auth.Paused:
 		return fault.New(fault.OrgPaused,

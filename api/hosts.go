@@ -31,33 +31,33 @@ import (
 
 // tenant returns the org to which the request's host belongs, and the zero ID for the platform's own hosts. Every
 // hosted page must call it.
-func (a *App) tenant(ctx context.Context) (id.ID, error) {
-	if org, known := a.homeOf(requestOf(ctx).host); known {
+func (s *Server) tenant(ctx context.Context) (id.ID, error) {
+	if org, known := s.homeOf(requestOf(ctx).host); known {
 		return org, nil
 	}
 	return id.ID{}, fault.New(fault.Misdirected, "Nothing is shown under this name.")
 }
 
 // homeOf returns the org to which a host belongs, zero for the platform's own hosts. known is false for any other host.
-func (a *App) homeOf(host string) (org id.ID, known bool) {
-	if a.Hosts != nil {
-		if org, known = a.Hosts.Org(host); known {
+func (s *Server) homeOf(host string) (org id.ID, known bool) {
+	if s.Hosts != nil {
+		if org, known = s.Hosts.Org(host); known {
 			return org, true
 		}
 	}
-	return id.ID{}, a.ownHost(host)
+	return id.ID{}, s.ownHost(host)
 }
 
 // ownHost reports whether host belongs to the platform: the host of PublicURL and its subdomains, and any name outside
 // the public DNS, which is an IP address, localhost, or a name with one label, as containers have.
-func (a *App) ownHost(host string) bool {
+func (s *Server) ownHost(host string) bool {
 	if !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
-	u, err := url.Parse(a.PublicURL)
+	u, err := url.Parse(s.PublicURL)
 	if err != nil {
 		return false
 	}
@@ -76,16 +76,16 @@ func bareHost(host string) string {
 }
 
 // atHome refuses a credential under the custom domain of an unrelated org.
-func (a *App) atHome(ctx context.Context, r *request) error {
-	if a.Hosts == nil || r.who.Org.IsZero() {
+func (s *Server) atHome(ctx context.Context, r *request) error {
+	if s.Hosts == nil || r.who.Org.IsZero() {
 		return nil
 	}
-	org, known := a.Hosts.Org(r.host)
+	org, known := s.Hosts.Org(r.host)
 	if !known || org == r.who.Org || org == r.who.Staff {
 		return nil
 	}
 	var agency id.ID
-	err := a.DB.BatchedGet(ctx, r.who.Org,
+	err := s.DB.BatchedGet(ctx, r.who.Org,
 		`SELECT coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`,
 		[]any{r.who.Org},
 		func(row pgx.CollectableRow) error { return row.Scan(&agency) })

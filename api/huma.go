@@ -41,14 +41,19 @@ var hookHuma = sync.OnceFunc(func() {
 })
 
 // humaConfig returns a configuration with JSON only, without default pages and without additions to responses.
-func humaConfig() huma.Config {
+func humaConfig(about string) huma.Config {
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
-	cfg.Info.Description = about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks."
+	cfg.Info.Description = about
 	components(cfg.Components)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	return cfg
+}
+
+// appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
+type appended interface {
+	AppendJSON(to []byte) []byte
 }
 
 // marshal is json.Marshal without escaping <, > and &, since no response is embedded in a page.

@@ -72,21 +72,21 @@ WHERE idempotency_key.created_at <= now() - interval '24 hours'`
 
 // once is write for a request with an idempotency key. The first request runs fn and stores the response in the same
 // transaction; later requests get the stored response. An error stores nothing, so the request may be retried.
-func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
+func once[O any](ctx context.Context, s *Server, r *request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
-	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+	err := s.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
 		stored, err := recall(ctx, tx, r)
 		if err != nil {
 			return err
 		}
 		if stored != nil {
 			r.replayed = true
-			return a.decode(r, stored, &out)
+			return s.decode(r, stored, &out)
 		}
 		if out, err = fn(tx); err != nil {
 			return err
 		}
-		return remember(tx, a, r, out)
+		return remember(tx, s, r, out)
 	})
 	if err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func once[O any](ctx context.Context, a *App, r *request, fn func(*postgres.Tx) 
 }
 
 // remember stores the response under the request's key in tx.
-func remember[O any](tx *postgres.Tx, a *App, r *request, out *O) error {
-	answer, err := a.encode(r, out)
+func remember[O any](tx *postgres.Tx, s *Server, r *request, out *O) error {
+	answer, err := s.encode(r, out)
 	if err != nil {
 		return err
 	}
@@ -143,21 +143,21 @@ func inFlight() error {
 	}
 }
 
-func (a *App) encode(r *request, out any) ([]byte, error) {
+func (s *Server) encode(r *request, out any) ([]byte, error) {
 	b, err := json.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode response: %w", err)
 	}
 	if r.op.Secret {
-		return a.Box.Seal(b, keptAs(r))
+		return s.Box.Seal(b, keptAs(r))
 	}
 	return b, nil
 }
 
-func (a *App) decode(r *request, stored []byte, out any) (err error) {
+func (s *Server) decode(r *request, stored []byte, out any) (err error) {
 	// Responses stored before the operation was marked Secret are plain.
 	if r.op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) {
-		if stored, err = a.Box.Open(stored, keptAs(r)); err != nil {
+		if stored, err = s.Box.Open(stored, keptAs(r)); err != nil {
 			return err
 		}
 	}

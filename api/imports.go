@@ -22,22 +22,22 @@ const (
 // mountImports must run before mountContacts, which would match "imports" as the id of a contact.
 func (a *App) mountImports() {
 	const tag = "Imports"
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file",
 		Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
 		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
 	}, a.startImport)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first",
 			Secret: true,
 		}, a.listImports)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import",
 			Secret: true,
 		}, a.getImport)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag,
 		Title: "Undo an import within 30 days", Secret: true, Status: http.StatusAccepted,
 		Writes: []string{contactimportundo.Kind.Name()},
@@ -106,7 +106,7 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 	if err != nil {
 		return nil, err
 	}
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*importStarted, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*importStarted, error) {
 		i, err := imports.Queue(ctx, tx, staged, choices)
 		if err != nil {
 			return nil, err
@@ -125,17 +125,17 @@ type importList struct {
 }
 
 func (a *App) listImports(ctx context.Context, in *pageIn) (*importList, error) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*importList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*importList, error) {
 		rows, err := imports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &importList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(i imports.Import) shownImport {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(i imports.Import) shownImport {
 			return a.showImport(ctx, i).Body
 		}, func(i imports.Import) id.ID { return i.ID })
 		if err == nil {
@@ -151,7 +151,7 @@ type ImportID struct {
 }
 
 func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*importAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*importAnswer, error) {
 		i, err := imports.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -163,7 +163,7 @@ func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error
 type importUndone struct{ Body shownImport }
 
 func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*importUndone, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*importUndone, error) {
 		i, started, err := imports.Undoing(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

@@ -16,11 +16,11 @@ import (
 var perAddress = limits.PerMinute(300)
 
 // limitAddress counts a request without a credential against its client address.
-func (a *App) limitAddress(c *fiber.Ctx, r *request) error {
-	if a.Limits == nil {
+func (s *Server) limitAddress(c *fiber.Ctx, r *request) error {
+	if s.Limits == nil {
 		return nil
 	}
-	d := a.Limits.Take(c.UserContext(), "ip "+r.op.Path+" "+block(r.ip), perAddress)
+	d := s.Limits.Take(c.UserContext(), "ip "+r.op.Path+" "+block(r.ip), perAddress)
 	if d.Allowed {
 		return nil
 	}
@@ -43,12 +43,12 @@ func block(ip netip.Addr) string {
 
 // clientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
 // that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
-func (a *App) clientIP(c *fiber.Ctx) netip.Addr {
+func (s *Server) clientIP(c *fiber.Ctx) netip.Addr {
 	peer := netip.Addr{}
 	if tcp, ok := c.Context().RemoteAddr().(*net.TCPAddr); ok {
 		peer = tcp.AddrPort().Addr().Unmap()
 	}
-	if !a.trusts(peer) {
+	if !s.trusts(peer) {
 		return peer
 	}
 	var hops []string
@@ -60,15 +60,15 @@ func (a *App) clientIP(c *fiber.Ctx) netip.Addr {
 		if err != nil {
 			return peer
 		}
-		if peer = hop.Unmap().WithZone(""); !a.trusts(peer) {
+		if peer = hop.Unmap().WithZone(""); !s.trusts(peer) {
 			return peer
 		}
 	}
 	return peer
 }
 
-func (a *App) trusts(ip netip.Addr) bool {
-	for _, p := range a.TrustedProxies {
+func (s *Server) trusts(ip netip.Addr) bool {
+	for _, p := range s.TrustedProxies {
 		if p.Contains(ip) {
 			return true
 		}

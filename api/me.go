@@ -37,9 +37,9 @@ type mePatchIn struct {
 }
 
 func (a *App) mountMe() {
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Get the caller"}, a.me)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPatch, Path: authPath + "me", Need: persons(auth.Viewer), Tag: authTag,
 		Title: "Change your own names", Open: true,
 	}, a.patchMe)
@@ -47,7 +47,7 @@ func (a *App) mountMe() {
 
 func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 	w := who(ctx)
-	return read(ctx, a, func(tx *postgres.Tx) (*meOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*meOut, error) {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -87,28 +87,28 @@ type memberDeleteIn struct {
 }
 
 func (a *App) mountMembers() {
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag,
 			Title: "List members and open invitations",
 		}, a.listMembers)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag,
 		Title:  "Invite a person by mail, or repeat an invitation",
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
 		Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag,
 			Title: "Get a member",
 		}, a.readMember)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
 			Title: "Change a member's role",
 		}, a.patchMember)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
 		Title: "Remove a member or revoke an invitation", Status: http.StatusNoContent,
 		Writes: []string{"user.removed"},
@@ -123,16 +123,16 @@ func acting(w auth.Who) org.Acting {
 }
 
 func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) {
-	from, err := after[id.ID](ctx, a, in.Page)
+	from, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*membersOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*membersOut, error) {
 		rows, err := org.Members(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
+		l, err := listOf(ctx, a.Server, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
 			return m.ID
 		})
 		if err == nil {
@@ -143,7 +143,7 @@ func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) 
 }
 
 func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
 		m, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
 		return nil, err
 	}
 	w := who(ctx)
-	return write(ctx, a, func(tx *postgres.Tx) (*invitedOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*invitedOut, error) {
 		org.AwaitInvitation(tx, auth.FoldEmail(email))
 		o, err := org.Read(ctx, tx)
 		if err != nil {
@@ -205,7 +205,7 @@ func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, e
 	if b.Role.Null {
 		return nil, notNull("role")
 	}
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*memberOut, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
 		now, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -234,7 +234,7 @@ func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, e
 func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, error) {
 	w := who(ctx)
 	var left id.ID
-	out, err := write(ctx, a, func(tx *postgres.Tx) (_ *nothing, err error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (_ *nothing, err error) {
 		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.KeepKeys, in.check); err != nil {
 			return nil, err
 		}

@@ -20,17 +20,17 @@ const mergesPath = "/api/v1/crm/merges"
 
 func (a *App) mountMerges() {
 	const tag = "Merges"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: member, Tag: tag,
 			Title:  "Merge other contacts into this one",
 			Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"},
 		}, a.mergeContacts)
-	route(a, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"},
+	route(a.Server, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"},
 		a.listMerges)
-	route(a, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"},
+	route(a.Server, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"},
 		a.getMerge)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: member, Tag: tag,
 			Title: "Undo a merge within 30 days",
@@ -83,7 +83,7 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 		}
 	}
 	rate := a.rate(ctx)
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
 			return merge.Do(ctx, tx, in.ID, losers, rate, nouns())
 		})
@@ -93,7 +93,7 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 
 func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) {
 	rate := a.rate(ctx)
-	out, err := write(ctx, a, func(tx *postgres.Tx) (*mergeAnswer, error) {
+	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
 			return merge.Undo(ctx, tx, in.ID, rate, nouns())
 		})
@@ -128,7 +128,7 @@ type mergeShown struct {
 }
 
 func (a *App) getMerge(ctx context.Context, in *MergeID) (*mergeShown, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*mergeShown, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*mergeShown, error) {
 		m, err := merge.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -156,17 +156,17 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 		}
 		survivor = &i
 	}
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*mergeList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*mergeList, error) {
 		rows, err := merge.List(ctx, tx, survivor, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &mergeList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(m merge.Merge) merge.Merge {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(m merge.Merge) merge.Merge {
 			return m
 		}, func(m merge.Merge) id.ID { return m.ID })
 		if err == nil {

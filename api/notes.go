@@ -26,22 +26,22 @@ func (a *App) mountNotes() {
 		},
 	}
 	const tag = "Notes"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: notesPath, Need: member, Tag: tag, Title: "Create a note",
 			Status: http.StatusCreated, Writes: []string{"activity.logged"},
 		}, createHandler(n, (*newNote).patch))
-	route(a, op{Method: http.MethodGet, Path: notesPath, Need: viewer, Tag: tag, Title: "List notes"}, a.listNotes)
-	route(a, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"},
+	route(a.Server, op{Method: http.MethodGet, Path: notesPath, Need: viewer, Tag: tag, Title: "List notes"}, a.listNotes)
+	route(a.Server, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"},
 		n.shown)
-	route(a, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"},
+	route(a.Server, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"},
 		updateHandler(n, (*notePatch).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a note",
 			Status: http.StatusNoContent,
 		}, n.archived)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: member, Tag: tag,
 			Title: "Restore an archived note",

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *App) mountOAuth() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag,
 		Title:  "Handle the redirect from a platform's login",
 		Also:   []int{http.StatusSeeOther},

@@ -38,7 +38,7 @@ func (a *App) mountOAuthNotices() {
 			MaxBody: noticeBytes, Writes: writes,
 			Title: "Receive a notice from " + name + " that a person removed the application",
 		}
-		route(a, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
+		route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
 			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
 				return nil, err
 			}
@@ -48,7 +48,7 @@ func (a *App) mountOAuthNotices() {
 		})
 		signed.Path, signed.Title = path+"/data-deletion",
 			"Take a person's wish from "+name+" that their data are erased"
-		route(a, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
+		route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
 			n, err := a.notice(ctx, platform, social.Erase, in)
 			if err != nil {
 				return nil, err
@@ -57,7 +57,7 @@ func (a *App) mountOAuthNotices() {
 			out.Body.URL, out.Body.Code = a.Social.ErasureURL(platform, n.Code), n.Code
 			return out, nil
 		})
-		route(a, op{
+		route(a.Server, op{
 			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: public, Tag: accountTag,
 			Title: "Show the progress of an erasure that " + name + " requested",
 		}, func(ctx context.Context, in *struct {

@@ -28,14 +28,6 @@ func security(o op) []map[string][]string {
 	return []map[string][]string{{"bearer": {}}}
 }
 
-// about is the introduction of the API document.
-const about = `Contacts, automation and webhooks for marketing teams.
-
-Every request except login and the like carries an access token or an API key, as Authorization: Bearer. Every error is
-a problem (RFC 9457) whose code is one of a published list. Lists are paginated by cursor. A POST or PATCH with an
-Idempotency-Key may be repeated within 24 hours and takes effect once. Single resources have an ETag; PATCH and DELETE
-accept If-Match.`
-
 // components adds the components shared by every operation.
 func components(c *huma.Components) {
 	c.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -105,7 +97,7 @@ func parameters(o op) []*huma.Param {
 }
 
 // document adds h to the API document and stores in o what the middleware needs from it.
-func (a *App) document(o *op, h *huma.Operation) {
+func (s *Server) document(o *op, h *huma.Operation) {
 	o.queries, o.silent = map[string]bool{}, map[string]string{}
 	for _, p := range h.Parameters {
 		if p.In != "query" {
@@ -132,7 +124,7 @@ func (a *App) document(o *op, h *huma.Operation) {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
 		o.json, o.needs, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
-		o.shape = shape{a.huma.OpenAPI().Components.Schemas, j.Schema}
+		o.shape = shape{s.huma.OpenAPI().Components.Schemas, j.Schema}
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}
@@ -175,7 +167,7 @@ func (a *App) document(o *op, h *huma.Operation) {
 	for _, status := range problems(o) {
 		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem"}
 	}
-	a.huma.OpenAPI().AddOperation(h)
+	s.huma.OpenAPI().AddOperation(h)
 }
 
 // nameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null

@@ -11,6 +11,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
+// about begins the description of the API document.
+const about = `Contacts, automation and webhooks for marketing teams.
+
+Every request except login and the like carries an access token or an API key, as Authorization: Bearer. Every error is
+a problem (RFC 9457) whose code is one of a published list. Lists are paginated by cursor. A POST or PATCH with an
+Idempotency-Key may be repeated within 24 hours and takes effect once. Single resources have an ETag; PATCH and DELETE
+accept If-Match.`
+
+// introduction returns the description of the API document.
+func introduction() string {
+	return about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks."
+}
+
 // documentWebhooks adds the webhooks: one operation per event type, with the envelope and that type's object as its
 // body. They are written as an extension, since huma's schemas cannot express all of the catalogue's.
 func (a *App) documentWebhooks() {

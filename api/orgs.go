@@ -38,9 +38,9 @@ type orgPatchIn struct {
 }
 
 func (a *App) mountOrg() {
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Get the org"},
+	route(a.Server, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Get the org"},
 		a.readOrg)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPatch, Path: "/api/v1/org", Need: admin, Tag: orgTag,
 		Title:  "Change the org's name or settings",
 		Writes: []string{"organization.updated"},
@@ -50,7 +50,7 @@ func (a *App) mountOrg() {
 func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: etag(o.Edit, o.Computed), Body: *o} }
 
 func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
 
 func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 	b := &in.Body
-	return write(ctx, a, func(tx *postgres.Tx) (*orgOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
 		now, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err

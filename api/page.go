@@ -51,7 +51,7 @@ type list[T any] struct {
 // after returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
 // order and must survive a round trip through JSON. A forged cursor, or one of another org, path, filter or sort, is a
 // 400.
-func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
+func after[K any](ctx context.Context, s *Server, p Page) (*K, error) {
 	if p.Cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
@@ -66,7 +66,7 @@ func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // the decoder would skip them
 		return nil, bad
 	}
-	plain, err := a.Box.Open(sealed, cursorOf(ctx))
+	plain, err := s.Box.Open(sealed, cursorOf(ctx))
 	if err != nil {
 		return nil, bad
 	}
@@ -79,14 +79,14 @@ func after[K any](ctx context.Context, a *App, p Page) (*K, error) {
 
 // listOf returns the envelope for rows, which must be the result of a query for p.Limit+1 rows. show returns the public
 // form of a row, key its position in the order.
-func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show func(R) T, key func(R) K) (list[T],
+func listOf[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show func(R) T, key func(R) K) (list[T],
 	error,
 ) {
 	l := list[T]{HasMore: len(rows) > p.Limit}
 	if l.HasMore {
 		rows = rows[:p.Limit]
 		var err error
-		if l.NextCursor, err = cursor(ctx, a, key(rows[len(rows)-1])); err != nil {
+		if l.NextCursor, err = cursor(ctx, s, key(rows[len(rows)-1])); err != nil {
 			return l, err
 		}
 	}
@@ -98,12 +98,12 @@ func listOf[R, T, K any](ctx context.Context, a *App, p Page, rows []R, show fun
 }
 
 // cursor returns the next_cursor of a page that ends at k. after decodes it.
-func cursor[K any](ctx context.Context, a *App, k K) (*string, error) {
+func cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
 	plain, err := json.Marshal(k)
 	if err != nil {
 		return nil, fmt.Errorf("encode cursor: %w", err)
 	}
-	sealed, err := a.Box.Seal(plain, cursorOf(ctx))
+	sealed, err := s.Box.Seal(plain, cursorOf(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("seal cursor: %w", err)
 	}

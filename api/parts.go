@@ -22,11 +22,11 @@ const (
 const unconfiguredWait = 5 * time.Minute
 
 // has reports whether the install has the part.
-func (a *App) has(p Part) bool { return !slices.Contains(a.NotConfigured, p) }
+func (s *Server) has(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
 
 // configured returns the fault not_configured if the install lacks the part that an operation needs.
-func (a *App) configured(o *op) error {
-	if o.Part == "" || a.has(o.Part) {
+func (s *Server) configured(o *op) error {
+	if o.Part == "" || s.has(o.Part) {
 		return nil
 	}
 	return notConfigured(o.Part)

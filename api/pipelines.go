@@ -22,30 +22,30 @@ func (a *App) mountPipelines() {
 		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
 	}
 	const tag = "Pipelines"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: pipelinesPath, Need: member, Tag: tag, Title: "Create a pipeline",
 			Status: http.StatusCreated,
 		}, createHandler(n, (*newPipeline).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag,
 			Title: "List pipelines, oldest first",
 		}, a.listPipelines)
-	route(a,
+	route(a.Server,
 		op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"},
 		n.shown)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
 			Title: "Update a pipeline and its stages",
 		}, updateHandler(n, (*pipelinePatch).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
 			Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent,
 		}, n.archived)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: member, Tag: tag,
 			Title: "Restore an archived pipeline",

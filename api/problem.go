@@ -81,7 +81,7 @@ func (p *problem) MarshalJSON() ([]byte, error) {
 }
 
 // problem returns the response to err and logs the details which the caller must not see.
-func (a *App) problem(ctx context.Context, err error) *problem {
+func (s *Server) problem(ctx context.Context, err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
@@ -89,25 +89,25 @@ func (a *App) problem(ctx context.Context, err error) *problem {
 	r := requestOf(ctx)
 	f := fault.Of(err)
 	if f == nil {
-		f = a.Plans.Refused(err)
+		f = s.Plans.Refused(err)
 	}
 	switch {
 	case f != nil:
 		// Missing parts were logged at startup, and the HTTP version is the caller's choice.
 		expected := f.Code == fault.NotConfigured || f.Code == fault.VersionUnsupported
 		if f.Code.Status() >= http.StatusInternalServerError && !expected {
-			a.Log.WarnContext(ctx, "request failed", "error", err)
+			s.Log.WarnContext(ctx, "request failed", "error", err)
 		}
 	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
 		f = &fault.Fault{
 			Code:   fault.Unavailable,
 			Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second,
 		}
-		a.Log.WarnContext(ctx, "request failed", "error", err)
+		s.Log.WarnContext(ctx, "request failed", "error", err)
 	default:
 		f = fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 		if !errors.Is(err, context.Canceled) {
-			a.Log.ErrorContext(ctx, "request failed", "error", err)
+			s.Log.ErrorContext(ctx, "request failed", "error", err)
 		}
 	}
 	return problemOf(f, r)
@@ -156,11 +156,11 @@ func title(c fault.Code) string {
 }
 
 // fail responds with err's problem.
-func (a *App) fail(c *fiber.Ctx, err error) {
+func (s *Server) fail(c *fiber.Ctx, err error) {
 	if f, ok := errors.AsType[*fiber.Error](err); ok {
 		err = routing(f)
 	}
-	p := a.problem(c.UserContext(), err)
+	p := s.problem(c.UserContext(), err)
 	for k, v := range p.header {
 		c.Response().Header.Set(k, v[0])
 	}
@@ -169,18 +169,18 @@ func (a *App) fail(c *fiber.Ctx, err error) {
 	c.Response().Header.Set("Cache-Control", "no-store")
 	c.Status(p.Status)
 	if err := marshal(c.Response().BodyWriter(), p); err != nil {
-		a.Log.ErrorContext(logContext(c.UserContext()), "encode problem", "error", err)
+		s.Log.ErrorContext(logContext(c.UserContext()), "encode problem", "error", err)
 	}
 }
 
 // refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
-func (a *App) refuse(c *fiber.Ctx, err error) error {
+func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	r := &request{id: requestID("")}
 	c.SetUserContext(withRequest(c, r))
 	headers(c, r)
-	a.fail(c, err)
+	s.fail(c, err)
 	hangUp(c)
-	a.log(c, r, 0)
+	s.log(c, r, 0)
 	return nil
 }
 

@@ -18,15 +18,15 @@ var ownQuota = map[string]bool{
 // limit counts a request with a valid credential against its org and sets the rate limit headers. A read does not wait
 // for the decision: settle does, before the response is sent. The result of a refused read is discarded, which costs
 // little, since the limiter refuses the org's next requests from memory.
-func (a *App) limit(c *fiber.Ctx, r *request) error {
-	if a.Limits == nil || r.who.Org.IsZero() || ownQuota[c.Path()] {
+func (s *Server) limit(c *fiber.Ctx, r *request) error {
+	if s.Limits == nil || r.who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
 	}
 	rule := limits.Default
 	if n := r.who.RatePerMinute; n > 0 {
 		rule = limits.PerMinute(int64(n))
 	}
-	r.asked = a.Limits.Start(r.who.Org.String(), rule)
+	r.asked = s.Limits.Start(r.who.Org.String(), rule)
 	if m := c.Method(); m == fiber.MethodGet || m == fiber.MethodHead {
 		return nil
 	}

@@ -79,7 +79,7 @@ func createHandler[T, P, B any](n records[T, P],
 ) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
 	return func(ctx context.Context, in *recordNew[B]) (*recordCreated[T], error) {
 		p := patch(&in.Body)
-		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordCreated[T], error) {
+		out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordCreated[T], error) {
 			row, err := n.create(ctx, tx, &p)
 			if err != nil {
 				return nil, err
@@ -100,7 +100,7 @@ func updateHandler[T, P, B any](n records[T, P],
 ) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
 	return func(ctx context.Context, in *recordPatch[B]) (*recordAnswer[T], error) {
 		p := patch(&in.Body)
-		out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+		out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
 			ch, err := n.update(ctx, tx, in.ID, in.check, &p)
 			if err != nil {
 				return nil, err
@@ -112,7 +112,7 @@ func updateHandler[T, P, B any](n records[T, P],
 }
 
 func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer[T], error) {
-	return read(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+	return read(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
 		row, err := n.get(ctx, tx, in.ID, in.IncludeArchived)
 		if err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer
 }
 
 func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact, error) {
-	return write(ctx, n.App, func(tx *postgres.Tx) (*noContact, error) {
+	return write(ctx, n.Server, func(tx *postgres.Tx) (*noContact, error) {
 		ch, err := n.archive(ctx, tx, in.ID, in.check)
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact
 }
 
 func (n records[T, P]) restored(ctx context.Context, in *RecordID) (*recordAnswer[T], error) {
-	out, err := write(ctx, n.App, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+	out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
 		ch, err := n.restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -152,17 +152,17 @@ type listing[T any] struct {
 
 // listHandler returns one page of a list.
 func listHandler[T any](ctx context.Context, a *App, page Page, how string, l listing[T]) (*recordList[T], error) {
-	from, err := after[record.Position](ctx, a, page)
+	from, err := after[record.Position](ctx, a.Server, page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*recordList[T], error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[T], error) {
 		rows, err := l.rows(ctx, tx, from, page.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &recordList[T]{}
-		out.Body, err = listOf(ctx, a, page, rows, func(r record.Row[T]) T {
+		out.Body, err = listOf(ctx, a.Server, page, rows, func(r record.Row[T]) T {
 			return r.Value
 		}, func(r record.Row[T]) record.Position { return l.position(&r) })
 		if err != nil || how == "" {
@@ -219,7 +219,7 @@ func batched[T any](ctx context.Context, a *App,
 	upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error),
 	tell func(context.Context, *postgres.Tx, *record.Change[T]) error,
 ) (*recordBatchAnswer, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
 		outcomes, changed, err := upsert(tx)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ type request struct {
 	id      string
 	host    string // the Host in lower case, without port
 	ip      netip.Addr
-	agent   string // User-Agent as sent; only below authPath
+	agent   string // User-Agent as sent; only below authPrefix
 	who     auth.Who
 	org     id.ID  // of the log lines: the principal's, or the one that a public operation has found
 	refused error  // error of an invalid credential, else nil
@@ -66,18 +66,18 @@ func device(ctx context.Context) auth.Device {
 
 // envelope is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
 // writes one log line.
-func (a *App) envelope(c *fiber.Ctx) error {
+func (s *Server) envelope(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &request{id: requestID(c.Get("X-Request-Id")), host: hostOf(c)}
 	ctx, cancel := context.WithTimeout(withRequest(c, r), requestTime)
 	defer cancel()
 	c.SetUserContext(ctx)
 	headers(c, r)
-	if err := a.rescued(c); err != nil {
-		a.fail(c, err)
+	if err := s.rescued(c); err != nil {
+		s.fail(c, err)
 	}
 	if err := settle(c, r); err != nil {
-		a.fail(c, err)
+		s.fail(c, err)
 	}
 	if unreadBody(c, r) {
 		hangUp(c)
@@ -86,7 +86,7 @@ func (a *App) envelope(c *fiber.Ctx) error {
 	if !notModified(c) && coding != identity {
 		encode(c, r, coding)
 	}
-	a.log(c, r, time.Since(began))
+	s.log(c, r, time.Since(began))
 	return nil
 }
 
@@ -121,7 +121,7 @@ func logContext(ctx context.Context) context.Context {
 }
 
 // rescued converts a panic of the inner layers to an error that keeps the stack for the log.
-func (a *App) rescued(c *fiber.Ctx) (err error) {
+func (s *Server) rescued(c *fiber.Ctx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -156,13 +156,13 @@ func requestID(given string) string {
 }
 
 // log writes the log line of a request.
-func (a *App) log(c *fiber.Ctx, r *request, took time.Duration) {
+func (s *Server) log(c *fiber.Ctx, r *request, took time.Duration) {
 	route := ""
 	if r.op != nil {
 		route = r.op.Path
 	}
-	a.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
-	a.Log.InfoContext(logContext(c.UserContext()), "request",
+	s.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
+	s.Log.InfoContext(logContext(c.UserContext()), "request",
 		"method", c.Method(), "route", route, "status", c.Response().StatusCode(),
 		"took_ms", float64(took.Microseconds())/1000)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
-	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -77,7 +76,7 @@ func (o *op) Keyed() bool {
 // route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
 // the body is read, validates the request against the API document, and converts handle's result to a response. Faults
 // become problems; every other error becomes a 500 without details.
-func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error)) {
+func route[I, O any](s *Server, o op, handle func(context.Context, *I) (*O, error)) {
 	visible(reflect.TypeFor[I]())
 	visible(reflect.TypeFor[O]())
 	if o.Status == 0 {
@@ -86,27 +85,27 @@ func route[I, O any](a *App, o op, handle func(context.Context, *I) (*O, error))
 	if o.MaxBody == 0 {
 		o.MaxBody = bodyBytes
 	}
-	a.ops = append(a.ops, &o)
+	s.ops = append(s.ops, &o)
 	h := huma.Operation{
 		OperationID: operationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
 		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
-		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{a.around(&o)}, Security: security(o),
+		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{s.around(&o)}, Security: security(o),
 		SkipValidateBody: o.ByRow,
 	}
 	handled := func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
-			return nil, a.problem(ctx, err)
+			return nil, s.problem(ctx, err)
 		}
 		return out, nil
 	}
 	documented := h
-	huma.Register(hidden{a.huma, &documented}, h, handled)
-	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, a.huma.OpenAPI().Components.Schemas)
-	a.document(&o, &documented)
+	huma.Register(hidden{s.huma, &documented}, h, handled)
+	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, s.huma.OpenAPI().Components.Schemas)
+	s.document(&o, &documented)
 	if o.Method == http.MethodGet && !o.Foreign {
 		h.Method = http.MethodHead
-		huma.Register(hidden{a.huma, new(huma.Operation)}, h, handled)
+		huma.Register(hidden{s.huma, new(huma.Operation)}, h, handled)
 	}
 }
 
@@ -130,15 +129,15 @@ type hidden struct {
 func (h hidden) DocumentOperation(o *huma.Operation) { *h.op = *o }
 
 // around returns the middleware between the router and huma.
-func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
+func (s *Server) around(o *op) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
 		r := requestOf(hc.Context())
 		r.op = o
 		oneLine(c, "If-Match", "If-None-Match")
-		body, err := a.admit(c, r)
+		body, err := s.admit(c, r)
 		if err != nil {
-			a.fail(c, err)
+			s.fail(c, err)
 			return
 		}
 		if r.upload != nil {
@@ -154,13 +153,13 @@ func (a *App) around(o *op) func(huma.Context, func(huma.Context)) {
 // write runs one change in a transaction of the caller's org. The transaction contains fn's rows, events and jobs, and
 // the idempotency record with fn's response. Every POST, PATCH, PUT and DELETE of an org's data must call write exactly
 // once per request. A replay returns the stored response, so O must survive a round trip through JSON.
-func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
-	fn = withStaffAudit(ctx, fn)
+func write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+	fn = withStaffAudit(ctx, s, fn)
 	if r := requestOf(ctx); r.key != "" {
-		return once(ctx, a, r, fn)
+		return once(ctx, s, r, fn)
 	}
 	var out *O
-	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := s.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})
@@ -171,7 +170,9 @@ func write[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, err
 }
 
 // withStaffAudit returns fn with an added audit log entry if the caller is an agency's staff.
-func withStaffAudit[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O, error) {
+func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O,
+	error,
+) {
 	r := requestOf(ctx)
 	if r.who.Staff.IsZero() {
 		return fn
@@ -179,20 +180,16 @@ func withStaffAudit[O any](ctx context.Context, fn func(*postgres.Tx) (*O, error
 	return func(tx *postgres.Tx) (*O, error) {
 		out, err := fn(tx)
 		if err == nil {
-			org.Audit(ctx, tx,
-				org.Entry{
-					Action: "staff.acted", Target: "request", ID: r.op.Method + " " + r.op.Path,
-					Detail: map[string]any{"agency": r.who.Staff, "path": r.scope},
-				})
+			s.Audit(ctx, tx, r.who.Staff, r.op.Method+" "+r.op.Path, r.scope)
 		}
 		return out, err
 	}
 }
 
 // read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
-func read[O any](ctx context.Context, a *App, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+func read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
-	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := s.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})

@@ -22,29 +22,29 @@ const scoreModelPath = "/api/v1/ai/score-model"
 
 func (a *App) mountScoreModel() {
 	const tag = "AI"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag,
 			Title: "Get the model that scores the organization's contacts",
 		}, a.showScoreModel)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: scoreModelPath + "/train", Need: member, Tag: tag,
 			Title: "Train a scoring model now", Status: http.StatusAccepted,
 			Writes: []string{scoretrain.Kind.Name()},
 		}, a.trainScoreModel)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag,
 			Title: "Switch to another version of the scoring model", Writes: []string{leadrescore.Kind.Name()},
 		},
 		a.rollbackScoreModel)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag,
 			Title: "List the versions of the scoring model",
 		}, a.listScoreModels)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag,
 			Title: "Get a version of the scoring model",
@@ -147,7 +147,7 @@ func showVersion(v *models.Version, inUse int) *modelAnswer {
 }
 
 func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ type trainAnswer struct {
 }
 
 func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*trainAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*trainAnswer, error) {
 		now, _, err := models.Grown(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 			fault.Invalid("version", "unknown_version",
 				"There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*modelAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Use(ctx, tx, number)
 		switch {
 		case errors.Is(err, models.ErrSame):
@@ -209,14 +209,14 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 type modelList struct{ Body list[ModelSummary] }
 
 func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, error) {
-	below, err := after[int](ctx, a, in.Page)
+	below, err := after[int](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if below == nil {
 		below = new(int)
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*modelList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*modelList, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -226,7 +226,7 @@ func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, erro
 			return nil, err
 		}
 		out := &modelList{}
-		out.Body, err = listOf(ctx, a, in.Page, all, func(v models.Version) ModelSummary {
+		out.Body, err = listOf(ctx, a.Server, in.Page, all, func(v models.Version) ModelSummary {
 			return summaryOf(&v, used.Number)
 		},
 			func(v models.Version) int { return v.Number })
@@ -245,7 +245,7 @@ func (a *App) getScoreModel(ctx context.Context, in *struct {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no such version.")
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*versionAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*versionAnswer, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -14,25 +14,25 @@ const segmentsPath = "/api/v1/crm/segments"
 
 func (a *App) mountSegments() {
 	const tag, segment = "Segments", segmentsPath + "/{id}"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: segmentsPath, Need: member, Tag: tag, Title: "Create a segment",
 			Status: http.StatusCreated,
 		}, a.createSegment)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: segmentsPath, Need: viewer, Tag: tag,
 			Title: "List segments, newest first",
 		}, a.listSegments)
-	route(a, op{Method: http.MethodGet, Path: segment, Need: viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
-	route(a, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Update a segment"},
+	route(a.Server, op{Method: http.MethodGet, Path: segment, Need: viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
+	route(a.Server, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Update a segment"},
 		a.patchSegment)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: segment, Need: member, Tag: tag, Title: "Archive a segment",
 			Status: http.StatusNoContent,
 		}, a.archiveSegment)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: segment + "/restore", Need: member, Tag: tag,
 			Title: "Restore an archived segment",
@@ -99,7 +99,7 @@ func (a *App) createSegment(ctx context.Context, in *struct{ Body newSegment }) 
 		Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind),
 		Filter: unlessNull(in.Body.Filter),
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*segmentCreated, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentCreated, error) {
 		r, err := segments.Create(ctx, tx, n)
 		if err != nil {
 			return nil, err
@@ -131,17 +131,17 @@ type segmentList struct {
 }
 
 func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList, error) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	f := segments.Filter{Archived: in.Archived, Kind: segments.Kind(in.Kind)}
-	return read(ctx, a, func(tx *postgres.Tx) (*segmentList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*segmentList, error) {
 		rows, err := segments.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, func(r segments.Row) segments.Segment {
+		l, err := listOf(ctx, a.Server, in.Page, rows, func(r segments.Row) segments.Segment {
 			return r.Segment
 		}, func(r segments.Row) id.ID { return r.ID })
 		if err == nil {
@@ -158,7 +158,7 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 	IncludeArchived bool `query:"include_archived" doc:"Also find an archived segment"`
 },
 ) (*segmentAnswer, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Get(ctx, tx, in.ID, in.IncludeArchived)
 		if err != nil {
 			return nil, err
@@ -197,7 +197,7 @@ func (a *App) patchSegment(ctx context.Context, in *struct {
 		sent["key"], sent["kind"] = b.Key, b.Kind
 		return asItIs(r.Segment, sent)
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Update(ctx, tx, in.ID, allow, p)
 		if err != nil {
 			return nil, err
@@ -211,7 +211,7 @@ func (a *App) archiveSegment(ctx context.Context, in *struct {
 	IfMatch
 },
 ) (*struct{}, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error {
 			return in.check(int64(r.Edit))
 		})
@@ -219,7 +219,7 @@ func (a *App) archiveSegment(ctx context.Context, in *struct {
 }
 
 func (a *App) restoreSegment(ctx context.Context, in *SegmentID) (*segmentAnswer, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

@@ -18,18 +18,18 @@ import (
 // Serve serves on ln until ctx ends, and for DrainDelay after that. It then accepts no more connections and lets open
 // requests finish. From the end of ctx on, each response closes its connection, so that clients and proxies connect
 // elsewhere. Serve owns ln. A nil error means that ctx ended.
-func (a *App) Serve(ctx context.Context, ln net.Listener) error {
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
 	done := make(chan error, 1)
-	go func() { done <- a.fiber.Listener(l) }()
+	go func() { done <- s.fiber.Listener(l) }()
 	select {
 	case err := <-done:
 		return errors.Join(err, l.Close())
 	case <-ctx.Done():
 	}
-	a.draining.Store(true)
-	if a.DrainDelay > 0 {
-		delay := time.NewTimer(a.DrainDelay)
+	s.draining.Store(true)
+	if s.DrainDelay > 0 {
+		delay := time.NewTimer(s.DrainDelay)
 		defer delay.Stop()
 		select {
 		case err := <-done:
@@ -41,7 +41,7 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	err := a.fiber.ShutdownWithContext(grace)
+	err := s.fiber.ShutdownWithContext(grace)
 	if stopped := <-done; err == nil && !errors.Is(stopped, net.ErrClosed) {
 		err = stopped
 	}
@@ -123,20 +123,20 @@ func hangUp(c *fiber.Ctx) {
 //
 // Fiber responds in plain text to a method that it does not know. frame routes such a request as a known method without
 // routes: it gets a 405 with the path's Allow, or a 404, and is counted and logged like any other.
-func (a *App) frame() {
-	server := a.fiber.Server()
+func (s *Server) frame() {
+	server := s.fiber.Server()
 	known := server.Handler
 	server.Handler = func(rc *fasthttp.RequestCtx) {
 		switch {
 		case isRefusal(rc.RequestURI()):
-			a.answerRefusal(rc)
+			s.answerRefusal(rc)
 		case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
 			rc.Request.Header.SetMethod(http.MethodTrace)
 			fallthrough
 		default:
 			known(rc)
 		}
-		if a.draining.Load() {
+		if s.draining.Load() {
 			rc.SetConnectionClose()
 		}
 	}

@@ -28,26 +28,26 @@ type switchIn struct {
 
 func (a *App) mountSessions() {
 	const sessions = authPath + "sessions"
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: sessions, Need: members(auth.Viewer), Tag: authTag,
 		Title: "List your open sessions, newest first",
 	}, a.listSessions)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodDelete, Path: sessions + "/{id}", Need: members(auth.Viewer), Tag: authTag,
 		Title: "End one of your sessions", Status: http.StatusNoContent, Open: true,
 	}, a.endSession)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodGet, Path: authPath + "orgs", Need: persons(auth.Viewer), Tag: authTag,
 		Title: "List your organizations",
 	}, a.myOrgs)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
 		Title: "Start a session in another of your organizations", Secret: true, Open: true,
 	}, a.switchOrg)
 }
 
 func (a *App) listSessions(ctx context.Context, in *struct{ Page }) (*sessionsOut, error) {
-	from, err := after[id.ID](ctx, a, in.Page)
+	from, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (a *App) listSessions(ctx context.Context, in *struct{ Page }) (*sessionsOu
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a, in.Page, rows,
+	l, err := listOf(ctx, a.Server, in.Page, rows,
 		func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
 	return &sessionsOut{l}, err
 }
@@ -69,7 +69,7 @@ func (a *App) endSession(ctx context.Context, in *SessionID) (*nothing, error) {
 }
 
 func (a *App) myOrgs(ctx context.Context, in *struct{ Page }) (*myOrgsOut, error) {
-	from, err := after[id.ID](ctx, a, in.Page)
+	from, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *App) myOrgs(ctx context.Context, in *struct{ Page }) (*myOrgsOut, error
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a, in.Page, rows,
+	l, err := listOf(ctx, a.Server, in.Page, rows,
 		func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
 	return &myOrgsOut{l}, err
 }

@@ -27,7 +27,7 @@ func (a *App) mountStripe() {
 		if connect {
 			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
 		}
-		route(a, op{
+		route(a.Server, op{
 			Method: http.MethodPost, Path: path, Need: public, Part: PartBilling, Signed: true, Tag: billingTag,
 			Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {

@@ -21,19 +21,19 @@ func (a *App) mountTags() {
 	const tag, one = "Tags", tagsPath + "/{tag}"
 	writes := []string{contactbulk.Kind.Name()}
 	a.fiber.Use(tagsPath+"/", namedTag)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: tagsPath, Need: viewer, Tag: tag,
 			Title: "List the tags of contacts, by name",
 		}, a.listTags)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: one, Need: member, Tag: tag,
 			Title:  "Rename a tag; renaming it to an existing tag merges the two",
 			Status: http.StatusAccepted, Writes: writes,
 		},
 		a.renameTag)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: one, Need: member, Tag: tag, Title: "Remove a tag from all contacts",
 			Status: http.StatusAccepted, Writes: writes,
@@ -68,7 +68,7 @@ type tagList struct {
 }
 
 func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
-	from, err := after[string](ctx, a, in.Page)
+	from, err := after[string](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
 	if from != nil {
 		begin = *from
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*tagList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*tagList, error) {
 		rows, err := contacts.Tags(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &tagList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
 			return t
 		}, func(t contacts.TagUse) string { return t.Name })
 		if err == nil {
@@ -116,7 +116,7 @@ func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
 
 // retag starts a bulk change of all contacts, live or archived, that have the action's tag.
 func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*bulkStarted, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
 		known, err := contacts.Tagged(ctx, tx, action.Tag)
 		if err != nil {
 			return nil, err

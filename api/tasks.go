@@ -24,27 +24,27 @@ func (a *App) mountTasks() {
 		},
 	}
 	const tag = "Tasks"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: tasksPath, Need: member, Tag: tag, Title: "Create a task",
 			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
 		},
 		createHandler(n, (*newTask).patch))
-	route(a, op{Method: http.MethodGet, Path: tasksPath, Need: viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
-	route(a, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"},
+	route(a.Server, op{Method: http.MethodGet, Path: tasksPath, Need: viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
+	route(a.Server, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"},
 		n.shown)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: member, Tag: tag,
 			Title: "Update or complete a task", Writes: []string{"task.completed"},
 		},
 		updateHandler(n, (*taskPatch).patch))
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Archive a task",
 			Status: http.StatusNoContent,
 		}, n.archived)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: member, Tag: tag,
 			Title: "Restore an archived task",

@@ -56,35 +56,35 @@ type newThing struct {
 
 func mountThings(a *App) {
 	const path = "/api/v1/test/things"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: path, Need: member, Tag: "test", Title: "Make a thing",
 			Status: http.StatusCreated,
 		}, a.makeThing)
-	route(a, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: "test", Title: "List things"}, a.listThings)
-	route(a, op{Method: http.MethodGet, Path: path + "/{id}", Need: viewer, Tag: "test", Title: "A thing"}, a.getThing)
-	route(a, op{Method: http.MethodPatch, Path: path + "/{id}", Need: member, Tag: "test", Title: "Change a thing"},
+	route(a.Server, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: "test", Title: "List things"}, a.listThings)
+	route(a.Server, op{Method: http.MethodGet, Path: path + "/{id}", Need: viewer, Tag: "test", Title: "A thing"}, a.getThing)
+	route(a.Server, op{Method: http.MethodPatch, Path: path + "/{id}", Need: member, Tag: "test", Title: "Change a thing"},
 		a.patchThing)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: path + "/{id}", Need: admin, Tag: "test", Title: "Drop a thing",
 			Status: http.StatusNoContent,
 		}, a.dropThing)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: persons(owner.role), Tag: "test",
 			Title: "A secret", Secret: true,
 		}, a.makeSecret)
-	route(a, op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: viewer, Tag: "test", Title: "Trouble"},
+	route(a.Server, op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: viewer, Tag: "test", Title: "Trouble"},
 		a.trouble)
-	route(a, op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
+	route(a.Server, op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
 		func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
 			return &struct{}{}, nil
 		})
 }
 
 func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thingOut, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*thingOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		t := thing{ID: id.New(), Name: in.Body.Name, Tag: append([]string{}, in.Body.Tag...), Edit: 1}
 		if in.Body.Note.Set && !in.Body.Note.Null {
 			t.Note = &in.Body.Note.Value
@@ -105,14 +105,14 @@ func (a *App) listThings(ctx context.Context, in *struct {
 },
 ) (*struct{ Body list[thing] }, error) {
 	type place struct{ ID id.ID }
-	from, err := after[place](ctx, a, in.Page)
+	from, err := after[place](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
 		from = &place{}
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[thing] }, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[thing] }, error) {
 		rows, err := tx.Query(ctx,
 			"SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id > $2 AND ($3 = '' OR name = $3) "+
 				"ORDER BY id LIMIT $4",
@@ -125,7 +125,7 @@ func (a *App) listThings(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := new(struct{ Body list[thing] })
-		out.Body, err = listOf(ctx, a, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
+		out.Body, err = listOf(ctx, a.Server, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
 			return place{t.ID}
 		})
 		return out, err
@@ -142,7 +142,7 @@ func oneThing(ctx context.Context, tx *postgres.Tx, which id.ID) (t thing, err e
 }
 
 func (a *App) getThing(ctx context.Context, in *ThingID) (*thingOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*thingOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		t, err := oneThing(ctx, tx, in.ID)
 		return &thingOut{Tagged: etag(t.Edit, 7), Body: t}, err
 	})
@@ -157,7 +157,7 @@ func (a *App) patchThing(ctx context.Context, in *struct {
 	}
 },
 ) (*thingOut, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*thingOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		tx.Queue("SELECT 1 FROM thing WHERE org_id = $1 AND id = $2 FOR UPDATE", tx.Org(), in.ID)
 		t, err := oneThing(ctx, tx, in.ID)
 		if err == nil {
@@ -191,7 +191,7 @@ func (a *App) dropThing(ctx context.Context, in *struct {
 	IfMatch
 },
 ) (*struct{}, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		n, err := tx.Exec(ctx, "DELETE FROM thing WHERE org_id = $1 AND id = $2", tx.Org(), in.ID)
 		if err == nil && n == 0 {
 			err = fault.New(fault.NotFound, "There is no such thing.")
@@ -206,7 +206,7 @@ func (a *App) makeSecret(ctx context.Context, _ *struct{}) (*struct {
 	}
 }, error,
 ) {
-	return write(ctx, a, func(*postgres.Tx) (out *struct {
+	return write(ctx, a.Server, func(*postgres.Tx) (out *struct {
 		Body struct {
 			Secret string `json:"secret"`
 		}
@@ -233,7 +233,7 @@ func (a *App) trouble(ctx context.Context, in *struct {
 	case "error":
 		return nil, errors.New("secret words of an error")
 	case "sql":
-		return read(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+		return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 			_, err := tx.Query(ctx, "SELECT secret FROM words")
 			return nil, err
 		})

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *App) mountTimeline() {
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: viewer, Tag: "Contacts",
 			Title: "List the events of a contact, newest first",
@@ -60,11 +60,11 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*timelineList, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*timelineList, error) {
 		if _, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived); err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := &timelineList{}
-		out.Body, err = listOf(ctx, a, in.Page, rows, func(e events.TimelineEntry) shownEntry {
+		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) shownEntry {
 			return shownEntry{e}
 		}, func(e events.TimelineEntry) id.ID { return e.ID })
 		return out, err

@@ -43,7 +43,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 		},
 		Keep: func(_ context.Context, tx *postgres.Tx, got *billing.Answer) error {
 			kept = true
-			return remember(tx, a, r, show(got))
+			return remember(tx, a.Server, r, show(got))
 		},
 	})
 	switch {
@@ -63,7 +63,7 @@ func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
 	if r.key == "" {
 		return out, nil
 	}
-	return out, a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { return remember(tx, a, r, out) })
+	return out, a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { return remember(tx, a.Server, r, out) })
 }
 
 // known returns the response for a key that was used before: the stored response, or the outcome of the key's change.

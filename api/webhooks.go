@@ -23,53 +23,53 @@ const (
 func (a *App) mountWebhooks() {
 	quota := []string{quotaannounce.Kind.Name()}
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook",
 			Status: http.StatusCreated, Secret: true, Writes: quota,
 		}, a.createHook)
-	route(a, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
-	route(a, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
-	route(a, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
-	route(a,
+	route(a.Server, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
+	route(a.Server, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
+	route(a.Server, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
+	route(a.Server,
 		op{
 			Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook",
 			Status: http.StatusNoContent,
 		}, a.archiveHook)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag,
 			Title: "Restore an archived webhook", Writes: quota,
 		}, a.restoreHook)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event",
 		Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: admin, Tag: tag,
 		Title: "Rotate a webhook's secret", Secret: true,
 	}, a.rotateSecret)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: hook + "/replay", Need: admin, Tag: tag,
 		Title: "Replay a range of events", Status: http.StatusAccepted,
 		Writes: []string{webhookreplay.Kind.Name()},
 	}, a.replayHook)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: viewer, Tag: tag,
 			Title: "Get a replay's progress",
 		}, a.getReplay)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag,
 			Title: "List a webhook's deliveries",
 		}, a.listDeliveries)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: viewer, Tag: tag,
 			Title: "Get a delivery with its attempts",
 		}, a.getDelivery)
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: admin, Tag: tag,
 		Title: "Redeliver a delivery's event", Status: http.StatusAccepted,
 		Writes: []string{events.DeliverKind},
@@ -124,7 +124,7 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 			return nil, fault.Invalid("secret", "invalid_length", "A secret has 16 to 128 characters.")
 		}
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*createHookOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*createHookOut, error) {
 		v, shown, err := a.Hooks.Create(ctx, tx, n)
 		if err != nil {
 			return nil, err
@@ -147,16 +147,16 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 	Body list[webhooks.Endpoint]
 }, error,
 ) {
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Endpoint] }, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Endpoint] }, error) {
 		rows, err := a.Hooks.List(ctx, tx, orZero(before), in.Limit+1, in.Archived)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows,
+		l, err := listOf(ctx, a.Server, in.Page, rows,
 			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID {
 				return v.ID
 			})
@@ -173,7 +173,7 @@ type getHookIn struct {
 }
 
 func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		v, err := a.Hooks.Get(ctx, tx, in.ID, in.Archived)
 		if err != nil {
 			return nil, err
@@ -215,7 +215,7 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 		URL: in.Body.URL.Field, Events: in.Body.Events.Field, Description: in.Body.Description.Field,
 		RateLimit: in.Body.RateLimit.Field, Enabled: in.Body.Enabled.Field,
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		before := 0
 		v, err := a.Hooks.Update(ctx, tx, in.ID, p, func(v webhooks.Versioned) error {
 			before = v.Edit
@@ -240,7 +240,7 @@ type archiveHookIn struct {
 }
 
 func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*struct{}, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Hooks.Archive(ctx, tx, in.ID, func(v webhooks.Versioned) error {
 			auditHook(ctx, tx, "webhook.archived", v.ID)
 			return in.check(int64(v.Edit))
@@ -249,7 +249,7 @@ func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, er
 }
 
 func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*hookOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		v, changed, err := a.Hooks.Restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -275,7 +275,7 @@ type testHookOut struct {
 
 func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error) {
 	t, ok := events.Lookup(in.Body.Type)
-	return write(ctx, a, func(tx *postgres.Tx) (*testHookOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*testHookOut, error) {
 		if !ok {
 			if _, err := a.Hooks.Get(ctx, tx, in.ID, false); err != nil {
 				return nil, err
@@ -318,16 +318,16 @@ func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct
 	if err != nil {
 		return nil, err
 	}
-	before, err := after[id.ID](ctx, a, in.Page)
+	before, err := after[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Delivery] }, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Delivery] }, error) {
 		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, filter, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows,
+		l, err := listOf(ctx, a.Server, in.Page, rows,
 			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, filter)
@@ -342,7 +342,7 @@ type deliveryOut struct {
 }
 
 func (a *App) getDelivery(ctx context.Context, in *HookID) (*deliveryOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*deliveryOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*deliveryOut, error) {
 		d, err := a.Hooks.GetDelivery(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

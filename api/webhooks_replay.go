@@ -34,7 +34,7 @@ func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) 
 		From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types,
 		OnlyFailed: in.Body.OnlyFailed.Value,
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*replayOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*replayOut, error) {
 		if in.Body.DryRun.Value {
 			made, err := a.Hooks.Preview(ctx, tx, in.ID, r)
 			return &replayOut{Body: made}, err
@@ -60,7 +60,7 @@ type getReplayOut struct {
 }
 
 func (a *App) getReplay(ctx context.Context, in *getReplayIn) (*getReplayOut, error) {
-	return read(ctx, a, func(tx *postgres.Tx) (*getReplayOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*getReplayOut, error) {
 		r, err := a.Hooks.GetReplay(ctx, tx, in.ID, in.Replay)
 		if err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour
 		}
 	}
-	return write(ctx, a, func(tx *postgres.Tx) (*rotateSecretOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*rotateSecretOut, error) {
 		v, shown, until, err := a.Hooks.Rotate(ctx, tx, in.ID, chosen, overlap)
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ type redeliverOut struct {
 }
 
 func (a *App) redeliver(ctx context.Context, in *HookID) (*redeliverOut, error) {
-	return write(ctx, a, func(tx *postgres.Tx) (*redeliverOut, error) {
+	return write(ctx, a.Server, func(tx *postgres.Tx) (*redeliverOut, error) {
 		d, err := a.Hooks.Redeliver(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

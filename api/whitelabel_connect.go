@@ -17,18 +17,18 @@ const (
 
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling,
 		Tag:   connectAccountTag,
 		Title: "Get a link to the reseller's onboarding at the payment processor", Secret: true,
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag,
 			Title: "Get the state of the reseller's payment account",
 		}, a.readConnect)
-	route(a,
+	route(a.Server,
 		op{
 			Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag,
 			Title: "List the fees of the invoices that clients have paid",
@@ -41,7 +41,7 @@ func (a *App) mountWhiteLabelConnect() {
 		{"/return", "Take a browser back from the payment processor", a.onboardingReturned},
 		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
 	} {
-		route(a, op{
+		route(a.Server, op{
 			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Part: PartBilling, Foreign: true,
 			Tag: connectAccountTag, Title: mount.title,
 			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
@@ -105,7 +105,7 @@ func (a *App) keyed(ctx context.Context) error {
 		if err != nil || stored != nil {
 			return err
 		}
-		return remember(tx, a, r, &struct{}{})
+		return remember(tx, a.Server, r, &struct{}{})
 	})
 }
 
@@ -152,7 +152,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*connectStateOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*connectStateOut, error) {
 		c, err := billing.ReadConnect(ctx, tx)
 		if err != nil {
 			return nil, err

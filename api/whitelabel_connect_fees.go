@@ -37,19 +37,19 @@ type feePlace struct {
 
 // listFees returns the stored invoices, latest payment first, without calling the payment processor.
 func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
-	from, err := after[feePlace](ctx, a, in.Page)
+	from, err := after[feePlace](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
 		from = &feePlace{At: wire.At(time.Unix(0, 0))}
 	}
-	return read(ctx, a, func(tx *postgres.Tx) (*feesOut, error) {
+	return read(ctx, a.Server, func(tx *postgres.Tx) (*feesOut, error) {
 		rows, err := billing.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a, in.Page, rows, showFee, func(x billing.Split) feePlace {
+		l, err := listOf(ctx, a.Server, in.Page, rows, showFee, func(x billing.Split) feePlace {
 			return feePlace{wire.At(x.PaidAt), x.Invoice}
 		})
 		if err == nil {

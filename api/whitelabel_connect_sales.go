@@ -15,7 +15,7 @@ import (
 )
 
 func (a *App) mountConnectSales() {
-	route(a, op{
+	route(a.Server, op{
 		Method: http.MethodPost, Path: connectPath + "/sales", Need: owner, Part: PartBilling,
 		Tag: connectAccountTag, Title: "Bill a client organization on the reseller's payment account",
 		Status: http.StatusCreated, Also: []int{http.StatusAccepted}, Feature: plans.WhiteLabeling,
@@ -91,7 +91,7 @@ func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
 		if err != nil {
 			return err
 		}
-		return remember(tx, a, r, showSale(sale))
+		return remember(tx, a.Server, r, showSale(sale))
 	})
 	switch {
 	case errors.Is(err, errStored):
