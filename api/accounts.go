@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -31,16 +32,16 @@ func (a *App) mountAccounts() {
 	for _, f := range families {
 		path, kind := f.path+"/accounts", f.kind
 		one := path + "/{id}"
-		route(a.Server, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: accountTag, Title: "List " + f.many},
+		httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: accountTag, Title: "List " + f.many},
 			func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
 				return a.listAccounts(ctx, kind, in)
 			})
-		route(a.Server, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: accountTag, Title: "Get " + f.one},
+		httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: accountTag, Title: "Get " + f.one},
 			func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
 				return a.getAccount(ctx, kind, in)
 			})
-		route(a.Server, op{
-			Method: http.MethodDelete, Path: one, Need: admin, Tag: accountTag, Title: "Disconnect " + f.one,
+		httpx.Route(a.Server, httpx.Op{
+			Method: http.MethodDelete, Path: one, Need: httpx.Admin, Tag: accountTag, Title: "Disconnect " + f.one,
 			Status: http.StatusNoContent,
 			Writes: []string{"social_account.disconnected", "token.revoke"},
 		}, func(ctx context.Context, in *dropAccountIn) (*struct{}, error) {
@@ -55,39 +56,39 @@ type AccountID struct {
 }
 
 type accountOut struct {
-	Tagged
+	httpx.Tagged
 	Body social.Account
 }
 
 type accountsOut struct {
-	Body list[social.Account]
+	Body httpx.List[social.Account]
 }
 
 type listAccountsIn struct {
-	Page
-	Counted
+	httpx.Page
+	httpx.Counted
 	Platform string `query:"platform" maxLength:"50" doc:"Only accounts of this platform"`
 	Status   string `query:"status" enum:"active,expiring,reauth_required,revoked" doc:"Only accounts with this status"`
 	Archived bool   `query:"archived" doc:"List disconnected accounts instead of connected ones"`
 }
 
 func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAccountsIn) (*accountsOut, error) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	f := social.Filter{Kind: kind, Platform: in.Platform, Status: in.Status, Archived: in.Archived}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*accountsOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*accountsOut, error) {
 		rows, err := social.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows,
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID {
 				return v.ID
 			})
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 				return social.Count(ctx, tx, f)
 			})
 		}
@@ -101,24 +102,24 @@ type getAccountIn struct {
 }
 
 func (a *App) getAccount(ctx context.Context, kind provider.Kind, in *getAccountIn) (*accountOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*accountOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*accountOut, error) {
 		v, err := social.Get(ctx, tx, kind, in.ID, in.Archived)
 		if err != nil {
 			return nil, err
 		}
-		return &accountOut{Tagged: etag(int64(v.Edit), v.Computed), Body: v.Account}, nil
+		return &accountOut{Tagged: httpx.ETag(int64(v.Edit), v.Computed), Body: v.Account}, nil
 	})
 }
 
 type dropAccountIn struct {
 	AccountID
-	IfMatch
+	httpx.IfMatch
 }
 
 func (a *App) dropAccount(ctx context.Context, kind provider.Kind, in *dropAccountIn) (*struct{}, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Social.Disconnect(ctx, tx, kind, in.ID, func(v social.Versioned) error {
-			return in.check(int64(v.Edit))
+			return in.Check(int64(v.Edit))
 		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -27,29 +28,29 @@ const DefaultAIPerMinute = 50_000
 func (a *App) mountAI() {
 	const tag = "AI"
 	may := []int{http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: aiPath + "/draft-email", Need: member, Part: PartAI, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: aiPath + "/draft-email", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Draft an email to a contact; nothing is sent", May: may,
 		}, a.draftEmail)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: member, Part: PartAI, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Summarize a contact", May: may,
 		}, a.summarizeContact)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: aiPath + "/next-action", Need: member, Part: PartAI, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: aiPath + "/next-action", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Suggest the next action for a contact", May: may,
 		}, a.nextAction)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: member, Part: PartAI, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Classify a reply", May: may,
 		}, a.classifyReply)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: aiPath + "/usage", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: aiPath + "/usage", Need: httpx.Viewer, Tag: tag,
 			Title: "Get the AI token usage of the month",
 		}, a.aiUsage)
 }
@@ -75,11 +76,11 @@ func consult[A any, P interface {
 	*A
 	ai.Answer
 }, O any](ctx context.Context, a *App, o ai.Operation, question ai.Ask, show func(*consulted[A]) *O) (*O, error) {
-	r := requestOf(ctx)
+	r := httpx.RequestOf(ctx)
 	if out, err := replay[O](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	now, err := a.Plans.Of(ctx, r.who.Org)
+	now, err := a.Plans.Of(ctx, r.Who.Org)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +119,10 @@ func consult[A any, P interface {
 	}
 	out := show(&consulted[A]{answer: answer, usage: usage, spent: hold.spending(usage.TotalTokens)})
 	err = a.charge(ctx, hold, usage.TotalTokens, func(tx *postgres.Tx) error {
-		if r.key == "" {
+		if r.Key == "" {
 			return nil
 		}
-		return remember(tx, a.Server, r, out)
+		return httpx.StoreResponse(tx, a.Server, r, out)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
@@ -155,9 +156,9 @@ type held struct {
 
 // hold reserves the estimate in the minute's bucket and in the month's account.
 func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int64) (held, error) {
-	r := requestOf(ctx)
+	r := httpx.RequestOf(ctx)
 	h := held{estimate: call.Estimate(), month: month, minute: a.AIPerMinute}
-	subject := r.who.Org.String()
+	subject := r.Who.Org.String()
 	var err error
 	if h.draw, err = a.Tokens.Take(ctx, subject, h.minute, h.estimate); err != nil {
 		return h, fault.New(fault.AIRequestTooLarge, "The request needs more tokens than a minute has. Send less text.")
@@ -168,11 +169,11 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 		f.RetryAfter, f.More = h.draw.Wait, map[string]any{"policy": "ai-minute"}
 		return h, f
 	}
-	err = a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) (err error) {
+	err = a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) (err error) {
 		h.reservation, err = ai.Reserve(ctx, tx,
 			ai.Want{
-				Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: a.AITime, RequestID: r.id,
-				Key: r.key,
+				Operation: o.Name, Estimate: h.estimate, Limit: month, Timeout: a.AITime, RequestID: r.ID,
+				Key: r.Key,
 			})
 		return err
 	})
@@ -180,7 +181,7 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 		a.Tokens.Return(ctx, subject, h.minute, h.estimate)
 		if f := fault.Of(err); f != nil && f.Code == fault.AIQuotaExhausted {
 			f.More = map[string]any{"policy": "ai-month"}
-			if lost := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
+			if lost := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 				ai.Exhausted(tx, h.reservation.Month, month)
 				return nil
 			}); lost != nil {
@@ -194,7 +195,7 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 // charge settles the tokens used and returns the rest of the estimate to the bucket and the account. It runs with, if
 // not nil, in the same transaction.
 func (a *App) charge(ctx context.Context, h held, used int64, with func(*postgres.Tx) error) error {
-	org := requestOf(ctx).who.Org
+	org := httpx.RequestOf(ctx).Who.Org
 	a.Tokens.Return(ctx, org.String(), h.minute, h.estimate-used)
 	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if with != nil {

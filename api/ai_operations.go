@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
@@ -133,7 +134,7 @@ func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []ai
 		row     contacts.Row
 		entries []events.TimelineEntry
 	)
-	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		if row, err = contacts.Get(ctx, tx, contact, false); err != nil {
 			return err
 		}

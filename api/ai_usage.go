@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -23,11 +24,11 @@ type usageAnswer struct {
 }
 
 func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
-	now, err := a.Plans.Of(ctx, who(ctx).Org)
+	now, err := a.Plans.Of(ctx, httpx.Who(ctx).Org)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*usageAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*usageAnswer, error) {
 		m, err := ai.ThisMonth(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
@@ -29,7 +30,7 @@ type Deps struct {
 	Box    *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
-	Metrics *Metrics // request metrics; nil: none
+	Metrics *httpx.Metrics // request metrics; nil: none
 	Hooks   *webhooks.Service
 	Plans   *plans.Service // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
@@ -40,7 +41,7 @@ type Deps struct {
 	Brands  *branding.Resolver
 	Domains *branding.Domains // custom domains
 	// Hosts maps a host to its org. Nil: there are no custom domains, and every page shows the platform's brand.
-	Hosts HostResolver
+	Hosts httpx.HostResolver
 	// AI is the provider of the AI endpoints; nil: the endpoints are unavailable. Tokens holds each org's bucket of
 	// AIPerMinute tokens; nil: buckets in this process. AIPerMinute is 50,000 if 0.
 	AI          ai.Provider
@@ -54,7 +55,7 @@ type Deps struct {
 
 	// NotConfigured lists the parts which the install lacks. Their operations return 503 not_configured, and their
 	// fields here, such as Billing, may be nil.
-	NotConfigured []Part
+	NotConfigured []httpx.Part
 
 	PublicURL      string         // base of every link, without a trailing slash
 	CORSOrigins    []string       // exact origins allowed to call from browsers; default none
@@ -65,13 +66,13 @@ type Deps struct {
 
 // App is the API with all its routes mounted.
 type App struct {
-	*Server
+	*httpx.Server
 	Deps
 
 	written []byte // the encoded API document
 
 	presses chan struct{} // semaphore for decoding logos
-	uploads uploads       // open file uploads
+	uploads httpx.Uploads       // open file uploads
 }
 
 // New returns an App with every route mounted.
@@ -100,7 +101,7 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
-	a := &App{Deps: d, Server: newServer(Config{
+	a := &App{Deps: d, Server: httpx.New(httpx.Config{
 		DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
 		Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
 		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay, About: introduction(),
@@ -127,6 +128,6 @@ func build(d Deps, more ...func(*App)) *App {
 	}
 	a.mountPages()
 	a.mountDocs() // last: it writes the document
-	a.frame()
+	a.Finish()
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -17,7 +18,7 @@ const (
 )
 
 type keyOut struct {
-	Tagged
+	httpx.Tagged
 	Body org.Key
 }
 
@@ -29,11 +30,11 @@ type freshKey struct {
 
 type freshKeyOut struct {
 	Location string `header:"Location"`
-	Tagged
+	httpx.Tagged
 	Body freshKey
 }
 
-type keysOut struct{ Body list[org.Key] }
+type keysOut struct{ Body httpx.List[org.Key] }
 
 // KeyID is the path parameter of an API key. It is exported because huma ignores unexported embedded types.
 type KeyID struct {
@@ -49,58 +50,58 @@ type newKeyIn struct {
 
 type keyDeleteIn struct {
 	KeyID
-	IfMatch
+	httpx.IfMatch
 }
 
 func (a *App) mountAPIKeys() {
-	route(a.Server,
-		op{Method: http.MethodGet, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "List API keys"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: keysPath, Need: httpx.Members(auth.Admin), Tag: keyTag, Title: "List API keys"},
 		a.listKeys)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: keysPath, Need: members(auth.Admin), Tag: keyTag, Title: "Create an API key",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: keysPath, Need: httpx.Members(auth.Admin), Tag: keyTag, Title: "Create an API key",
 		Status: http.StatusCreated, Secret: true,
 	}, a.createKey)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: keysPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: keyTag,
 			Title: "Get an API key",
 		}, a.readKey)
-	route(a.Server, op{
-		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: members(auth.Admin), Tag: keyTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: keyTag,
 		Title:  "Revoke an API key",
 		Status: http.StatusNoContent,
 	}, a.revokeKey)
 }
 
-func (a *App) listKeys(ctx context.Context, in *pageIn) (*keysOut, error) {
-	from, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, error) {
+	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*keysOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*keysOut, error) {
 		rows, err := org.Keys(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
 			return k.ID
 		})
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, org.CountKeys)
+			err = in.Add(ctx, tx, &l.Total, org.CountKeys)
 		}
 		return &keysOut{l}, err
 	})
 }
 
 func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error) {
-	w, role := who(ctx), auth.Role(in.Body.Role)
+	w, role := httpx.Who(ctx), auth.Role(in.Body.Role)
 	if role == "" {
 		role = auth.Member
 	}
 	if !w.Role.Includes(role) {
 		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than its creator.")
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*freshKeyOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*freshKeyOut, error) {
 		secret, hash := auth.NewAPIKey(w.Org)
 		k, err := org.AddKey(ctx, tx,
 			org.NewKey{
@@ -111,14 +112,14 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 			return nil, err
 		}
 		return &freshKeyOut{
-			Location: keysPath + "/" + k.ID.String(), Tagged: etag(k.Edit, 0),
+			Location: keysPath + "/" + k.ID.String(), Tagged: httpx.ETag(k.Edit, 0),
 			Body: freshKey{*k, secret},
 		}, nil
 	})
 }
 
 func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*keyOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*keyOut, error) {
 		k, err := org.OneKey(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -127,12 +128,12 @@ func (a *App) readKey(ctx context.Context, in *KeyID) (*keyOut, error) {
 		if k.LastUsedAt != nil {
 			used = k.LastUsedAt.UnixMicro()
 		}
-		return &keyOut{etag(k.Edit, used), *k}, nil
+		return &keyOut{httpx.ETag(k.Edit, used), *k}, nil
 	})
 }
 
 func (a *App) revokeKey(ctx context.Context, in *keyDeleteIn) (*nothing, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*nothing, error) {
-		return &nothing{}, org.RevokeKey(ctx, tx, in.ID, in.check)
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*nothing, error) {
+		return &nothing{}, org.RevokeKey(ctx, tx, in.ID, in.Check)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -38,7 +39,7 @@ func TestWhatWritesItselfWritesWhatJSONWould(t *testing.T) {
 	same := func(v any) {
 		t.Helper()
 		var got bytes.Buffer
-		if err := marshal(&got, v); err != nil {
+		if err := httpx.Marshal(&got, v); err != nil {
 			t.Fatal(err)
 		}
 		want, err := json.Marshal(v)
@@ -51,7 +52,7 @@ func TestWhatWritesItselfWritesWhatJSONWould(t *testing.T) {
 	}
 	over := 0
 	for _, e := range standings() {
-		if _, ok := any(e).(appended); !ok {
+		if _, ok := any(e).(httpx.Appended); !ok {
 			t.Fatal("entitlements do not write themselves")
 		}
 		if e.Features["contacts"].OverLimit {
@@ -76,7 +77,7 @@ func BenchmarkEntitlements(b *testing.B) {
 			var w bytes.Buffer
 			for b.Loop() {
 				w.Reset()
-				if err := marshal(&w, v); err != nil {
+				if err := httpx.Marshal(&w, v); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -21,8 +22,8 @@ type acceptIn struct {
 }
 
 func (a *App) mountInvitations() {
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: httpx.Public, Tag: authTag,
 		Title: "Join an org by invitation", Secret: true,
 		Writes: []string{"user.joined"},
 	}, a.acceptInvite)
@@ -54,7 +55,7 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &auth.Session{User: *user, Org: at, Device: device(ctx)}
+	s := &auth.Session{User: *user, Org: at, Device: httpx.DeviceOf(ctx)}
 	ctx = as(ctx, user.ID)
 	err = a.DB.Tx(ctx, at, func(tx *postgres.Tx) error {
 		role, name, err := org.Accept(ctx, tx, hash, user.ID)
@@ -102,7 +103,7 @@ func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, e
 			return nil, err
 		}
 	}
-	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, clientIP(ctx))
+	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, httpx.ClientIP(ctx))
 	if err != nil {
 		return nil, err
 	}

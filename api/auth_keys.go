@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 )
 
@@ -15,8 +16,8 @@ type jwksOut struct {
 }
 
 func (a *App) mountJWKS() {
-	route(a.Server, op{
-		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: httpx.Public, Tag: authTag,
 		Title: "List the public keys of access tokens, including the next one",
 	}, a.jwks)
 }

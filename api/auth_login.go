@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -18,7 +19,7 @@ import (
 
 const (
 	authTag  = "Auth"
-	authPath = authPrefix
+	authPath = httpx.AuthPrefix
 )
 
 // tokens is the response body of every operation that begins or continues a session.
@@ -43,7 +44,7 @@ type tokenOut struct {
 type nothing struct{}
 
 func answer(ctx context.Context, s *auth.Session) *tokenOut {
-	requestOf(ctx).org = s.Org
+	httpx.RequestOf(ctx).Org = s.Org
 	return &tokenOut{Body: tokens{
 		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()),
 		RefreshToken: s.RefreshToken,
@@ -55,14 +56,14 @@ func answer(ctx context.Context, s *auth.Session) *tokenOut {
 // identity.
 func as(ctx context.Context, user id.ID) context.Context {
 	return events.WithOrigin(ctx,
-		events.Origin{ActorType: "user", ActorID: user.String(), RequestID: requestOf(ctx).id})
+		events.Origin{ActorType: "user", ActorID: user.String(), RequestID: httpx.RequestOf(ctx).ID})
 }
 
 // post enqueues a system mail in tx. On an install without mail it only logs.
 func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
-	if !a.has(PartMail) {
+	if !a.HasPart(httpx.PartMail) {
 		a.Log.InfoContext(ctx, "mail not sent: mail is not configured", "operation",
-			operationID(*requestOf(ctx).op))
+			httpx.OperationID(*httpx.RequestOf(ctx).Op))
 		return nil
 	}
 	letter, err := mail.Write(tx, a.Box, m)
@@ -97,23 +98,23 @@ type refreshIn struct {
 }
 
 func (a *App) mountLogin() {
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: httpx.Public, Tag: authTag,
 		Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{mailsystem.Kind.Name()},
 	}, a.signup)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: public, Tag: authTag, Title: "Log in",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: httpx.Public, Tag: authTag, Title: "Log in",
 			Secret: true,
 		}, a.login)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: public, Tag: authTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: httpx.Public, Tag: authTag,
 			Title: "Exchange a refresh token for new tokens", Secret: true,
 		}, a.refresh)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: httpx.Public, Tag: authTag,
 		Title:  "End the session of a refresh token",
 		Status: http.StatusNoContent,
 	}, a.logout)
@@ -144,8 +145,8 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: device(ctx)}
-	ctx = withOrg(as(ctx, u.ID), s.Org)
+	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: httpx.DeviceOf(ctx)}
+	ctx = httpx.WithOrg(as(ctx, u.ID), s.Org)
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
 		auth.AddUser(tx,
 			auth.NewUser{
@@ -197,7 +198,7 @@ func (a *App) untaken(ctx context.Context, email string) error {
 // taken returns the error for an address that has an account. It is rate limited by the caller's IP address, since it
 // discloses which accounts exist.
 func (a *App) taken(ctx context.Context) error {
-	if err := a.Auth.Allow(ctx, auth.TakenLimit, clientIP(ctx)); err != nil {
+	if err := a.Auth.Allow(ctx, auth.TakenLimit, httpx.ClientIP(ctx)); err != nil {
 		return err
 	}
 	return fault.New(fault.EmailTaken,
@@ -214,7 +215,7 @@ func (a *App) settle(ctx context.Context, org id.ID) {
 }
 
 func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
-	by := device(ctx)
+	by := httpx.DeviceOf(ctx)
 	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: by.IP, UserAgent: by.UserAgent}
 	if in.Body.OrgID != nil {
 		asked, err := id.Parse(*in.Body.OrgID)
@@ -231,8 +232,8 @@ func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
 }
 
 func (a *App) refresh(ctx context.Context, in *refreshIn) (*tokenOut, error) {
-	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, device(ctx), func(tx *postgres.Tx, user id.ID) error {
-		requestOf(ctx).org = tx.Org()
+	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, httpx.DeviceOf(ctx), func(tx *postgres.Tx, user id.ID) error {
+		httpx.RequestOf(ctx).Org = tx.Org()
 		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
@@ -39,23 +40,23 @@ type verifyIn struct {
 }
 
 func (a *App) mountPasswords() {
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: public, Part: PartMail, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: httpx.Public, Part: httpx.PartMail, Tag: authTag,
 		Title:  "Request a password reset link",
 		Status: http.StatusAccepted, Writes: []string{mailsystem.Kind.Name()},
 	}, a.forgot)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: httpx.Public, Tag: authTag,
 		Title:  "Set a new password with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.reset)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: members(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title:  "Change your own password",
 		Status: http.StatusNoContent, Open: true,
 	}, a.changePassword)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: public, Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: httpx.Public, Tag: authTag,
 		Title:  "Confirm an email address with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.verifyEmail)
@@ -67,10 +68,10 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
-	if err := a.Auth.Allow(ctx, auth.ForgotLimit, clientIP(ctx)); err != nil {
+	if err := a.Auth.Allow(ctx, auth.ForgotLimit, httpx.ClientIP(ctx)); err != nil {
 		return nil, err
 	}
-	if !a.Auth.MayMail(ctx, in.Body.Email, clientIP(ctx)) {
+	if !a.Auth.MayMail(ctx, in.Body.Email, httpx.ClientIP(ctx)) {
 		return &nothing{}, nil
 	}
 	err := a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -95,7 +96,7 @@ func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
 
 func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error) {
 	b := &in.Body
-	err := a.Auth.ChangePassword(ctx, who(ctx), b.OldPassword, b.NewPassword, clientIP(ctx),
+	err := a.Auth.ChangePassword(ctx, httpx.Who(ctx), b.OldPassword, b.NewPassword, httpx.ClientIP(ctx),
 		func(tx *postgres.Tx, user id.ID) error {
 			org.AuditEverywhere(ctx, tx, user,
 				org.Entry{Action: "user.password_changed", Target: "user", ID: user.String()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -42,56 +43,56 @@ type ChangeID struct {
 func (a *App) mountBilling() {
 	writes := []string{"billing.settle", "plan.changed", entitlementsync.Kind.Name()}
 	for _, mount := range []struct {
-		op
+		httpx.Op
 		handle func(context.Context, billing.Call) (*billing.Answer, error)
 	}{
 		{
-			op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
+			httpx.Op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
 			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Cancel(ctx, who(ctx).Org, call)
+				return a.Billing.Cancel(ctx, httpx.Who(ctx).Org, call)
 			},
 		},
 		{
-			op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
+			httpx.Op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
 			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Resume(ctx, who(ctx).Org, call)
+				return a.Billing.Resume(ctx, httpx.Who(ctx).Org, call)
 			},
 		},
 	} {
-		o := mount.op
-		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, owner, PartBilling, billingTag, writes
-		route(a.Server, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
+		o := mount.Op
+		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, httpx.Owner, httpx.PartBilling, billingTag, writes
+		httpx.Route(a.Server, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
 			return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
 				return mount.handle(ctx, call)
 			}, showAnswer)
 		})
 	}
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: owner, Part: PartBilling,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: httpx.Owner, Part: httpx.PartBilling,
 			Tag: billingTag, Title: "Preview the cost of a plan change",
 		}, a.previewPlan)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/billing/change-plan", Need: owner, Part: PartBilling, Tag: billingTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/billing/change-plan", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
 		Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
 	}, a.changePlan)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: owner, Part: PartBilling, Tag: billingTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
 		Title: "Cancel a plan change that has not taken effect", Secret: true, Writes: writes,
 	}, a.undoChange)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: "/billing/changes/{id}", Need: owner, Tag: billingTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: "/billing/changes/{id}", Need: httpx.Owner, Tag: billingTag,
 			Title: "Get a plan change and its history",
 		}, a.readChange)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: "/billing/subscription", Need: viewer, Tag: billingTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: "/billing/subscription", Need: httpx.Viewer, Tag: billingTag,
 			Title: "Get the subscription",
 		}, a.readSubscription)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: "/billing/portal", Need: owner, Part: PartBilling, Tag: billingTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: "/billing/portal", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
 			Title: "Get a link to the payment processor's portal", Secret: true,
 		}, a.portal)
 }
@@ -101,12 +102,12 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 		return out, err
 	}
 	var out *previewOut
-	_, err := a.Billing.Preview(ctx, who(ctx).Org,
+	_, err := a.Billing.Preview(ctx, httpx.Who(ctx).Org,
 		billing.ChangeRequest{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
 		func(_ context.Context, tx *postgres.Tx, p *billing.Preview) error {
 			out = showPreview(p)
-			if r := requestOf(ctx); r.key != "" {
-				return remember(tx, a.Server, r, out)
+			if r := httpx.RequestOf(ctx); r.Key != "" {
+				return httpx.StoreResponse(tx, a.Server, r, out)
 			}
 			return nil
 		})
@@ -122,18 +123,18 @@ func (a *App) changePlan(ctx context.Context, in *changePlanIn) (*changeOut, err
 		Preview: in.Body.PreviewID,
 	}
 	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Change(ctx, who(ctx).Org, w, call)
+		return a.Billing.Change(ctx, httpx.Who(ctx).Org, w, call)
 	}, showAnswer)
 }
 
 func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) {
 	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Undo(ctx, who(ctx).Org, in.ID, call)
+		return a.Billing.Undo(ctx, httpx.Who(ctx).Org, in.ID, call)
 	}, showAnswer)
 }
 
 func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*timelineOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*timelineOut, error) {
 		c, err := billing.One(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -147,7 +148,7 @@ func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error
 }
 
 func (a *App) readSubscription(ctx context.Context, _ *struct{}) (*subscriptionOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*subscriptionOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*subscriptionOut, error) {
 		s, err := billing.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -160,7 +161,7 @@ func (a *App) portal(ctx context.Context, _ *struct{}) (*portalOut, error) {
 	if out, err := replay[portalOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	url, err := a.Billing.Portal(ctx, who(ctx).Org, a.PublicURL)
+	url, err := a.Billing.Portal(ctx, httpx.Who(ctx).Org, a.PublicURL)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -122,7 +123,7 @@ func word(s string) *string {
 }
 
 type timelineOut struct {
-	Tagged
+	httpx.Tagged
 	Body struct {
 		PlanChange
 		Timeline []changeStep `json:"timeline" nullable:"false" doc:"Oldest first"`
@@ -136,7 +137,7 @@ type changeStep struct {
 }
 
 type subscriptionOut struct {
-	Tagged
+	httpx.Tagged
 	Body subscriptionBody
 }
 
@@ -154,7 +155,7 @@ type subscriptionBody struct {
 }
 
 func showSubscription(s *billing.Subscription) *subscriptionOut {
-	out := &subscriptionOut{Tagged: etag(s.Rights.Version, s.Moved), Body: subscriptionBody{
+	out := &subscriptionOut{Tagged: httpx.ETag(s.Rights.Version, s.Moved), Body: subscriptionBody{
 		Plan: s.Rights.Plan, Interval: word(s.Rights.Interval), Status: s.Rights.Status,
 		CancelAtPeriodEnd:  s.Rights.CancelAtPeriodEnd,
 		CurrentPeriodStart: s.Rights.PeriodStart, CurrentPeriodEnd: s.Rights.PeriodEnd,
@@ -178,7 +179,7 @@ type portalOut struct {
 }
 
 func showTimeline(c *billing.Change, steps []billing.Step) *timelineOut {
-	out := &timelineOut{Tagged: etag(len(steps), 0)}
+	out := &timelineOut{Tagged: httpx.ETag(len(steps), 0)}
 	out.Body.PlanChange = showChange(c)
 	out.Body.Timeline = make([]changeStep, len(steps))
 	for i, s := range steps {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -32,15 +33,15 @@ type entitlements struct {
 type entitlementsOut struct{ Body entitlements }
 
 func (a *App) mountEntitlements() {
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: "/billing/my-entitlements", Need: viewer, Tag: billingTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: "/billing/my-entitlements", Need: httpx.Viewer, Tag: billingTag,
 			Title: "Get the org's entitlements",
 		}, a.myEntitlements)
 }
 
 func (a *App) myEntitlements(ctx context.Context, _ *struct{}) (*entitlementsOut, error) {
-	now, err := a.Plans.Of(ctx, who(ctx).Org)
+	now, err := a.Plans.Of(ctx, httpx.Who(ctx).Org)
 	if err != nil {
 		return nil, err
 	}

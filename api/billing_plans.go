@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 )
 
@@ -81,9 +82,9 @@ type plansOut struct {
 
 func (a *App) mountPlans() {
 	table := &plansOut{ETag: `"` + a.Plans.Version + `"`, Body: tableOf(a.Plans.Catalogue)}
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: "/billing/plans-with-features", Need: viewer, Tag: billingTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: "/billing/plans-with-features", Need: httpx.Viewer, Tag: billingTag,
 			Title: "List the plans and their features",
 		},
 		func(context.Context, *struct{}) (*plansOut, error) { return table, nil })

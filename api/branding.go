@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -22,11 +23,11 @@ const (
 )
 
 func (a *App) mountBrand() {
-	route(a.Server,
-		op{Method: http.MethodGet, Path: brandPath, Need: viewer, Tag: brandTag, Title: "Get the brand settings"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: brandPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the brand settings"},
 		a.readBrand)
-	route(a.Server, op{
-		Method: http.MethodPatch, Path: brandPath, Need: admin, Tag: brandTag, Title: "Change the brand settings",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPatch, Path: brandPath, Need: httpx.Admin, Tag: brandTag, Title: "Change the brand settings",
 		Writes: []string{"brand.updated"},
 	}, a.patchBrand)
 }
@@ -37,7 +38,7 @@ type brandView struct {
 	Colors       events.BrandColors      `json:"colors"`
 	HideBrand    bool                    `json:"hide_brand" doc:"Whether to hide the platform's name"`
 	SupportEmail *string                 `json:"support_email" doc:"Address for support"`
-	Logo         maybe[events.BrandLogo] `json:"logo" doc:"null: none"`
+	Logo         httpx.Nullable[events.BrandLogo] `json:"logo" doc:"null: none"`
 	Effective    brandRights             `json:"effective" doc:"What the plan shows; a downgrade keeps the settings"`
 	UpdatedAt    *wire.Time              `json:"updated_at" format:"date-time" doc:"null: never set"`
 }
@@ -48,19 +49,19 @@ type brandRights struct {
 }
 
 type brandOut struct {
-	Tagged
+	httpx.Tagged
 	Body brandView
 }
 
 // brandPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type brandPatch struct {
-	BrandName    optional[string]         `json:"brand_name" required:"false"`
-	Colors       optional[colorPatch]     `json:"colors" required:"false"`
-	HideBrand    optional[bool]           `json:"hide_brand" required:"false"`
-	SupportEmail optional[string]         `json:"support_email" required:"false"`
-	Logo         optional[map[string]any] `json:"logo" required:"false" doc:"Read-only; use PUT /white-label/logo"`
-	Effective    optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
-	UpdatedAt    optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+	BrandName    httpx.Optional[string]         `json:"brand_name" required:"false"`
+	Colors       httpx.Optional[colorPatch]     `json:"colors" required:"false"`
+	HideBrand    httpx.Optional[bool]           `json:"hide_brand" required:"false"`
+	SupportEmail httpx.Optional[string]         `json:"support_email" required:"false"`
+	Logo         httpx.Optional[map[string]any] `json:"logo" required:"false" doc:"Read-only; use PUT /white-label/logo"`
+	Effective    httpx.Optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
+	UpdatedAt    httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
 }
 
 // Descriptions implements wire.Describer.
@@ -74,34 +75,34 @@ func (brandPatch) Descriptions() map[string]string {
 }
 
 type colorPatch struct {
-	Primary    optional[string] `json:"primary" required:"false" doc:"#RRGGBB: fill of buttons"`
-	Accent     optional[string] `json:"accent" required:"false" doc:"#RRGGBB: links and highlights"`
-	Background optional[string] `json:"background" required:"false" doc:"#RRGGBB"`
-	Text       optional[string] `json:"text" required:"false" doc:"#RRGGBB"`
+	Primary    httpx.Optional[string] `json:"primary" required:"false" doc:"#RRGGBB: fill of buttons"`
+	Accent     httpx.Optional[string] `json:"accent" required:"false" doc:"#RRGGBB: links and highlights"`
+	Background httpx.Optional[string] `json:"background" required:"false" doc:"#RRGGBB"`
+	Text       httpx.Optional[string] `json:"text" required:"false" doc:"#RRGGBB"`
 }
 
 type brandPatchIn struct {
-	IfMatch
+	httpx.IfMatch
 	Body brandPatch
 }
 
 // brandAnswer returns the response for the settings under the org's entitlements.
 func (a *App) brandAnswer(s *branding.Settings, now *plans.Entitlements) *brandOut {
 	may, e := branding.RightsOf(now), s.Event(a.PublicURL)
-	return &brandOut{Tagged: etag(s.Edit, now.Version), Body: brandView{
+	return &brandOut{Tagged: httpx.ETag(s.Edit, now.Version), Body: brandView{
 		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail,
-		Logo: maybe[events.BrandLogo]{e.Logo}, UpdatedAt: s.UpdatedAt,
+		Logo: httpx.Nullable[events.BrandLogo]{Value: e.Logo}, UpdatedAt: s.UpdatedAt,
 		Effective: brandRights{WhiteLabel: may.WhiteLabel, HideBrand: may.HideBrand && s.HideBrand},
 	}}
 }
 
 // readBrand requires no feature, so that settings made under a larger plan stay readable.
 func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
-	now, err := a.Plans.Of(ctx, who(ctx).Org)
+	now, err := a.Plans.Of(ctx, httpx.Who(ctx).Org)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		s, err := branding.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -111,7 +112,7 @@ func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
 }
 
 func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, error) {
-	b, home := &in.Body, who(ctx).Org
+	b, home := &in.Body, httpx.Who(ctx).Org
 	if err := a.mayBrand(ctx, b); err != nil {
 		return nil, err
 	}
@@ -132,9 +133,9 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 		Background: c.Background.Field, Text: c.Text.Field,
 	}
 	defer a.Brands.Forget(home)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.Update(ctx, tx, a.PublicURL, p, func(s *branding.Settings) error {
-			if err := in.check(s.Edit); err != nil {
+			if err := in.Check(s.Edit); err != nil {
 				return err
 			}
 			return b.keeps(a.brandAnswer(s, now).Body)
@@ -149,7 +150,7 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 
 // mayBrand checks that the org has the features which the patch needs. Showing the platform's name again needs none.
 func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
-	home := who(ctx).Org
+	home := httpx.Who(ctx).Org
 	if b.BrandName.Set || b.Colors.Set || b.SupportEmail.Set {
 		if err := a.Plans.Need(ctx, home, "white_label"); err != nil {
 			return err
@@ -163,11 +164,11 @@ func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
 
 // keeps returns an error for read-only members, unless they equal the current values.
 func (b *brandPatch) keeps(now brandView) error {
-	if err := kept(now, map[string]optional[string]{"updated_at": b.UpdatedAt}); err != nil {
+	if err := httpx.CheckUnchanged(now, map[string]httpx.Optional[string]{"updated_at": b.UpdatedAt}); err != nil {
 		return err
 	}
 	for name, field := range map[string]struct {
-		sent optional[map[string]any]
+		sent httpx.Optional[map[string]any]
 		is   any
 	}{"logo": {b.Logo, now.Logo}, "effective": {b.Effective, now.Effective}} {
 		if field.sent.Set && !alike(field.sent.Value, field.is) {

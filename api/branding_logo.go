@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -22,30 +23,30 @@ const pressing = 2
 func (a *App) mountLogo() {
 	pictures := []string{"image/png", "image/jpeg", "image/svg+xml"}
 	a.presses = make(chan struct{}, pressing)
-	route(a.Server, op{
-		Method: http.MethodPut, Path: logoPath, Need: admin, Tag: brandTag, Title: "Set the logo",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPut, Path: logoPath, Need: httpx.Admin, Tag: brandTag, Title: "Set the logo",
 		Feature: "white_label", MaxBody: branding.LogoBytes,
 		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"},
 		May: []int{http.StatusUnsupportedMediaType},
 	}, a.putLogo)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: logoPath, Need: viewer, Tag: brandTag, Title: "Get the logo",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: logoPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the logo",
 			Gives: pictures,
 		}, a.getLogo)
-	route(a.Server, op{
-		Method: http.MethodDelete, Path: logoPath, Need: admin, Tag: brandTag, Title: "Remove the logo",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodDelete, Path: logoPath, Need: httpx.Admin, Tag: brandTag, Title: "Remove the logo",
 		Status: http.StatusNoContent, Writes: []string{"brand.updated"},
 	}, a.dropLogo)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: public, Tag: brandTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: httpx.Public, Tag: brandTag,
 			Title: "Get a logo by its public address", Gives: pictures,
 		}, a.publicLogo)
 }
 
 type putLogoIn struct {
-	IfMatch
+	httpx.IfMatch
 	Kind     string `header:"Content-Type" hidden:"true"`
 	Encoding string `header:"Content-Encoding" hidden:"true"`
 	RawBody  []byte
@@ -74,16 +75,16 @@ func (a *App) press(ctx context.Context, in *putLogoIn) (*branding.Logo, error) 
 	}
 }
 
-func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandOut, error) {
-	home := who(ctx).Org
+func (a *App) setLogo(ctx context.Context, l *branding.Logo, m httpx.IfMatch) (*brandOut, error) {
+	home := httpx.Who(ctx).Org
 	now, err := a.Plans.Of(ctx, home)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Brands.Forget(home)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error {
-			return m.check(s.Edit)
+			return m.Check(s.Edit)
 		})
 		if err != nil {
 			return nil, err
@@ -94,7 +95,7 @@ func (a *App) setLogo(ctx context.Context, l *branding.Logo, m IfMatch) (*brandO
 }
 
 // dropLogo requires no feature, so that a logo can always be removed.
-func (a *App) dropLogo(ctx context.Context, in *IfMatch) (*struct{}, error) {
+func (a *App) dropLogo(ctx context.Context, in *httpx.IfMatch) (*struct{}, error) {
 	_, err := a.setLogo(ctx, nil, *in)
 	return &struct{}{}, err
 }
@@ -113,7 +114,7 @@ func showLogo(l *branding.Logo, cache string) *logoOut {
 }
 
 func (a *App) getLogo(ctx context.Context, _ *struct{}) (*logoOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*logoOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*logoOut, error) {
 		l, err := branding.LogoOf(ctx, tx)
 		if err != nil {
 			return nil, err

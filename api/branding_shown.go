@@ -9,14 +9,15 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
 func (a *App) mountShownBrand() {
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: brandPath + "/brand", Need: public, Tag: brandTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: brandPath + "/brand", Need: httpx.Public, Tag: brandTag,
 			Title: "Get the brand of a host",
 		}, a.shownBrand)
 }
@@ -52,8 +53,8 @@ type shownColors struct {
 
 // shownBrand returns the same response for every unknown host.
 func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut, error) {
-	host := bareHost(in.Host)
-	home, known := a.homeOf(host)
+	host := httpx.BareHost(in.Host)
+	home, known := a.HomeOf(host)
 	if !known {
 		return nil, fault.New(fault.NotFound, "There is nothing at this host.")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -24,20 +25,20 @@ const bulkPath = contactsPath + "/bulk"
 // mountBulk must run before mountContacts, which would match "bulk" as the id of a contact.
 func (a *App) mountBulk() {
 	const tag = "Bulk changes"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: bulkPath, Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: bulkPath, Need: httpx.Member, Tag: tag,
 			Title: "Change all contacts that a filter selects", Status: http.StatusAccepted,
 			Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest},
 		}, a.startBulk)
-	route(a.Server,
-		op{Method: http.MethodGet, Path: bulkPath, Need: viewer, Tag: tag, Title: "List bulk changes, newest first"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: bulkPath, Need: httpx.Viewer, Tag: tag, Title: "List bulk changes, newest first"},
 		a.listBulks)
-	route(a.Server, op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a bulk change"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a bulk change"},
 		a.getBulk)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: httpx.Member, Tag: tag,
 			Title: "Cancel a bulk change; changes already made are kept",
 		}, a.cancelBulk)
 }
@@ -52,9 +53,9 @@ type bulkAction struct {
 
 type bulkIn struct {
 	Body struct {
-		Filter anything   `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
+		Filter httpx.RawJSON   `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
 		Action bulkAction `json:"action"`
-		DryRun flag       `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
+		DryRun httpx.Flag       `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
 	}
 }
 
@@ -64,7 +65,7 @@ type bulkStarted struct {
 }
 
 type bulkAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body shownBulk
 }
 
@@ -72,7 +73,7 @@ func showBulk(b bulk.Bulk, err error) (*bulkAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	tag, err := digest(b)
+	tag, err := httpx.Digest(b)
 	return &bulkAnswer{tag, shownBulk{b}}, err
 }
 
@@ -88,10 +89,10 @@ func (shownBulk) Schema(r huma.Registry) *huma.Schema {
 }
 
 func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
-	if err := neverNull(map[string]flag{"dry_run": in.Body.DryRun}); err != nil {
+	if err := httpx.NoNulls(map[string]httpx.Flag{"dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
 		action, err := in.Body.Action.vetted(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -156,25 +157,25 @@ func inside(err error, from, to string) error {
 }
 
 type bulkList struct {
-	Body list[shownBulk]
+	Body httpx.List[shownBulk]
 }
 
-func (a *App) listBulks(ctx context.Context, in *pageIn) (*bulkList, error) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, error) {
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*bulkList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*bulkList, error) {
 		rows, err := bulk.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &bulkList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(b bulk.Bulk) shownBulk {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(b bulk.Bulk) shownBulk {
 			return shownBulk{b}
 		}, func(b bulk.Bulk) id.ID { return b.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, bulk.Count)
+			err = in.Add(ctx, tx, &out.Body.Total, bulk.Count)
 		}
 		return out, err
 	})
@@ -186,13 +187,13 @@ type BulkID struct {
 }
 
 func (a *App) getBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
 		return showBulk(bulk.Get(ctx, tx, in.ID))
 	})
 }
 
 func (a *App) cancelBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkAnswer, error) {
 		return showBulk(bulk.Cancel(ctx, tx, in.ID))
 	})
 }

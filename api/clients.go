@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -30,14 +31,14 @@ type clientDetail struct {
 
 type clientOut struct {
 	Location string `header:"Location"`
-	Tagged
+	httpx.Tagged
 	Body clientDetail
 }
 
 // newClientOut is the response to the creation of a client org.
 type newClientOut struct {
 	Location string `header:"Location"`
-	Tagged
+	httpx.Tagged
 	Body newClient
 }
 
@@ -58,7 +59,7 @@ func (newClient) Descriptions() map[string]string {
 	}
 }
 
-type clientsOut struct{ Body list[org.ClientOrg] }
+type clientsOut struct{ Body httpx.List[org.ClientOrg] }
 
 // ClientID is the path parameter of a client org.
 type ClientID struct {
@@ -82,59 +83,59 @@ func (newClientIn) Descriptions() map[string]string {
 
 type clientPatchIn struct {
 	ClientID
-	IfMatch
+	httpx.IfMatch
 	Body struct {
-		Name      optional[string]         `json:"name" required:"false"`
-		Features  optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes an allocation"`
-		ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
-		Status    optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
-		CreatedBy optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
-		CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
-		UpdatedAt optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
-		PausedAt  optional[string]         `json:"paused_at" required:"false" doc:"Cannot be changed here"`
+		Name      httpx.Optional[string]         `json:"name" required:"false"`
+		Features  httpx.Optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes an allocation"`
+		ID        httpx.Optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
+		Status    httpx.Optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
+		CreatedBy httpx.Optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
+		CreatedAt httpx.Optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
+		UpdatedAt httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+		PausedAt  httpx.Optional[string]         `json:"paused_at" required:"false" doc:"Cannot be changed here"`
 	}
 }
 
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
 	settles := []string{entitlementsync.Kind.Name()}
-	route(a.Server, op{Method: http.MethodGet, Path: clientsPath, Need: viewer, Tag: clientTag, Title: "List client orgs"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: clientsPath, Need: httpx.Viewer, Tag: clientTag, Title: "List client orgs"},
 		a.listClients)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: clientsPath, Need: admin, Tag: clientTag, Title: "Create a client org",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: clientsPath, Need: httpx.Admin, Tag: clientTag, Title: "Create a client org",
 		Status: http.StatusCreated,
 		Secret: true, Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
-	route(a.Server, op{Method: http.MethodGet, Path: one, Need: viewer, Tag: clientTag, Title: "Get a client org"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: clientTag, Title: "Get a client org"},
 		a.readClient)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: one, Need: admin, Tag: clientTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: one, Need: httpx.Admin, Tag: clientTag,
 			Title: "Update a client org's name or features", Writes: settles,
 		}, a.patchClient)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: one + "/pause", Need: admin, Tag: clientTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: one + "/pause", Need: httpx.Admin, Tag: clientTag,
 			Title: "Pause a client org, which makes it read-only",
 		}, a.pauseClient)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: one + "/resume", Need: admin, Tag: clientTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: one + "/resume", Need: httpx.Admin, Tag: clientTag,
 			Title: "Resume a client org",
 		}, a.resumeClient)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: one + "/detach", Need: owner, Tag: clientTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: one + "/detach", Need: httpx.Owner, Tag: clientTag,
 			Title: "Detach a client org from its agency", Writes: settles,
 		}, a.detachClient)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: one + "/token", Need: members(auth.Admin), Tag: clientTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: one + "/token", Need: httpx.Members(auth.Admin), Tag: clientTag,
 		Title: "Act in a client org for 15 minutes", Secret: true,
 	}, a.enterClient)
 }
 
 func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) (*clientOut, error) {
-	out := &clientOut{Tagged: etag(c.Edit, 0), Body: clientDetail{ClientOrg: *c, Features: map[string]featureValue{}}}
+	out := &clientOut{Tagged: httpx.ETag(c.Edit, 0), Body: clientDetail{ClientOrg: *c, Features: map[string]featureValue{}}}
 	return out, tx.In(ctx, c.ID, func() error {
 		values, err := a.Plans.Allotted(ctx, tx)
 		for name, v := range values {
@@ -144,28 +145,28 @@ func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) 
 	})
 }
 
-func (a *App) listClients(ctx context.Context, in *pageIn) (*clientsOut, error) {
-	from, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listClients(ctx context.Context, in *httpx.PageInput) (*clientsOut, error) {
+	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*clientsOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*clientsOut, error) {
 		rows, err := org.Clients(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
 			return c
 		}, func(c org.ClientOrg) id.ID { return c.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, org.CountClients)
+			err = in.Add(ctx, tx, &l.Total, org.CountClients)
 		}
 		return &clientsOut{l}, err
 	})
 }
 
 func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.Client(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -177,7 +178,7 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 // createClient checks the agency's limit first, to avoid creating an org only to roll it back. The commit enforces the
 // limit.
 func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut, error) {
-	w, b := who(ctx), &in.Body
+	w, b := httpx.Who(ctx), &in.Body
 	if b.OwnerEmail != "" {
 		if w.IsKey() || !w.Staff.IsZero() {
 			return nil,
@@ -192,7 +193,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut,
 	if w.IsKey() {
 		by = w.Key
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*newClientOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*newClientOut, error) {
 		if email := strings.TrimSpace(b.OwnerEmail); email != "" {
 			org.AwaitInvitation(tx, auth.FoldEmail(email))
 		}
@@ -271,17 +272,17 @@ func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name stri
 func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, error) {
 	b := &in.Body
 	if b.Name.Null {
-		return nil, notNull("name")
+		return nil, httpx.NotNullable("name")
 	}
 	if b.Features.Null {
-		return nil, notNull("features")
+		return nil, httpx.NotNullable("features")
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
-		c, err := org.LockClient(ctx, tx, in.ID, in.check)
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
+		c, err := org.LockClient(ctx, tx, in.ID, in.Check)
 		if err != nil {
 			return nil, err
 		}
-		if err := kept(c, map[string]optional[string]{
+		if err := httpx.CheckUnchanged(c, map[string]httpx.Optional[string]{
 			"id": b.ID, "status": b.Status, "created_by": b.CreatedBy, "created_at": b.CreatedAt,
 			"updated_at": b.UpdatedAt, "paused_at": b.PausedAt,
 		}); err != nil {
@@ -332,7 +333,7 @@ func (a *App) resumeClient(ctx context.Context, in *ClientID) (*clientOut, error
 }
 
 func (a *App) setPause(ctx context.Context, client id.ID, pause bool) (*clientOut, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, client, func(int64) error { return nil })
 		if err != nil {
 			return nil, err
@@ -345,8 +346,8 @@ func (a *App) setPause(ctx context.Context, client id.ID, pause bool) (*clientOu
 }
 
 func (a *App) detachClient(ctx context.Context, in *ClientID) (*clientOut, error) {
-	agency := who(ctx).Org
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
+	agency := httpx.Who(ctx).Org
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, in.ID, func(int64) error { return nil })
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
@@ -30,11 +31,11 @@ type staffTokenOut struct{ Body staffToken }
 
 // enterClient issues a staff token. The client's audit log records the access and every action made with the token.
 func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, error) {
-	w, role := who(ctx), auth.Admin
+	w, role := httpx.Who(ctx), auth.Admin
 	if in.Body != nil && in.Body.Role != "" {
 		role = auth.Role(in.Body.Role)
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*staffTokenOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*staffTokenOut, error) {
 		c, err := org.Client(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/companies"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/filter"
@@ -27,38 +28,38 @@ func (a *App) mountCompanies() {
 		archive: companies.Archive,
 		restore: companies.Restore,
 		tell:    announceCompany,
-		resolve: func(ctx context.Context, err error) error { return companies.Resolve(ctx, a.DB, who(ctx).Org, err) },
+		resolve: func(ctx context.Context, err error) error { return companies.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err) },
 	}
 	const tag = "Companies"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: companiesPath, Need: member, Tag: tag, Title: "Create a company",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: companiesPath, Need: httpx.Member, Tag: tag, Title: "Create a company",
 			Status: http.StatusCreated, Writes: []string{"company.created"},
 		}, createHandler(n, (*newCompany).patch))
-	route(a.Server, op{Method: http.MethodGet, Path: companiesPath, Need: viewer, Tag: tag, Title: "List companies"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: companiesPath, Need: httpx.Viewer, Tag: tag, Title: "List companies"},
 		a.listCompanies)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: companiesPath + "/batch", Need: member, Tag: tag,
-			Title: "Create or update up to 1000 companies", MaxBody: batchBodyBytes, ByRow: true,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: companiesPath + "/batch", Need: httpx.Member, Tag: tag,
+			Title: "Create or update up to 1000 companies", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: []string{"company.created", "company.updated"},
 		}, a.batchCompanies)
-	route(a.Server,
-		op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a company"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a company"},
 		n.shown)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: member, Tag: tag, Title: "Update a company",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Update a company",
 			Writes: []string{"company.updated"},
 		}, updateHandler(n, (*companyPatch).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"},
 		}, n.archived)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived company", Writes: []string{"company.restored"},
 		}, n.restored)
 }
@@ -69,15 +70,15 @@ func announceCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change)
 
 // CompanyFields are the members common to every company body.
 type CompanyFields struct {
-	Domain   optional[string] `json:"domain" required:"false"`
-	Website  optional[string] `json:"website" required:"false" doc:"Up to 2000 characters"`
-	Industry optional[string] `json:"industry" required:"false" doc:"Up to 200 characters"`
-	Size     optional[string] `json:"size" required:"false" doc:"Free text, such as 11-50; up to 50 characters"`
-	Phone    optional[string] `json:"phone" required:"false" doc:"Free text, up to 50 characters"`
-	OwnerID  optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the company"`
+	Domain   httpx.Optional[string] `json:"domain" required:"false"`
+	Website  httpx.Optional[string] `json:"website" required:"false" doc:"Up to 2000 characters"`
+	Industry httpx.Optional[string] `json:"industry" required:"false" doc:"Up to 200 characters"`
+	Size     httpx.Optional[string] `json:"size" required:"false" doc:"Free text, such as 11-50; up to 50 characters"`
+	Phone    httpx.Optional[string] `json:"phone" required:"false" doc:"Free text, up to 50 characters"`
+	OwnerID  httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the company"`
 
-	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -87,7 +88,7 @@ func (CompanyFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *CompanyFields) patch(name optional[string], readOnly map[string]anything) companies.Patch {
+func (f *CompanyFields) patch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) companies.Patch {
 	p := companies.Patch{
 		Name: name.Field, Domain: f.Domain.Field, Website: f.Website.Field, Industry: f.Industry.Field,
 		Size:  f.Size.Field,
@@ -103,34 +104,34 @@ func (f *CompanyFields) patch(name optional[string], readOnly map[string]anythin
 
 // newCompany is the body of a create request.
 type newCompany struct {
-	Name optional[string] `json:"name" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
 	CompanyFields
-	ID        anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
 func (b *newCompany) patch() companies.Patch {
-	return b.CompanyFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 // companyPatch is the body of a PATCH request.
 type companyPatch struct {
-	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
 	CompanyFields
-	ID        anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
 func (b *companyPatch) patch() companies.Patch {
-	return b.CompanyFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 // companyRow is one row of a batch request.
 type companyRow struct {
-	ID   optional[string] `json:"id" required:"false"`
-	Name optional[string] `json:"name" required:"false"`
+	ID   httpx.Optional[string] `json:"id" required:"false"`
+	Name httpx.Optional[string] `json:"name" required:"false"`
 	CompanyFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company, for imports"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company, for imports"`
 }
 
 // Descriptions implements wire.Describer.
@@ -168,7 +169,7 @@ func (a *App) batchCompanies(ctx context.Context, in *struct {
 }
 
 type companyQuery struct {
-	Page
+	httpx.Page
 	CountQuery
 	Q        string `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name or domain"`
 	Domain   string `query:"domain" maxLength:"253"`

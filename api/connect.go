@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -23,18 +24,18 @@ import (
 func (a *App) mountConnect() {
 	for _, f := range families {
 		kind := f.kind
-		route(a.Server, op{
-			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: admin, Tag: accountTag,
+		httpx.Route(a.Server, httpx.Op{
+			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: httpx.Admin, Tag: accountTag,
 			Title: "Start to connect " + f.one, Secret: true,
 		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
 	}
 	pending := socialPath + "/pending/{id}"
-	route(a.Server, op{
-		Method: http.MethodGet, Path: pending, Need: admin, Tag: accountTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: pending, Need: httpx.Admin, Tag: accountTag,
 		Title: "Get the accounts which a login offers",
 	}, a.getPending)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: pending + "/select", Need: admin, Tag: accountTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: pending + "/select", Need: httpx.Admin, Tag: accountTag,
 		Title:  "Connect accounts of a login",
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
 	}, a.selectAccounts)
@@ -83,7 +84,7 @@ type connection struct {
 
 func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*connectOut, error) {
 	start := social.Start{
-		Platform: in.Platform, Kind: kind, Actor: actorOf(who(ctx)),
+		Platform: in.Platform, Kind: kind, Actor: actorOf(httpx.Who(ctx)),
 		Browser: in.Origin != "" && in.Origin == origin(a.PublicURL),
 	}
 	if in.Body != nil {
@@ -113,16 +114,16 @@ func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error
 		if out, err := replay[connectOut](ctx, a); out != nil || err != nil {
 			return out, err
 		}
-		err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) error { return social.Check(ctx, tx, start) })
+		err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error { return social.Check(ctx, tx, start) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	ready, err := a.Social.Prepare(ctx, who(ctx).Org, start)
+	ready, err := a.Social.Prepare(ctx, httpx.Who(ctx).Org, start)
 	if err != nil {
 		return nil, social.Failure(err)
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*connectOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*connectOut, error) {
 		b, err := a.Social.Begin(ctx, tx, ready)
 		if err != nil {
 			return nil, err
@@ -151,7 +152,7 @@ func missing(err error) error {
 	case errors.Is(err, provider.ErrUnknownPlatform):
 		return fault.New(fault.NotFound, "There is no such platform here.")
 	case errors.Is(err, provider.ErrUnconfigured):
-		return notConfigured(PartOAuth)
+		return httpx.NotConfigured(httpx.PartOAuth)
 	default:
 		return err
 	}
@@ -235,15 +236,15 @@ func showPending(p *social.Pending) *pendingOut {
 // getPending returns the accounts to choose from. It asks the provider again if the provider failed at the callback.
 func (a *App) getPending(ctx context.Context, in *PendingID) (*pendingOut, error) {
 	var p *social.Pending
-	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
-		p, err = a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
+	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		p, err = a.Social.Pending(ctx, tx, in.ID, actorOf(httpx.Who(ctx)))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !p.Asked {
-		if err := a.ask(ctx, who(ctx).Org, p); err != nil {
+		if err := a.ask(ctx, httpx.Who(ctx).Org, p); err != nil {
 			return nil, err
 		}
 	}
@@ -286,8 +287,8 @@ type selectOut struct {
 }
 
 func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, error) {
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*selectOut, error) {
-		all, err := a.Social.Connect(ctx, tx, in.ID, actorOf(who(ctx)), in.Body.AccountIDs)
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*selectOut, error) {
+		all, err := a.Social.Connect(ctx, tx, in.ID, actorOf(httpx.Who(ctx)), in.Body.AccountIDs)
 		if err != nil {
 			return nil, err
 		}
@@ -308,8 +309,8 @@ func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, err
 // counted accounts that were rolled back.
 func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
 	chosen, fit := int64(len(in.Body.AccountIDs)), int64(0)
-	err := a.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) error {
-		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(who(ctx)))
+	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error {
+		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(httpx.Who(ctx)))
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -16,57 +17,57 @@ const contactsPath = "/api/v1/crm/contacts"
 
 func (a *App) mountContacts() {
 	quota := quotaannounce.Kind.Name()
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: contactsPath, Need: member, Tag: "Contacts", Title: "Create a contact",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: contactsPath, Need: httpx.Member, Tag: "Contacts", Title: "Create a contact",
 			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
 		}, a.createContact)
-	route(a.Server, op{Method: http.MethodGet, Path: contactsPath, Need: viewer, Tag: "Contacts", Title: "List contacts"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: contactsPath, Need: httpx.Viewer, Tag: "Contacts", Title: "List contacts"},
 		a.listContacts)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: contactsPath + "/batch", Need: member, Tag: "Contacts",
-			Title: "Create or update up to 1000 contacts", MaxBody: batchBodyBytes, ByRow: true,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: contactsPath + "/batch", Need: httpx.Member, Tag: "Contacts",
+			Title: "Create or update up to 1000 contacts", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota},
 		},
 		a.batchContacts)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: contactsPath + "/{id}", Need: viewer, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Get a contact",
 		}, a.getContact)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: httpx.Member, Tag: "Contacts",
 			Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"},
 		},
 		a.patchContact)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: member, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: httpx.Member, Tag: "Contacts",
 			Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"},
 		},
 		a.archiveContact)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: member, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: httpx.Member, Tag: "Contacts",
 			Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota},
 		},
 		a.restoreContact)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: member, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: httpx.Member, Tag: "Contacts",
 			Title: "Permanently erase a contact", Status: http.StatusNoContent, Writes: []string{"contact.purged"},
 		},
 		a.purgeContact)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: viewer, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Export all data held on a contact",
 		}, a.exportContact)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: viewer, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Explain a contact's lead score",
 		}, a.explainScore)
 }
@@ -77,23 +78,23 @@ type ContactID struct {
 }
 
 type contactAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body contacts.Contact
 }
 
 func showContact(r *contacts.Row) *contactAnswer {
-	return &contactAnswer{Tagged: etag(r.Edit, r.Computed), Body: r.Contact}
+	return &contactAnswer{Tagged: httpx.ETag(r.Edit, r.Computed), Body: r.Contact}
 }
 
 type contactCreated struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the contact"`
 	Body     contacts.Contact
 }
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) (*contactCreated, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactCreated, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactCreated, error) {
 		row, err := contacts.Create(tx, &patch, rate)
 		if err != nil {
 			return nil, err
@@ -105,22 +106,22 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 			return nil, err
 		}
 		return &contactCreated{
-			Tagged: etag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(),
+			Tagged: httpx.ETag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(),
 			Body: row.Contact,
 		}, nil
 	})
-	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
 // rate returns the scorer of the caller's org, which uses the org's current model.
-func (a *App) rate(ctx context.Context) contacts.Scorer { return a.Scores.For(ctx, who(ctx).Org).Rate }
+func (a *App) rate(ctx context.Context) contacts.Scorer { return a.Scores.For(ctx, httpx.Who(ctx).Org).Rate }
 
 func (a *App) getContact(ctx context.Context, in *struct {
 	ContactID
 	IncludeArchived bool `query:"include_archived" doc:"Also find an archived contact"`
 },
 ) (*contactAnswer, error) {
-	row, err := contacts.Show(ctx, a.DB, who(ctx).Org, in.ID, in.IncludeArchived)
+	row, err := contacts.Show(ctx, a.DB, httpx.Who(ctx).Org, in.ID, in.IncludeArchived)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +130,13 @@ func (a *App) getContact(ctx context.Context, in *struct {
 
 func (a *App) patchContact(ctx context.Context, in *struct {
 	ContactID
-	IfMatch
+	httpx.IfMatch
 	Body contactPatch
 },
 ) (*contactAnswer, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
-		ch, err := contacts.Update(ctx, tx, in.ID, in.check, &patch, rate)
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
+		ch, err := contacts.Update(ctx, tx, in.ID, in.Check, &patch, rate)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 		}
 		return showContact(&ch.Row), nil
 	})
-	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
 // changed announces an update and enqueues the scoring job if the change affects the score.
@@ -176,11 +177,11 @@ type noContact struct{}
 
 func (a *App) archiveContact(ctx context.Context, in *struct {
 	ContactID
-	IfMatch
+	httpx.IfMatch
 },
 ) (*noContact, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
-		ch, err := contacts.Archive(ctx, tx, in.ID, in.check)
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
+		ch, err := contacts.Archive(ctx, tx, in.ID, in.Check)
 		if err != nil || !ch.Changed() {
 			return &noContact{}, err
 		}
@@ -189,7 +190,7 @@ func (a *App) archiveContact(ctx context.Context, in *struct {
 }
 
 func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer, error) {
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
 		ch, err := contacts.Restore(ctx, tx, in.ID)
 		if err != nil || !ch.Changed() {
 			return showContact(&ch.Row), err
@@ -199,5 +200,5 @@ func (a *App) restoreContact(ctx context.Context, in *ContactID) (*contactAnswer
 		}
 		return showContact(&ch.Row), enqueueScoring(ctx, tx, ch.ID)
 	})
-	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }

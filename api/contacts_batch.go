@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -60,7 +61,7 @@ const roomTries = 4
 
 func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
 	rate := a.rate(ctx)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*batchAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*batchAnswer, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err

@@ -3,28 +3,29 @@ package api
 import (
 	"encoding/json"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone     optional[string]    `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
-	JobTitle  optional[string]    `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source    optional[string]    `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
-	TimeZone  optional[string]    `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
-	CompanyID optional[string]    `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
-	OwnerID   optional[string]    `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
-	Stage     optional[string]    `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
-	Tag       optional[oneOrMore] `json:"tag" required:"false"`
-	Segment   optional[oneOrMore] `json:"segment" required:"false"`
+	Phone     httpx.Optional[string]    `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
+	JobTitle  httpx.Optional[string]    `json:"job_title" required:"false" doc:"Up to 200 characters"`
+	Source    httpx.Optional[string]    `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
+	TimeZone  httpx.Optional[string]    `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
+	CompanyID httpx.Optional[string]    `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	OwnerID   httpx.Optional[string]    `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
+	Stage     httpx.Optional[string]    `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
+	Tag       httpx.Optional[httpx.OneOrMore] `json:"tag" required:"false"`
+	Segment   httpx.Optional[httpx.OneOrMore] `json:"segment" required:"false"`
 
-	Attributes optional[map[string]any] `json:"attributes" required:"false"`
+	Attributes httpx.Optional[map[string]any] `json:"attributes" required:"false"`
 
-	LeadScore  anything `json:"lead_score" required:"false" readOnly:"true"`
-	Score      anything `json:"score" required:"false" readOnly:"true"`
-	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+	LeadScore  httpx.RawJSON `json:"lead_score" required:"false" readOnly:"true"`
+	Score      httpx.RawJSON `json:"score" required:"false" readOnly:"true"`
+	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -39,22 +40,22 @@ func (ContactFields) Descriptions() map[string]string {
 
 // newContact is the body of a create request.
 type newContact struct {
-	Email     optional[string] `json:"email" doc:"Stored as sent, compared case-folded; one live contact per address"`
-	FirstName optional[string] `json:"first_name" doc:"1 to 200 characters"`
-	LastName  optional[string] `json:"last_name" doc:"1 to 200 characters"`
+	Email     httpx.Optional[string] `json:"email" doc:"Stored as sent, compared case-folded; one live contact per address"`
+	FirstName httpx.Optional[string] `json:"first_name" doc:"1 to 200 characters"`
+	LastName  httpx.Optional[string] `json:"last_name" doc:"1 to 200 characters"`
 	ContactFields
-	ID        anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
 // contactPatch is the body of a PATCH request.
 type contactPatch struct {
-	Email     optional[string] `json:"email" required:"false"`
-	FirstName optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
-	LastName  optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
+	Email     httpx.Optional[string] `json:"email" required:"false"`
+	FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
+	LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
 	ContactFields
-	ID        anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -66,12 +67,12 @@ func (contactPatch) Descriptions() map[string]string {
 
 // contactRow is one row of a batch request.
 type contactRow struct {
-	ID        optional[string] `json:"id" required:"false"`
-	Email     optional[string] `json:"email" required:"false"`
-	FirstName optional[string] `json:"first_name" required:"false"`
-	LastName  optional[string] `json:"last_name" required:"false"`
+	ID        httpx.Optional[string] `json:"id" required:"false"`
+	Email     httpx.Optional[string] `json:"email" required:"false"`
+	FirstName httpx.Optional[string] `json:"first_name" required:"false"`
+	LastName  httpx.Optional[string] `json:"last_name" required:"false"`
 	ContactFields
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new contact, for imports"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new contact, for imports"`
 }
 
 // Descriptions implements wire.Describer.
@@ -82,14 +83,14 @@ func (contactRow) Descriptions() map[string]string {
 }
 
 // patch converts f to the domain's patch, with the read-only members that were sent.
-func (f *ContactFields) patch(email, first, last optional[string], readOnly map[string]anything) contacts.Patch {
+func (f *ContactFields) patch(email, first, last httpx.Optional[string], readOnly map[string]httpx.RawJSON) contacts.Patch {
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
 		Phone: f.Phone.Field, JobTitle: f.JobTitle.Field, Source: f.Source.Field, TimeZone: f.TimeZone.Field,
 		CompanyID: f.CompanyID.Field, OwnerID: f.OwnerID.Field, Stage: f.Stage.Field,
 		Tag: stringsOf(f.Tag), Segment: stringsOf(f.Segment), Attributes: f.Attributes.Field,
 	}
-	for name, sent := range map[string]anything{
+	for name, sent := range map[string]httpx.RawJSON{
 		"lead_score": f.LeadScore, "score": f.Score,
 		"updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
 	} {
@@ -103,12 +104,12 @@ func (f *ContactFields) patch(email, first, last optional[string], readOnly map[
 
 func (b *newContact) patch() contacts.Patch {
 	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
-		map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactPatch) patch() contacts.Patch {
 	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
-		map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 func (b *contactRow) upsert() contacts.Upsert {
@@ -117,6 +118,6 @@ func (b *contactRow) upsert() contacts.Upsert {
 	return u
 }
 
-func stringsOf(l optional[oneOrMore]) wire.Field[[]string] {
+func stringsOf(l httpx.Optional[httpx.OneOrMore]) wire.Field[[]string] {
 	return wire.Field[[]string]{Set: l.Set, Null: l.Null, Value: l.Value}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/filter"
@@ -19,7 +20,7 @@ import (
 
 // contactQuery holds the query parameters of the contact list.
 type contactQuery struct {
-	Page
+	httpx.Page
 	Stage         string    `query:"stage" doc:"Stages, separated by commas; matches any"`
 	Tag           string    `query:"tag" doc:"Tags, separated by commas; matches any"`
 	Segment       string    `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
@@ -118,7 +119,7 @@ func values(s string) []string {
 }
 
 type contactList struct {
-	Body list[contacts.Contact]
+	Body httpx.List[contacts.Contact]
 }
 
 func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList, error) {
@@ -126,12 +127,12 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 	if err != nil {
 		return nil, err
 	}
-	from, err := after[contacts.Position](ctx, a.Server, in.Page)
+	from, err := httpx.After[contacts.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	order := contacts.Sort(in.Sort)
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*contactList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*contactList, error) {
 		if in.Filter != "" {
 			if f.Where, err = contacts.ParseFilter(ctx, tx, []byte(in.Filter)); err != nil {
 				return nil, wrongFilter(err)
@@ -142,7 +143,7 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 			return nil, err
 		}
 		out := &contactList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(r contacts.Row) contacts.Contact { return r.Contact },
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(r contacts.Row) contacts.Contact { return r.Contact },
 			func(r contacts.Row) contacts.Position { return order.Position(&r) })
 		if err != nil {
 			return nil, err

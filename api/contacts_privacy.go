@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
@@ -17,7 +18,7 @@ import (
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
 func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		within, err := merge.Within(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -90,7 +91,7 @@ type contactExport struct {
 
 func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport, error) {
 	out := &contactExport{}
-	err := a.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := a.DB.Tx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		if out.Body.Held, err = contacts.Export(ctx, tx, in.ID); err != nil {
 			return err
 		}

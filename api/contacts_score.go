@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -16,7 +17,7 @@ type scoreReason struct {
 }
 
 type scoreAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body scoreBody
 }
 
@@ -31,7 +32,7 @@ type scoreBody struct {
 // explainScore explains the score by the org's current model. After a change of models this may be newer than the model
 // of the contact's stored score, until the scoring job has run. Score and reasons in the response always match.
 func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*scoreAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*scoreAnswer, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err
@@ -42,7 +43,7 @@ func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, er
 		}
 		seen := scoring.Of(&row.Contact)
 		score, reasons := model.Explain(&seen, make([]scoring.Reason, 0, 16))
-		out := &scoreAnswer{Tagged: etag(row.Edit, row.Computed), Body: scoreBody{
+		out := &scoreAnswer{Tagged: httpx.ETag(row.Edit, row.Computed), Body: scoreBody{
 			Score: score.Lead, Probability: score.Probability, Confidence: string(score.Confidence),
 			ModelVersion: score.Version, Reasons: make([]scoreReason, len(reasons)),
 		}}

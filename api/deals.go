@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -29,36 +30,36 @@ func (a *App) mountDeals() {
 		"deal.updated", "deal.stage_changed", "deal.won", "deal.lost", "deal.reopened", "lead.score",
 		scoretrain.Kind.Name(),
 	}
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: dealsPath, Need: member, Tag: tag, Title: "Create a deal",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: dealsPath, Need: httpx.Member, Tag: tag, Title: "Create a deal",
 			Status: http.StatusCreated,
 			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
 		},
 		createHandler(n, (*newDeal).patch))
-	route(a.Server, op{Method: http.MethodGet, Path: dealsPath, Need: viewer, Tag: tag, Title: "List deals"}, a.listDeals)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: dealsPath + "/batch", Need: member, Tag: tag,
-			Title: "Create or update up to 1000 deals", MaxBody: batchBodyBytes, ByRow: true,
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: dealsPath, Need: httpx.Viewer, Tag: tag, Title: "List deals"}, a.listDeals)
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: dealsPath + "/batch", Need: httpx.Member, Tag: tag,
+			Title: "Create or update up to 1000 deals", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: append([]string{"deal.created"}, moves...),
 		}, a.batchDeals)
-	route(a.Server, op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a deal"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a deal"},
 		n.shown)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update, win, lose or reopen a deal", Writes: moves,
 		},
 		updateHandler(n, (*dealPatch).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: member, Tag: tag, Title: "Archive a deal",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a deal",
 			Status: http.StatusNoContent, Writes: []string{"deal.archived"},
 		}, n.archived)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived deal", Writes: []string{"deal.restored"},
 		}, n.restored)
 }
@@ -144,7 +145,7 @@ func unique(ids []id.ID) (out []id.ID) {
 }
 
 type dealQuery struct {
-	Page
+	httpx.Page
 	CountQuery
 	PipelineID   string    `query:"pipeline_id" format:"uuid"`
 	StageID      string    `query:"stage_id" format:"uuid"`

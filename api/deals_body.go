@@ -3,24 +3,25 @@ package api
 import (
 	"encoding/json"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/deals"
 )
 
 // DealFields are the members common to every deal body.
 type DealFields struct {
-	ContactID       optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID       optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
-	PipelineID      optional[string] `json:"pipeline_id" required:"false" format:"uuid"`
-	StageID         optional[string] `json:"stage_id" required:"false" format:"uuid"`
-	Status          optional[string] `json:"status" required:"false"`
-	Amount          optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992"`
-	Currency        optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
-	LostReason      optional[string] `json:"lost_reason" required:"false" doc:"For a lost deal; up to 500 characters"`
-	ExpectedCloseOn optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
-	OwnerID         optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
+	ContactID       httpx.Optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
+	CompanyID       httpx.Optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	PipelineID      httpx.Optional[string] `json:"pipeline_id" required:"false" format:"uuid"`
+	StageID         httpx.Optional[string] `json:"stage_id" required:"false" format:"uuid"`
+	Status          httpx.Optional[string] `json:"status" required:"false"`
+	Amount          httpx.Optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992"`
+	Currency        httpx.Optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
+	LostReason      httpx.Optional[string] `json:"lost_reason" required:"false" doc:"For a lost deal; up to 500 characters"`
+	ExpectedCloseOn httpx.Optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
+	OwnerID         httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
 
-	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -34,7 +35,7 @@ func (DealFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *DealFields) patch(name optional[string], readOnly map[string]anything) deals.Patch {
+func (f *DealFields) patch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) deals.Patch {
 	p := deals.Patch{
 		Name: name.Field, ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, PipelineID: f.PipelineID.Field,
 		StageID: f.StageID.Field,
@@ -51,11 +52,11 @@ func (f *DealFields) patch(name optional[string], readOnly map[string]anything) 
 
 // newDeal is the body of a create request.
 type newDeal struct {
-	Name optional[string] `json:"name" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
 	DealFields
-	ClosedAt  optional[string] `json:"closed_at" required:"false"`
-	ID        anything         `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything         `json:"created_at" required:"false" readOnly:"true"`
+	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false"`
+	ID        httpx.RawJSON         `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON         `json:"created_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -66,32 +67,32 @@ func (newDeal) Descriptions() map[string]string {
 }
 
 func (b *newDeal) patch() deals.Patch {
-	p := b.DealFields.patch(b.Name, map[string]anything{"id": b.ID, "created_at": b.CreatedAt})
+	p := b.DealFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 	p.ClosedAt = b.ClosedAt.Field
 	return p
 }
 
 // dealPatch is the body of a PATCH request.
 type dealPatch struct {
-	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
 	DealFields
-	ID        anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt anything `json:"created_at" required:"false" readOnly:"true"`
-	ClosedAt  anything `json:"closed_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
+	ClosedAt  httpx.RawJSON `json:"closed_at" required:"false" readOnly:"true"`
 }
 
 func (b *dealPatch) patch() deals.Patch {
 	return b.DealFields.patch(b.Name,
-		map[string]anything{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
+		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
 }
 
 // dealRow is one row of a batch request.
 type dealRow struct {
-	ID   optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
-	Name optional[string] `json:"name" required:"false"`
+	ID   httpx.Optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
+	Name httpx.Optional[string] `json:"name" required:"false"`
 	DealFields
-	ClosedAt  optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: close time"`
-	CreatedAt optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal, for imports"`
+	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: close time"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal, for imports"`
 }
 
 func (b *dealRow) upsert() deals.Upsert {

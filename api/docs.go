@@ -16,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/swaggest/swgui/v5/static"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
@@ -52,12 +53,12 @@ const docsStart = `SwaggerUIBundle({
 // mountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
 func (a *App) mountDocs() {
 	a.documentWebhooks()
-	schemas := a.huma.OpenAPI().Components.Schemas
-	describeSchemas(schemas)
+	schemas := a.Huma.OpenAPI().Components.Schemas
+	httpx.DescribeSchemas(schemas)
 	for _, s := range schemas.Map() {
-		nameNull(s)
+		httpx.NameNull(s)
 	}
-	doc, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
+	doc, err := json.MarshalIndent(a.Huma.OpenAPI(), "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
 	}
@@ -68,8 +69,8 @@ func (a *App) mountDocs() {
 	titled := branded(func(title string) []byte {
 		return bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(title)), 1)
 	})
-	own := keep(func() []byte { return doc })
-	a.fiber.Get("/openapi.json", a.file("application/json", func(c *fiber.Ctx) *fixed {
+	own := httpx.NewFixed(func() []byte { return doc })
+	a.Fiber.Get("/openapi.json", a.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
 		// Served under any host. The title names the platform only on a host that is known to show the platform.
 		shown, _ := a.shownAt(c.UserContext())
@@ -80,19 +81,19 @@ func (a *App) mountDocs() {
 		return titled(referenceTitle(shown))
 	}))
 	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
-	a.fiber.Get("/docs", a.file("text/html; charset=utf-8", func(c *fiber.Ctx) *fixed {
+	a.Fiber.Get("/docs", a.file("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache") // the brand's name may change at any time
 		shown, _ := a.shownAt(c.UserContext())
 		return page(referenceTitle(shown))
 	}))
-	start := keep(func() []byte { return []byte(docsStart) })
-	a.fiber.Get("/docs/start.js", a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *fixed { return start }))
+	start := httpx.NewFixed(func() []byte { return []byte(docsStart) })
+	a.Fiber.Get("/docs/start.js", a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }))
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 		"favicon-32x32.png": "image/png",
 	} {
 		content := asset(name)
-		a.fiber.Get("/docs/"+name, a.file(kind, func(*fiber.Ctx) *fixed { return content }))
+		a.Fiber.Get("/docs/"+name, a.file(kind, func(*fiber.Ctx) *httpx.Fixed { return content }))
 	}
 }
 
@@ -100,10 +101,10 @@ func (a *App) mountDocs() {
 const mostBranded = 64
 
 // branded returns a function that caches the result of write per title.
-func branded(write func(title string) []byte) func(title string) *fixed {
+func branded(write func(title string) []byte) func(title string) *httpx.Fixed {
 	var mu sync.Mutex
-	known := map[string]*fixed{}
-	return func(title string) *fixed {
+	known := map[string]*httpx.Fixed{}
+	return func(title string) *httpx.Fixed {
 		mu.Lock()
 		defer mu.Unlock()
 		k := known[title]
@@ -111,7 +112,7 @@ func branded(write func(title string) []byte) func(title string) *fixed {
 			if len(known) >= mostBranded {
 				clear(known)
 			}
-			k = keep(func() []byte { return write(title) })
+			k = httpx.NewFixed(func() []byte { return write(title) })
 			known[title] = k
 		}
 		return k
@@ -135,35 +136,35 @@ func (a *App) Document() []byte { return a.written }
 
 // file returns a handler that serves what find returns. It is rate limited by address as a public route is, and
 // browsers may cache the response.
-func (a *App) file(kind string, find func(*fiber.Ctx) *fixed) fiber.Handler {
-	public := &op{Method: http.MethodGet, Path: "/docs"}
+func (a *App) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
+	public := &httpx.Op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
-		r := requestOf(c.UserContext())
-		r.op, r.ip = public, a.clientIP(c)
-		if err := a.limitAddress(c, r); err != nil {
+		r := httpx.RequestOf(c.UserContext())
+		r.Op, r.IP = public, a.ClientIP(c)
+		if err := a.LimitAddress(c, r); err != nil {
 			return err
 		}
 		if len(c.Request().URI().QueryString()) > 0 {
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
 		c.Set("Cache-Control", "public, max-age=300")
-		r.fixed = find(c)
+		r.Fixed = find(c)
 		c.Set("Content-Type", kind)
 		c.Set("Content-Security-Policy", docsCSP)
-		return c.Send(r.fixed.plain())
+		return c.Send(r.Fixed.Plain())
 	}
 }
 
 // asset returns one embedded file. Some files are stored compressed.
-func asset(name string) *fixed {
+func asset(name string) *httpx.Fixed {
 	if b, err := static.FS.ReadFile(name); err == nil {
-		return keep(func() []byte { return b })
+		return httpx.NewFixed(func() []byte { return b })
 	}
 	packed, err := static.FS.ReadFile(name + ".gz")
 	if err != nil {
 		panic(fmt.Errorf("asset %s: %w", name, err)) // the module has no such file
 	}
-	k := keep(func() []byte {
+	k := httpx.NewFixed(func() []byte {
 		unpack, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
 			panic(fmt.Errorf("asset %s: %w", name, err))
@@ -174,6 +175,6 @@ func asset(name string) *fixed {
 		}
 		return plain
 	})
-	k.gzip = func() []byte { return packed }
+	k.Gzip = func() []byte { return packed }
 	return k
 }

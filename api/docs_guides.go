@@ -57,11 +57,11 @@ func (a *App) mountGuides() {
 			return g.shared, nil
 		})
 		if g.name == guideIndex {
-			a.fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
-			a.fiber.Get(guidesPath, handler)
+			a.Fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
+			a.Fiber.Get(guidesPath, handler)
 			continue
 		}
-		a.fiber.Get(guidesPath+g.name, handler)
+		a.Fiber.Get(guidesPath+g.name, handler)
 	}
 }
 

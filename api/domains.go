@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -28,7 +29,7 @@ type customDomain struct {
 	Domain     string             `json:"domain" doc:"Lower case, punycode"`
 	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
 	Records    []branding.Record  `json:"records"`
-	LastError  maybe[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
+	LastError  httpx.Nullable[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
 	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
 	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true"`
 	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true"`
@@ -67,23 +68,23 @@ func (domainError) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 func (a *App) mountDomains() {
 	verify := []string{events.DomainVerified{}.Type(), events.DomainDegraded{}.Type()}
 	feature := plans.CustomDomain
-	route(a.Server,
-		op{Method: http.MethodGet, Path: domainPath, Need: viewer, Tag: brandTag, Title: "Get the custom domain"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: domainPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the custom domain"},
 		a.getDomain)
-	route(a.Server,
-		op{
-			Method: http.MethodPut, Path: domainPath, Need: admin, Tag: brandTag, Title: "Claim a custom domain",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPut, Path: domainPath, Need: httpx.Admin, Tag: brandTag, Title: "Claim a custom domain",
 			Feature: feature,
 		}, a.putDomain)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: domainPath + "/verify", Need: admin, Tag: brandTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: domainPath + "/verify", Need: httpx.Admin, Tag: brandTag,
 			Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify,
 		}, a.verifyDomain)
 	// Removal requires no feature, so that a domain can be removed after a downgrade.
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: domainPath, Need: admin, Tag: brandTag, Title: "Remove the custom domain",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: domainPath, Need: httpx.Admin, Tag: brandTag, Title: "Remove the custom domain",
 			Status: http.StatusNoContent,
 		}, a.deleteDomain)
 }
@@ -133,7 +134,7 @@ func errNoDomain() error {
 
 // getDomain requires no feature: it also shows a suspended domain, with the reason.
 func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
-	out, err := read(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
+	out, err := httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Get(ctx, tx)
 		if err != nil || d == nil {
 			return nil, err
@@ -141,7 +142,7 @@ func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 		return a.showDomain(d), nil
 	})
 	if err == nil && out == nil {
-		if err = a.Plans.Need(ctx, who(ctx).Org, plans.CustomDomain); err == nil {
+		if err = a.Plans.Need(ctx, httpx.Who(ctx).Org, plans.CustomDomain); err == nil {
 			err = errNoDomain()
 		}
 	}
@@ -157,12 +158,12 @@ type putDomainIn struct {
 func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error) {
 	host, err := a.Domains.Host(in.Body.Domain)
 	if err == nil {
-		err = a.Domains.Held(ctx, host, who(ctx).Org)
+		err = a.Domains.Held(ctx, host, httpx.Who(ctx).Org)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Claim(ctx, tx, host)
 		if err != nil {
 			return nil, err
@@ -174,7 +175,7 @@ func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error
 // verifyDomain checks the DNS while the caller waits, for at most seven seconds, and returns the result. A caller who
 // has just set a record wants to see it at once. A job repeats the checks that did not finish in that time.
 func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
-	org := who(ctx).Org
+	org := httpx.Who(ctx).Org
 	if a.Limits != nil {
 		if d := a.Limits.Take(ctx, "domain "+org.String(), verifyRate); !d.Allowed {
 			return nil,
@@ -197,7 +198,7 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 		return nil, err
 	}
 	look := a.Domains.CheckDNS(ctx, d)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has checked the feature
 		if err == nil && d == nil {
 			err = errNoDomain()
@@ -210,7 +211,7 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 }
 
 func (a *App) deleteDomain(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Domains.Remove(ctx, tx)
 	})
 }

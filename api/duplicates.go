@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -13,14 +14,14 @@ import (
 const duplicatesPath = contactsPath + "/duplicates"
 
 func (a *App) mountDuplicates() {
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: duplicatesPath, Need: viewer, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: duplicatesPath, Need: httpx.Viewer, Tag: "Contacts",
 			Title: "List contacts that may be duplicates",
 		}, a.listDuplicates)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: member, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: httpx.Member, Tag: "Contacts",
 			Title: "Search for duplicate contacts", Status: http.StatusAccepted,
 			Writes: []string{contactduplicates.Kind.Name()},
 		}, a.searchDuplicates)
@@ -35,7 +36,7 @@ type searchAnswer struct{ Body searchBody }
 
 // searchDuplicates enqueues a search, unless one is waiting already.
 func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*searchAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*searchAnswer, error) {
 		_, completed, err := duplicates.Searched(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -58,15 +59,15 @@ type duplicateList struct {
 }
 
 func (a *App) listDuplicates(ctx context.Context, in *struct {
-	Page
+	httpx.Page
 	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only groups with this in common"`
 },
 ) (*duplicateList, error) {
-	from, err := after[duplicates.Place](ctx, a.Server, in.Page)
+	from, err := httpx.After[duplicates.Place](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateList, error) {
 		out := &duplicateList{}
 		var err error
 		if out.Body.AskedAt, out.Body.CompletedAt, err = duplicates.Searched(ctx, tx); err != nil {
@@ -81,7 +82,7 @@ func (a *App) listDuplicates(ctx context.Context, in *struct {
 			return out, nil
 		}
 		out.Body.HasMore = true
-		out.Body.NextCursor, err = cursor(ctx, a.Server, *next)
+		out.Body.NextCursor, err = httpx.Cursor(ctx, a.Server, *next)
 		return out, err
 	})
 }

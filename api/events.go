@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -21,16 +22,16 @@ import (
 
 func (a *App) mountEvents() {
 	const tag = "Events"
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: "/api/v1/events", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: "/api/v1/events", Need: httpx.Viewer, Tag: tag,
 			Title: "List the events of the last 30 days, oldest first",
 		}, a.listEvents)
 	all := keepEventTypes()
-	route(a.Server,
-		op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: viewer, Tag: tag, Title: "List the event types"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: httpx.Viewer, Tag: tag, Title: "List the event types"},
 		func(ctx context.Context, _ *struct{}) (*eventTypesOut, error) {
-			requestOf(ctx).fixed = all.Body.fixed
+			httpx.RequestOf(ctx).Fixed = all.Body.fixed
 			return all, nil
 		})
 }
@@ -50,7 +51,7 @@ func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 }
 
 type listEventsIn struct {
-	Page
+	httpx.Page
 	Type string `query:"type" doc:"Event types, separated by commas; all if absent"`
 }
 
@@ -67,7 +68,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if err != nil {
 		return nil, err
 	}
-	from, err := after[int64](ctx, a.Server, in.Page)
+	from, err := httpx.After[int64](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if from != nil {
 		seen = *from
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*listEventsOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*listEventsOut, error) {
 		rows, err := events.Feed(ctx, tx, seen, types, in.Limit+1)
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 		if err != nil {
 			return nil, fmt.Errorf("encode cursor: %w", err)
 		}
-		sealed, err := a.Box.Seal(plain, cursorOf(ctx))
+		sealed, err := a.Box.Seal(plain, httpx.CursorOf(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("seal cursor: %w", err)
 		}
@@ -125,20 +126,20 @@ type eventType struct {
 }
 
 // eventCatalogue is the encoded list of event types.
-type eventCatalogue struct{ fixed *fixed }
+type eventCatalogue struct{ fixed *httpx.Fixed }
 
 // Schema returns the schema of the list.
 func (eventCatalogue) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[list[eventType]](), true, "")
+	return r.Schema(reflect.TypeFor[httpx.List[eventType]](), true, "")
 }
 
 // AppendJSON appends the list.
 func (e eventCatalogue) AppendJSON(to []byte) []byte {
-	return append(to, bytes.TrimSuffix(e.fixed.plain(), []byte{'\n'})...)
+	return append(to, bytes.TrimSuffix(e.fixed.Plain(), []byte{'\n'})...)
 }
 
 type eventTypesOut struct {
-	Tagged
+	httpx.Tagged
 	Body eventCatalogue
 }
 
@@ -146,15 +147,15 @@ type eventTypesOut struct {
 func keepEventTypes() *eventTypesOut {
 	var plain bytes.Buffer
 	all := eventTypes()
-	tag, err := digest(all)
-	if err = errors.Join(err, marshal(&plain, all)); err != nil {
+	tag, err := httpx.Digest(all)
+	if err = errors.Join(err, httpx.Marshal(&plain, all)); err != nil {
 		panic(fmt.Errorf("encode the event types: %w", err)) // event types and samples are code
 	}
-	return &eventTypesOut{Tagged: tag, Body: eventCatalogue{keep(plain.Bytes)}}
+	return &eventTypesOut{Tagged: tag, Body: eventCatalogue{httpx.NewFixed(plain.Bytes)}}
 }
 
-func eventTypes() list[eventType] {
-	l := list[eventType]{Data: []eventType{}}
+func eventTypes() httpx.List[eventType] {
+	l := httpx.List[eventType]{Data: []eventType{}}
 	for _, t := range events.Catalogue() {
 		sample, err := t.Example()
 		if err != nil {

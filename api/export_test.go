@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -20,22 +21,22 @@ type Route struct {
 	Status       int
 	Writes       []string
 	JSON         bool // takes a JSON body
-	Part         Part // required part
+	Part         httpx.Part // required part
 	Secret       bool // the response contains a secret
 }
 
 // Routes returns all mounted operations.
 func (a *App) Routes() []Route {
 	var all []Route
-	for _, o := range a.ops {
+	for _, o := range a.Ops {
 		all = append(all,
-			Route{o.Method, o.Path, o.Need.role, o.Need.noKeys, o.Status, o.Writes, o.json, o.Part, o.Secret})
+			Route{o.Method, o.Path, o.Need.Role, o.Need.NoKeys, o.Status, o.Writes, o.TakesJSON, o.Part, o.Secret})
 	}
 	return all
 }
 
 // Negotiate is negotiate, for tests.
-var Negotiate = negotiate
+var Negotiate = httpx.Negotiate
 
 // NewWithThings is New with the routes of things_test.go.
 func NewWithThings(d Deps) *App { return build(d, mountThings) }
@@ -48,13 +49,13 @@ func NewWithHosted(d Deps) *App {
 				Org id.ID `json:"org"`
 			}
 		}
-		route(a.Server,
-			op{
-				Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: public, Tag: "Test", Title: "A hosted page",
+		httpx.Route(a.Server,
+			httpx.Op{
+				Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: httpx.Public, Tag: "Test", Title: "A hosted page",
 				May: []int{http.StatusMisdirectedRequest},
 			},
 			func(ctx context.Context, _ *struct{}) (*whose, error) {
-				org, err := a.tenant(ctx)
+				org, err := a.Tenant(ctx)
 				out := &whose{}
 				out.Body.Org = org
 				return out, err
@@ -63,17 +64,17 @@ func NewWithHosted(d Deps) *App {
 }
 
 // ScanJSON calls the strict scanner.
-func ScanJSON(b []byte) error { return scanJSON(b) }
+func ScanJSON(b []byte) error { return httpx.ScanJSON(b) }
 
 // Pointer converts huma's dotted location to a JSON pointer.
 func Pointer(path string, body []byte) string {
 	var at any
 	_ = json.Unmarshal(body, &at)
-	return pointer(path, at)
+	return httpx.Pointer(path, at)
 }
 
 // Block returns the unit by which an address is limited.
-func Block(ip netip.Addr) string { return block(ip) }
+func Block(ip netip.Addr) string { return httpx.AddressBlock(ip) }
 
 // BrandsOf returns the resolver that New would create.
 func BrandsOf(d Deps) *branding.Resolver {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -22,19 +23,19 @@ const exportsPath = contactsPath + "/exports"
 // still export its contacts after its trial.
 func (a *App) mountExports() {
 	const tag = "Exports"
-	route(a.Server, op{
-		Method: http.MethodPost, Path: exportsPath, Need: viewer, Tag: tag, Title: "Export contacts to a file",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: exportsPath, Need: httpx.Viewer, Tag: tag, Title: "Export contacts to a file",
 		Secret: true, Status: http.StatusAccepted, Open: true,
 		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
 	}, a.startExport)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: exportsPath, Need: viewer, Tag: tag, Title: "List exports, newest first",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: exportsPath, Need: httpx.Viewer, Tag: tag, Title: "List exports, newest first",
 			Secret: true,
 		}, a.listExports)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: exportsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an export",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: exportsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get an export",
 			Secret: true,
 		}, a.getExport)
 }
@@ -42,8 +43,8 @@ func (a *App) mountExports() {
 type exportIn struct {
 	Body struct {
 		Format   string   `json:"format" enum:"csv,ndjson"`
-		Filter   anything `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
-		Archived flag     `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
+		Filter   httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
+		Archived httpx.Flag     `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
 		Fields   []string `json:"fields,omitempty" maxItems:"300"`
 	}
 }
@@ -90,25 +91,25 @@ type exportStarted struct {
 }
 
 type exportAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body shownExport
 }
 
 // showExport includes the hour in the tag, since the download link changes over time.
 func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
 	now := time.Now()
-	e.Show(a.PublicURL+filesPath, who(ctx).Org, now)
+	e.Show(a.PublicURL+filesPath, httpx.Who(ctx).Org, now)
 	return &exportAnswer{
-		Tagged: etag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)),
+		Tagged: httpx.ETag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)),
 		Body:   shownExport{e, asAsked(e.Filter)},
 	}
 }
 
 func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, error) {
-	if err := neverNull(map[string]flag{"archived": in.Body.Archived}); err != nil {
+	if err := httpx.NoNulls(map[string]httpx.Flag{"archived": in.Body.Archived}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*exportStarted, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*exportStarted, error) {
 		e, err := exports.Start(ctx, tx,
 			exports.Wanted{
 				Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter),
@@ -123,25 +124,25 @@ func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, er
 }
 
 type exportList struct {
-	Body list[shownExport]
+	Body httpx.List[shownExport]
 }
 
-func (a *App) listExports(ctx context.Context, in *pageIn) (*exportList, error) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList, error) {
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*exportList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*exportList, error) {
 		rows, err := exports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &exportList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(e exports.Export) shownExport {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e exports.Export) shownExport {
 			return a.showExport(ctx, e).Body
 		}, func(e exports.Export) id.ID { return e.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, exports.Count)
+			err = in.Add(ctx, tx, &out.Body.Total, exports.Count)
 		}
 		return out, err
 	})
@@ -153,7 +154,7 @@ type ExportID struct {
 }
 
 func (a *App) getExport(ctx context.Context, in *ExportID) (*exportAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*exportAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*exportAnswer, error) {
 		e, err := exports.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -12,27 +13,27 @@ import (
 const fieldsPath = "/api/v1/crm/fields"
 
 func (a *App) mountFields() {
-	route(a.Server,
-		op{Method: http.MethodGet, Path: fieldsPath, Need: viewer, Tag: "Custom fields", Title: "List custom fields"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: fieldsPath, Need: httpx.Viewer, Tag: "Custom fields", Title: "List custom fields"},
 		a.listFields)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: fieldsPath, Need: admin, Tag: "Custom fields",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: fieldsPath, Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Define a custom field", Status: http.StatusCreated,
 		}, a.defineField)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: viewer, Tag: "Custom fields",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: httpx.Viewer, Tag: "Custom fields",
 			Title: "Get a custom field",
 		}, a.getField)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Change a custom field's label",
 		}, a.patchField)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: admin, Tag: "Custom fields",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Archive a custom field and remove its values from all contacts", Status: http.StatusNoContent,
 		},
 		a.archiveField)
@@ -44,20 +45,20 @@ type FieldKey struct {
 }
 
 type fieldAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body contacts.CustomField
 }
 
 func showField(f *contacts.CustomField) *fieldAnswer {
-	return &fieldAnswer{Tagged: etag(f.Edit, 0), Body: *f}
+	return &fieldAnswer{Tagged: httpx.ETag(f.Edit, 0), Body: *f}
 }
 
 type fieldList struct {
-	Body list[contacts.CustomField]
+	Body httpx.List[contacts.CustomField]
 }
 
-func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
-	from, err := after[string](ctx, a.Server, in.Page)
+func (a *App) listFields(ctx context.Context, in *httpx.PageInput) (*fieldList, error) {
+	from, err := httpx.After[string](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -65,24 +66,24 @@ func (a *App) listFields(ctx context.Context, in *pageIn) (*fieldList, error) {
 	if from != nil {
 		begin = *from
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*fieldList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*fieldList, error) {
 		rows, err := contacts.Fields(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &fieldList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
 			return f
 		}, func(f contacts.CustomField) string { return f.Key })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, contacts.CountFields)
+			err = in.Add(ctx, tx, &out.Body.Total, contacts.CountFields)
 		}
 		return out, err
 	})
 }
 
 type fieldCreated struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the custom field"`
 	Body     contacts.CustomField
 }
@@ -93,26 +94,26 @@ func (a *App) defineField(ctx context.Context, in *struct {
 		Label string `json:"label,omitempty" doc:"Display name; default: the key"`
 		Type  string `json:"type" enum:"string,number,boolean,date"`
 
-		CreatedAt optional[string] `json:"created_at" required:"false" readOnly:"true"`
-		UpdatedAt optional[string] `json:"updated_at" required:"false" readOnly:"true"`
+		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" readOnly:"true"`
+		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" readOnly:"true"`
 	}
 },
 ) (*fieldCreated, error) {
 	b := &in.Body
-	if err := kept(nil, map[string]optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
+	if err := httpx.CheckUnchanged(nil, map[string]httpx.Optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
 		return nil, err
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*fieldCreated, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*fieldCreated, error) {
 		f, err := contacts.Define(ctx, tx, b.Key, b.Label, contacts.Type(b.Type))
 		if err != nil {
 			return nil, err
 		}
-		return &fieldCreated{Tagged: etag(f.Edit, 0), Location: fieldsPath + "/" + url.PathEscape(f.Key), Body: f}, nil
+		return &fieldCreated{Tagged: httpx.ETag(f.Edit, 0), Location: fieldsPath + "/" + url.PathEscape(f.Key), Body: f}, nil
 	})
 }
 
 func (a *App) getField(ctx context.Context, in *FieldKey) (*fieldAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.GetField(ctx, tx, in.Key)
 		if err != nil {
 			return nil, err
@@ -123,28 +124,28 @@ func (a *App) getField(ctx context.Context, in *FieldKey) (*fieldAnswer, error) 
 
 func (a *App) patchField(ctx context.Context, in *struct {
 	FieldKey
-	IfMatch
+	httpx.IfMatch
 	Body struct {
-		Label     optional[string] `json:"label" required:"false"`
-		Key       optional[string] `json:"key" required:"false" readOnly:"true"`
-		Type      optional[string] `json:"type" required:"false" readOnly:"true"`
-		CreatedAt optional[string] `json:"created_at" required:"false" readOnly:"true"`
-		UpdatedAt optional[string] `json:"updated_at" required:"false" readOnly:"true"`
+		Label     httpx.Optional[string] `json:"label" required:"false"`
+		Key       httpx.Optional[string] `json:"key" required:"false" readOnly:"true"`
+		Type      httpx.Optional[string] `json:"type" required:"false" readOnly:"true"`
+		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" readOnly:"true"`
+		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" readOnly:"true"`
 	}
 },
 ) (*fieldAnswer, error) {
 	b := &in.Body
 	allow := func(f *contacts.CustomField) error {
-		if err := in.check(int64(f.Edit)); err != nil {
+		if err := in.Check(int64(f.Edit)); err != nil {
 			return err
 		}
-		return kept(f,
-			map[string]optional[string]{
+		return httpx.CheckUnchanged(f,
+			map[string]httpx.Optional[string]{
 				"key": b.Key, "type": b.Type, "created_at": b.CreatedAt,
 				"updated_at": b.UpdatedAt,
 			})
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*fieldAnswer, error) {
 		f, err := contacts.Relabel(ctx, tx, in.Key, allow, b.Label.Field)
 		if err != nil {
 			return nil, err
@@ -155,10 +156,10 @@ func (a *App) patchField(ctx context.Context, in *struct {
 
 func (a *App) archiveField(ctx context.Context, in *struct {
 	FieldKey
-	IfMatch
+	httpx.IfMatch
 },
 ) (*noContact, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
-		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.check)
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
+		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.Check)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -20,8 +21,8 @@ import (
 const filesPath = "/api/v1/files/"
 
 func (a *App) mountFiles() {
-	route(a.Server, op{
-		Method: http.MethodGet, Path: filesPath + "{token}", Need: public, Tag: "Files",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: filesPath + "{token}", Need: httpx.Public, Tag: "Files",
 		Title: "Download a file with a signed link", Signed: true,
 		Gives: []string{"text/csv", "application/x-ndjson"},
 	}, a.getFile)

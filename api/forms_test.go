@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
@@ -58,7 +59,7 @@ type forms struct {
 	ManyMembers map[string]int `json:"many_members,omitempty" maxProperties:"1"`
 	With        string         `json:"with,omitempty" dependentRequired:"absent"`
 	Absent      string         `json:"absent,omitempty"`
-	Either      oneOrMore      `json:"either,omitempty"`
+	Either      httpx.OneOrMore      `json:"either,omitempty"`
 	Value       *featureValue  `json:"value,omitempty"`
 	Not         notBoolean     `json:"not,omitempty"`
 	Inner       []struct {
@@ -86,34 +87,34 @@ type formsIn struct {
 // NewWithForms is New with an operation that has every kind of input.
 func NewWithForms(d Deps) *App {
 	return build(d, func(a *App) {
-		route(a.Server, op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: public, Tag: "test", Title: "Forms"},
+		httpx.Route(a.Server, httpx.Op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: httpx.Public, Tag: "test", Title: "Forms"},
 			func(context.Context, *formsIn) (*struct{}, error) { return &struct{}{}, nil })
 	})
 }
 
 // ValidationTexts returns our texts for huma's validation messages, by huma's variables.
 func ValidationTexts() map[*string]string {
-	hookHuma()
+	httpx.HookHuma()
 	texts := map[*string]string{}
-	for _, w := range validationWordings {
-		texts[w.at] = w.text
+	for _, w := range httpx.ValidationWordings {
+		texts[w.At] = w.Text
 	}
 	return texts
 }
 
 // Unmarshal decodes a body and returns its error as shown to the caller.
 func Unmarshal(b []byte, v any) string {
-	err := unmarshal(b, v)
+	err := httpx.Unmarshal(b, v)
 	if err == nil {
 		return ""
 	}
-	return complaint("body", err.Error(), nil, shape{}).Detail
+	return httpx.Complaint("body", err.Error(), nil, httpx.Shape{}).Detail
 }
 
 // WordingOf returns our text for huma's message.
-func WordingOf(message string) string { return wordingOf(message).text }
+func WordingOf(message string) string { return httpx.WordingOf(message).Text }
 
 // Refused converts huma's errors to a fault.
 func Refused(status int, message string, errs ...error) *fault.Fault {
-	return refusal(status, message, nil, errs, shape{})
+	return httpx.Refusal(status, message, nil, errs, httpx.Shape{})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -22,23 +23,23 @@ const (
 // mountImports must run before mountContacts, which would match "imports" as the id of a contact.
 func (a *App) mountImports() {
 	const tag = "Imports"
-	route(a.Server, op{
-		Method: http.MethodPost, Path: importsPath, Need: member, Tag: tag, Title: "Import contacts from a CSV file",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: importsPath, Need: httpx.Member, Tag: tag, Title: "Import contacts from a CSV file",
 		Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
 		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
 	}, a.startImport)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: importsPath, Need: viewer, Tag: tag, Title: "List imports, newest first",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: importsPath, Need: httpx.Viewer, Tag: tag, Title: "List imports, newest first",
 			Secret: true,
 		}, a.listImports)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: importsPath + "/{id}", Need: viewer, Tag: tag, Title: "Get an import",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: importsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get an import",
 			Secret: true,
 		}, a.getImport)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: member, Tag: tag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: httpx.Member, Tag: tag,
 		Title: "Undo an import within 30 days", Secret: true, Status: http.StatusAccepted,
 		Writes: []string{contactimportundo.Kind.Name()},
 	}, a.undoImport)
@@ -69,7 +70,7 @@ func importForm() *huma.Schema {
 // shownImport is the public form of an import.
 type shownImport struct {
 	imports.Import
-	Undo maybe[imports.Undo] `json:"undo" doc:"null until requested"`
+	Undo httpx.Nullable[imports.Undo] `json:"undo" doc:"null until requested"`
 }
 
 type importStarted struct {
@@ -78,17 +79,17 @@ type importStarted struct {
 }
 
 type importAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body shownImport
 }
 
 // showImport includes the hour in the tag, since the link to the failed rows changes over time.
 func (a *App) showImport(ctx context.Context, i imports.Import) *importAnswer {
 	now := time.Now()
-	i.Show(a.PublicURL+filesPath, who(ctx).Org, now)
+	i.Show(a.PublicURL+filesPath, httpx.Who(ctx).Org, now)
 	return &importAnswer{
-		Tagged: etag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)),
-		Body:   shownImport{i, maybe[imports.Undo]{i.Undo}},
+		Tagged: httpx.ETag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)),
+		Body:   shownImport{i, httpx.Nullable[imports.Undo]{Value: i.Undo}},
 	}
 }
 
@@ -96,8 +97,8 @@ func (a *App) showImport(ctx context.Context, i imports.Import) *importAnswer {
 // stored response in one transaction. It checks the idempotency key after the upload, since the fingerprint covers the
 // bytes.
 func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, error) {
-	r := requestOf(ctx)
-	done, err := a.uploads.begin(r.who.Org)
+	r := httpx.RequestOf(ctx)
+	done, err := a.uploads.Begin(r.Who.Org)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 	if err != nil {
 		return nil, err
 	}
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*importStarted, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*importStarted, error) {
 		i, err := imports.Queue(ctx, tx, staged, choices)
 		if err != nil {
 			return nil, err
@@ -114,32 +115,32 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: shownImport{Import: i}},
 			contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
 	})
-	if err != nil || r.replayed {
-		staged.Drop(ctx, a.DB, r.who.Org)
+	if err != nil || r.Replayed {
+		staged.Drop(ctx, a.DB, r.Who.Org)
 	}
 	return out, err
 }
 
 type importList struct {
-	Body list[shownImport]
+	Body httpx.List[shownImport]
 }
 
-func (a *App) listImports(ctx context.Context, in *pageIn) (*importList, error) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList, error) {
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*importList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*importList, error) {
 		rows, err := imports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &importList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(i imports.Import) shownImport {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(i imports.Import) shownImport {
 			return a.showImport(ctx, i).Body
 		}, func(i imports.Import) id.ID { return i.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, imports.Count)
+			err = in.Add(ctx, tx, &out.Body.Total, imports.Count)
 		}
 		return out, err
 	})
@@ -151,7 +152,7 @@ type ImportID struct {
 }
 
 func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*importAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*importAnswer, error) {
 		i, err := imports.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -163,7 +164,7 @@ func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error
 type importUndone struct{ Body shownImport }
 
 func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*importUndone, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*importUndone, error) {
 		i, started, err := imports.Undoing(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

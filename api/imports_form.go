@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
@@ -21,16 +22,16 @@ const mappingBytes = 256 << 10
 
 // form reads the parts of an import in any order. It stores the file while reading it, and discards it on an error. The
 // request's fingerprint becomes that of its parts, since the multipart boundary differs each time a client sends them.
-func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c imports.Choices, err error) {
+func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Staged, c imports.Choices, err error) {
 	defer func() {
 		if err != nil && staged != nil {
-			staged.Drop(ctx, a.DB, r.who.Org)
+			staged.Drop(ctx, a.DB, r.Who.Org)
 			staged = nil
 		}
 	}()
 	sum := sha256.New()
-	sum.Write(r.fingerprint[:])
-	parts, seen := multipart.NewReader(r.upload, r.upload.boundary), map[string]bool{}
+	sum.Write(r.Fingerprint[:])
+	parts, seen := multipart.NewReader(r.Upload, r.Upload.Boundary), map[string]bool{}
 	for {
 		p, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -46,7 +47,7 @@ func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c i
 		seen[name] = true
 		in := &summed{from: p, sum: sum}
 		if name == "file" {
-			staged, err = imports.Stage(ctx, a.DB, r.who.Org, in)
+			staged, err = imports.Stage(ctx, a.DB, r.Who.Org, in)
 			if err == nil {
 				staged.FileName = fileName(p.FileName())
 				_, err = io.Copy(io.Discard, in)
@@ -59,13 +60,13 @@ func (a *App) form(ctx context.Context, r *request) (staged *imports.Staged, c i
 		}
 		in.end(name)
 	}
-	if _, err := io.Copy(io.Discard, r.upload); err != nil {
+	if _, err := io.Copy(io.Discard, r.Upload); err != nil {
 		return staged, c, err
 	}
 	if staged == nil {
 		return nil, c, fault.Invalid("file", "required", "This field is required.")
 	}
-	sum.Sum(r.fingerprint[:0])
+	sum.Sum(r.Fingerprint[:0])
 	return staged, c, nil
 }
 
@@ -88,7 +89,7 @@ func choice(name string, in io.Reader, c *imports.Choices) error {
 	}
 	switch name {
 	case "mapping":
-		if err := scanJSON(b); err != nil {
+		if err := httpx.ScanJSON(b); err != nil {
 			return fault.Invalid(name, "invalid_type",
 				"The mapping is a JSON object of columns, each with a field's name or null.").Because(err)
 		}

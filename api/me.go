@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -31,23 +32,23 @@ type meOut struct{ Body me }
 
 type mePatchIn struct {
 	Body struct {
-		FirstName optional[string] `json:"first_name" required:"false" doc:"At most 100 characters"`
-		LastName  optional[string] `json:"last_name" required:"false" doc:"At most 100 characters"`
+		FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"At most 100 characters"`
+		LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"At most 100 characters"`
 	}
 }
 
 func (a *App) mountMe() {
-	route(a.Server,
-		op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: viewer, Tag: authTag, Title: "Get the caller"}, a.me)
-	route(a.Server, op{
-		Method: http.MethodPatch, Path: authPath + "me", Need: persons(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: httpx.Viewer, Tag: authTag, Title: "Get the caller"}, a.me)
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPatch, Path: authPath + "me", Need: httpx.Persons(auth.Viewer), Tag: authTag,
 		Title: "Change your own names", Open: true,
 	}, a.patchMe)
 }
 
 func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
-	w := who(ctx)
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*meOut, error) {
+	w := httpx.Who(ctx)
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*meOut, error) {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -91,15 +92,15 @@ func refuseGone(err error, code fault.Code) error {
 func (a *App) patchMe(ctx context.Context, in *mePatchIn) (*meOut, error) {
 	first, last := in.Body.FirstName, in.Body.LastName
 	if first.Null {
-		return nil, notNull("first_name")
+		return nil, httpx.NotNullable("first_name")
 	}
 	if last.Null {
-		return nil, notNull("last_name")
+		return nil, httpx.NotNullable("last_name")
 	}
 	if err := checkNames(first.Value, last.Value); err != nil {
 		return nil, err
 	}
-	if err := a.Auth.Rename(ctx, who(ctx).User, first.Field, last.Field); err != nil {
+	if err := a.Auth.Rename(ctx, httpx.Who(ctx).User, first.Field, last.Field); err != nil {
 		return nil, err
 	}
 	return a.me(ctx, nil)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
@@ -21,17 +22,17 @@ const (
 
 type memberOut struct {
 	Location string `header:"Location"`
-	Tagged
+	httpx.Tagged
 	Body org.Member
 }
 
-type membersOut struct{ Body list[org.Member] }
+type membersOut struct{ Body httpx.List[org.Member] }
 
 // invitedOut is an invitation as shown to its sender.
 type invitedOut struct {
 	Status   int
 	Location string `header:"Location"`
-	Tagged
+	httpx.Tagged
 	Body invitedMember
 }
 
@@ -66,84 +67,84 @@ type MemberID struct {
 
 type memberPatchIn struct {
 	MemberID
-	IfMatch
+	httpx.IfMatch
 	Body struct {
-		Role      optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
-		ID        optional[string] `json:"id" required:"false" doc:"Cannot be changed"`
-		Email     optional[string] `json:"email" required:"false" doc:"Cannot be changed"`
-		FirstName optional[string] `json:"first_name" required:"false" doc:"Cannot be changed here"`
-		LastName  optional[string] `json:"last_name" required:"false" doc:"Cannot be changed here"`
-		Status    optional[string] `json:"status" required:"false" doc:"Cannot be changed"`
-		CreatedAt optional[string] `json:"created_at" required:"false" doc:"Cannot be changed"`
-		UpdatedAt optional[string] `json:"updated_at" required:"false" doc:"Cannot be changed"`
-		ExpiresAt optional[string] `json:"expires_at" required:"false" doc:"Cannot be changed"`
+		Role      httpx.Optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
+		ID        httpx.Optional[string] `json:"id" required:"false" doc:"Cannot be changed"`
+		Email     httpx.Optional[string] `json:"email" required:"false" doc:"Cannot be changed"`
+		FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"Cannot be changed here"`
+		LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"Cannot be changed here"`
+		Status    httpx.Optional[string] `json:"status" required:"false" doc:"Cannot be changed"`
+		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"Cannot be changed"`
+		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" doc:"Cannot be changed"`
+		ExpiresAt httpx.Optional[string] `json:"expires_at" required:"false" doc:"Cannot be changed"`
 	}
 }
 
 type memberDeleteIn struct {
 	MemberID
-	IfMatch
+	httpx.IfMatch
 	KeepKeys bool `query:"keep_keys" doc:"Keep the member's API keys; otherwise they are revoked"`
 }
 
 func (a *App) mountMembers() {
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: membersPath, Need: persons(auth.Viewer), Tag: memberTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: membersPath, Need: httpx.Persons(auth.Viewer), Tag: memberTag,
 			Title: "List members and open invitations",
 		}, a.listMembers)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: membersPath, Need: members(auth.Admin), Tag: memberTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: membersPath, Need: httpx.Members(auth.Admin), Tag: memberTag,
 		Title:  "Invite a person by mail, or repeat an invitation",
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
 		Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.invite)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: membersPath + "/{id}", Need: persons(auth.Viewer), Tag: memberTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: membersPath + "/{id}", Need: httpx.Persons(auth.Viewer), Tag: memberTag,
 			Title: "Get a member",
 		}, a.readMember)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: membersPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: memberTag,
 			Title: "Change a member's role",
 		}, a.patchMember)
-	route(a.Server, op{
-		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: members(auth.Admin), Tag: memberTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: memberTag,
 		Title: "Remove a member or revoke an invitation", Status: http.StatusNoContent,
 		Writes: []string{"user.removed"},
 	}, a.removeMember)
 }
 
-func showMember(m *org.Member) *memberOut { return &memberOut{Tagged: etag(m.Edit, 0), Body: *m} }
+func showMember(m *org.Member) *memberOut { return &memberOut{Tagged: httpx.ETag(m.Edit, 0), Body: *m} }
 
 // acting returns the caller in the form that the rules about owners need.
 func acting(w auth.Who) org.Acting {
 	return org.Acting{User: w.User, IsOwner: w.Role.Includes(auth.Owner)}
 }
 
-func (a *App) listMembers(ctx context.Context, in *pageIn) (*membersOut, error) {
-	from, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listMembers(ctx context.Context, in *httpx.PageInput) (*membersOut, error) {
+	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*membersOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*membersOut, error) {
 		rows, err := org.Members(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
 			return m.ID
 		})
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, org.CountMembers)
+			err = in.Add(ctx, tx, &l.Total, org.CountMembers)
 		}
 		return &membersOut{l}, err
 	})
 }
 
 func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
 		m, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -157,8 +158,8 @@ func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
 	if err := auth.CheckEmail("email", email); err != nil {
 		return nil, err
 	}
-	w := who(ctx)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*invitedOut, error) {
+	w := httpx.Who(ctx)
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*invitedOut, error) {
 		org.AwaitInvitation(tx, auth.FoldEmail(email))
 		o, err := org.Read(ctx, tx)
 		if err != nil {
@@ -178,12 +179,12 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 	in org.Invitation,
 ) (*invitedOut, error) {
 	token, hash := auth.NewInvitation(tx.Org())
-	in.Folded, in.TokenHash, in.Unmailed = auth.FoldEmail(in.Email), hash, !a.has(PartMail)
+	in.Folded, in.TokenHash, in.Unmailed = auth.FoldEmail(in.Email), hash, !a.HasPart(httpx.PartMail)
 	m, err := org.Invite(ctx, tx, by, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &invitedOut{Status: http.StatusCreated, Location: membersPath + "/" + m.ID.String(), Tagged: etag(m.Edit, 0)}
+	out := &invitedOut{Status: http.StatusCreated, Location: membersPath + "/" + m.ID.String(), Tagged: httpx.ETag(m.Edit, 0)}
 	if m.Again {
 		out.Status = http.StatusOK
 	}
@@ -201,16 +202,16 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 }
 
 func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, error) {
-	w, b := who(ctx), &in.Body
+	w, b := httpx.Who(ctx), &in.Body
 	if b.Role.Null {
-		return nil, notNull("role")
+		return nil, httpx.NotNullable("role")
 	}
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
 		now, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		if err := kept(now, map[string]optional[string]{
+		if err := httpx.CheckUnchanged(now, map[string]httpx.Optional[string]{
 			"id": b.ID, "email": b.Email, "first_name": b.FirstName, "last_name": b.LastName, "status": b.Status,
 			"created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "expires_at": b.ExpiresAt,
 		}); err != nil {
@@ -218,7 +219,7 @@ func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, e
 		}
 		role := now.Role
 		b.Role.Apply(&role)
-		m, err := org.SetRole(ctx, tx, acting(w), in.ID, role, in.check)
+		m, err := org.SetRole(ctx, tx, acting(w), in.ID, role, in.Check)
 		if err != nil {
 			return nil, err
 		}
@@ -232,10 +233,10 @@ func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, e
 }
 
 func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, error) {
-	w := who(ctx)
+	w := httpx.Who(ctx)
 	var left id.ID
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (_ *nothing, err error) {
-		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.KeepKeys, in.check); err != nil {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (_ *nothing, err error) {
+		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.KeepKeys, in.Check); err != nil {
 			return nil, err
 		}
 		if !left.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
@@ -20,19 +21,19 @@ const mergesPath = "/api/v1/crm/merges"
 
 func (a *App) mountMerges() {
 	const tag = "Merges"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: httpx.Member, Tag: tag,
 			Title:  "Merge other contacts into this one",
 			Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"},
 		}, a.mergeContacts)
-	route(a.Server, op{Method: http.MethodGet, Path: mergesPath, Need: viewer, Tag: tag, Title: "List merges, newest first"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: mergesPath, Need: httpx.Viewer, Tag: tag, Title: "List merges, newest first"},
 		a.listMerges)
-	route(a.Server, op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a merge"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a merge"},
 		a.getMerge)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: httpx.Member, Tag: tag,
 			Title: "Undo a merge within 30 days",
 			Writes: []string{
 				"contact.restored", "contact.updated", "contact.tagged", "lead.score",
@@ -83,22 +84,22 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 		}
 	}
 	rate := a.rate(ctx)
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
 			return merge.Do(ctx, tx, in.ID, losers, rate, nouns())
 		})
 	})
-	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
 func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) {
 	rate := a.rate(ctx)
-	out, err := write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
 			return merge.Undo(ctx, tx, in.ID, rate, nouns())
 		})
 	})
-	return out, contacts.Resolve(ctx, a.DB, who(ctx).Org, err)
+	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
 // merged returns the result of fn as a response and enqueues scoring for the affected contacts.
@@ -123,28 +124,28 @@ type MergeID struct {
 }
 
 type mergeShown struct {
-	Tagged
+	httpx.Tagged
 	Body merge.Merge
 }
 
 func (a *App) getMerge(ctx context.Context, in *MergeID) (*mergeShown, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*mergeShown, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*mergeShown, error) {
 		m, err := merge.Get(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		tag, err := digest(m)
+		tag, err := httpx.Digest(m)
 		return &mergeShown{tag, m}, err
 	})
 }
 
 type mergeList struct {
-	Body list[merge.Merge]
+	Body httpx.List[merge.Merge]
 }
 
 func (a *App) listMerges(ctx context.Context, in *struct {
-	Page
-	Counted
+	httpx.Page
+	httpx.Counted
 	ContactID string `query:"contact_id" format:"uuid" doc:"Only merges into this contact"`
 },
 ) (*mergeList, error) {
@@ -156,21 +157,21 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 		}
 		survivor = &i
 	}
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*mergeList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*mergeList, error) {
 		rows, err := merge.List(ctx, tx, survivor, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &mergeList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(m merge.Merge) merge.Merge {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(m merge.Merge) merge.Merge {
 			return m
 		}, func(m merge.Merge) id.ID { return m.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			err = in.Add(ctx, tx, &out.Body.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 				return merge.Count(ctx, tx, survivor)
 			})
 		}

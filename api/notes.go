@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -26,31 +27,31 @@ func (a *App) mountNotes() {
 		},
 	}
 	const tag = "Notes"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: notesPath, Need: member, Tag: tag, Title: "Create a note",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: notesPath, Need: httpx.Member, Tag: tag, Title: "Create a note",
 			Status: http.StatusCreated, Writes: []string{"activity.logged"},
 		}, createHandler(n, (*newNote).patch))
-	route(a.Server, op{Method: http.MethodGet, Path: notesPath, Need: viewer, Tag: tag, Title: "List notes"}, a.listNotes)
-	route(a.Server, op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a note"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: notesPath, Need: httpx.Viewer, Tag: tag, Title: "List notes"}, a.listNotes)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a note"},
 		n.shown)
-	route(a.Server, op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Update a note"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Update a note"},
 		updateHandler(n, (*notePatch).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: member, Tag: tag, Title: "Archive a note",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a note",
 			Status: http.StatusNoContent,
 		}, n.archived)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived note",
 		}, n.restored)
 }
 
 // author returns the calling user, or nil for an API key.
 func author(ctx context.Context) *id.ID {
-	w := who(ctx)
+	w := httpx.Who(ctx)
 	if w.IsKey() {
 		return nil
 	}
@@ -59,14 +60,14 @@ func author(ctx context.Context) *id.ID {
 
 // SubjectFields are the members that name the subject of a note or task.
 type SubjectFields struct {
-	ContactID optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
-	DealID    optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
+	ContactID httpx.Optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
+	CompanyID httpx.Optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	DealID    httpx.Optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
 
-	ID         anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
-	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+	ID         httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt  httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 func (f *SubjectFields) subjects() activities.Subjects {
@@ -75,7 +76,7 @@ func (f *SubjectFields) subjects() activities.Subjects {
 
 // refuse passes the read-only members that were sent to put.
 func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
-	for name, sent := range map[string]anything{
+	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
 		"archived_at": f.ArchivedAt,
 	} {
@@ -84,9 +85,9 @@ func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
 }
 
 type newNote struct {
-	Body optional[string] `json:"body" doc:"Up to 64 KiB"`
+	Body httpx.Optional[string] `json:"body" doc:"Up to 64 KiB"`
 	SubjectFields
-	AuthorID anything `json:"author_id" required:"false" readOnly:"true"`
+	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
 func (b *newNote) patch() activities.NotePatch {
@@ -97,9 +98,9 @@ func (b *newNote) patch() activities.NotePatch {
 }
 
 type notePatch struct {
-	Body optional[string] `json:"body" required:"false" doc:"Up to 64 KiB"`
+	Body httpx.Optional[string] `json:"body" required:"false" doc:"Up to 64 KiB"`
 	SubjectFields
-	AuthorID anything `json:"author_id" required:"false" readOnly:"true"`
+	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
 func (b *notePatch) patch() activities.NotePatch {
@@ -128,7 +129,7 @@ func (q *SubjectQuery) read(contact, company, deal **id.ID) (err error) {
 }
 
 func (a *App) listNotes(ctx context.Context, in *struct {
-	Page
+	httpx.Page
 	CountQuery
 	SubjectQuery
 	AuthorID string `query:"author_id" format:"uuid"`

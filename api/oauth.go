@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -19,8 +20,8 @@ import (
 )
 
 func (a *App) mountOAuth() {
-	route(a.Server, op{
-		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: public, Foreign: true, Tag: accountTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: httpx.Public, Foreign: true, Tag: accountTag,
 		Title:  "Handle the redirect from a platform's login",
 		Also:   []int{http.StatusSeeOther},
 		May:    []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
@@ -91,8 +92,8 @@ func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error
 	// The exchange consumes the code, so the rest must finish even if the client disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callbackTime)
 	defer cancel()
-	ctx = events.WithOrigin(withOrg(ctx, taken.Org),
-		events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: requestOf(ctx).id})
+	ctx = events.WithOrigin(httpx.WithOrg(ctx, taken.Org),
+		events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: httpx.RequestOf(ctx).ID})
 	return a.endAt(ctx, in, taken, a.arrive(ctx, in, taken))
 }
 
@@ -222,9 +223,9 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 	if taken.Browser {
 		out.Cookie = a.connectCookie(in.State, "-", 0)
 	}
-	var refused *problem
+	var refused *httpx.Problem
 	if e.err != nil {
-		refused = a.problem(ctx, e.err)
+		refused = a.Problem(ctx, e.err)
 	}
 	if taken.RedirectURL == "" {
 		if refused != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -33,12 +34,12 @@ func (a *App) mountOAuthNotices() {
 	for _, meta := range []struct{ platform, name string }{{"facebook", "Facebook"}, {"instagram", "Instagram"}} {
 		platform, name := meta.platform, meta.name
 		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
-		signed := op{
-			Method: http.MethodPost, Path: path + "/deauthorize", Need: public, Signed: true, Tag: accountTag,
+		signed := httpx.Op{
+			Method: http.MethodPost, Path: path + "/deauthorize", Need: httpx.Public, Signed: true, Tag: accountTag,
 			MaxBody: noticeBytes, Writes: writes,
 			Title: "Receive a notice from " + name + " that a person removed the application",
 		}
-		route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
+		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
 			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
 				return nil, err
 			}
@@ -48,7 +49,7 @@ func (a *App) mountOAuthNotices() {
 		})
 		signed.Path, signed.Title = path+"/data-deletion",
 			"Take a person's wish from "+name+" that their data are erased"
-		route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
+		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
 			n, err := a.notice(ctx, platform, social.Erase, in)
 			if err != nil {
 				return nil, err
@@ -57,8 +58,8 @@ func (a *App) mountOAuthNotices() {
 			out.Body.URL, out.Body.Code = a.Social.ErasureURL(platform, n.Code), n.Code
 			return out, nil
 		})
-		route(a.Server, op{
-			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: public, Tag: accountTag,
+		httpx.Route(a.Server, httpx.Op{
+			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: httpx.Public, Tag: accountTag,
 			Title: "Show the progress of an erasure that " + name + " requested",
 		}, func(ctx context.Context, in *struct {
 			Code string `path:"code" maxLength:"100"`

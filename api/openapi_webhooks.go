@@ -31,7 +31,7 @@ func (a *App) documentWebhooks() {
 	for _, t := range events.Catalogue() {
 		all[t.Name] = map[string]any{"post": webhook(t)}
 	}
-	doc := a.huma.OpenAPI()
+	doc := a.Huma.OpenAPI()
 	maps.Copy(doc.Components.Parameters, webhookHeaders())
 	extended := map[string]any{"webhooks": all}
 	maps.Copy(extended, doc.Extensions)

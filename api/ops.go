@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -48,7 +49,7 @@ type OpsOptions struct {
 	Ending func() bool
 
 	// NotConfigured lists the parts which the install lacks, for /readyz.
-	NotConfigured []Part
+	NotConfigured []httpx.Part
 	// Ready are additional checks of /readyz, by name. Of their error texts, /readyz shows only ErrUnpublished.
 	Ready map[string]func(context.Context) error
 
@@ -160,7 +161,7 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- serveStrictly(srv, ln) }()
+	go func() { served <- httpx.ServeStrictly(srv, ln) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("ops listener: %w", err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
@@ -41,7 +42,7 @@ func ServeUntil(ctx context.Context, ln net.Listener, h http.Handler, done func(
 		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
 	}
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = serveStrictly(srv, borrowed{tcp}) })
+	serving.Go(func() { _ = httpx.ServeStrictly(srv, borrowed{tcp}) })
 	err := done(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -72,7 +73,7 @@ func Unready(o OpsOptions) http.Handler {
 // Away is the public listener of an API process that waits for its database. Every request is a 503.
 func Away() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, &fault.Fault{
+		httpx.WriteProblem(w, r, &fault.Fault{
 			Code: fault.Unavailable, Detail: "The service cannot answer at the moment. Try again shortly.",
 			RetryAfter: 5 * time.Second,
 		})

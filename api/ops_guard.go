@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
 )
 
 // plainHeaders forbids framing and content sniffing.
@@ -26,9 +28,9 @@ func plainHeaders(next http.Handler) http.Handler {
 // identified gives the log lines of a request its id and its trace id, as the API does.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := requestID(r.Header.Get("X-Request-Id"))
+		name := httpx.RequestID(r.Header.Get("X-Request-Id"))
 		w.Header().Set("X-Request-Id", name)
-		next.ServeHTTP(w, r.WithContext(withIDs(r.Context(), name, r.Header.Get("traceparent"))))
+		next.ServeHTTP(w, r.WithContext(httpx.WithIDs(r.Context(), name, r.Header.Get("traceparent"))))
 	})
 }
 

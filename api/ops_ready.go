@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/migrations"
@@ -27,7 +28,7 @@ const readyWithin = 900 * time.Millisecond
 type readiness struct {
 	checks []check
 	redis  redis.UniversalClient
-	lacks  []Part // shown; does not affect readiness
+	lacks  []httpx.Part // shown; does not affect readiness
 }
 
 type check struct {
@@ -62,7 +63,7 @@ func newReadiness(o OpsOptions) (*readiness, error) {
 	for name, run := range o.Ready {
 		checks = append(checks, check{name, run})
 	}
-	return &readiness{redis: client, checks: checks, lacks: append([]Part{}, o.NotConfigured...)}, nil
+	return &readiness{redis: client, checks: checks, lacks: append([]httpx.Part{}, o.NotConfigured...)}, nil
 }
 
 func (rd *readiness) close() error { return rd.redis.Close() }
@@ -112,7 +113,7 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := struct {
 		Status        string              `json:"status"`
 		Checks        map[string]*checked `json:"checks"`
-		NotConfigured []Part              `json:"not_configured"`
+		NotConfigured []httpx.Part              `json:"not_configured"`
 	}{"ready", map[string]*checked{}, rd.lacks}
 	status := http.StatusOK
 	for i, c := range rd.checks {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -136,7 +137,7 @@ func TestReadinessListsWhatIsNotConfiguredAndWaitsForPricesAlone(t *testing.T) {
 	t.Parallel()
 	var published atomic.Bool
 	ops := newOps(t, func(o *api.OpsOptions) {
-		o.NotConfigured = []api.Part{api.PartMail, api.PartAI}
+		o.NotConfigured = []httpx.Part{httpx.PartMail, httpx.PartAI}
 		o.Ready = map[string]func(context.Context) error{"prices": func(context.Context) error {
 			if published.Load() {
 				return nil
@@ -421,7 +422,7 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 
 	reg := prometheus.NewRegistry()
 	kit := testkit.DB(t)
-	metrics := api.NewMetrics(reg)
+	metrics := httpx.NewMetrics(reg)
 	api.CollectPool(reg, "app", kit.App)
 	metrics.Observe("GET", "/api/v1/crm/contacts/{id}", 404, 3*time.Millisecond)
 	metrics.Observe("BREW", "", 405, time.Millisecond)

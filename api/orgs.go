@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -11,18 +12,18 @@ import (
 const orgTag = "Organization"
 
 type orgOut struct {
-	Tagged
+	httpx.Tagged
 	Body org.Org
 }
 
 // orgPatch has the members that may change, and the read-only members which a caller may send back unchanged.
 type orgPatch struct {
-	Name      optional[string]         `json:"name" required:"false" maxLength:"200"`
-	Settings  optional[map[string]any] `json:"settings" required:"false"`
-	ID        optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
-	Plan      optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
-	CreatedAt optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
-	UpdatedAt optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+	Name      httpx.Optional[string]         `json:"name" required:"false" maxLength:"200"`
+	Settings  httpx.Optional[map[string]any] `json:"settings" required:"false"`
+	ID        httpx.Optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
+	Plan      httpx.Optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
+	CreatedAt httpx.Optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
+	UpdatedAt httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
 }
 
 // Descriptions implements wire.Describer.
@@ -33,24 +34,24 @@ func (orgPatch) Descriptions() map[string]string {
 }
 
 type orgPatchIn struct {
-	IfMatch
+	httpx.IfMatch
 	Body orgPatch
 }
 
 func (a *App) mountOrg() {
-	route(a.Server, op{Method: http.MethodGet, Path: "/api/v1/org", Need: viewer, Tag: orgTag, Title: "Get the org"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: "/api/v1/org", Need: httpx.Viewer, Tag: orgTag, Title: "Get the org"},
 		a.readOrg)
-	route(a.Server, op{
-		Method: http.MethodPatch, Path: "/api/v1/org", Need: admin, Tag: orgTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPatch, Path: "/api/v1/org", Need: httpx.Admin, Tag: orgTag,
 		Title:  "Change the org's name or settings",
 		Writes: []string{"organization.updated"},
 	}, a.patchOrg)
 }
 
-func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: etag(o.Edit, o.Computed), Body: *o} }
+func showOrg(o *org.Org) *orgOut { return &orgOut{Tagged: httpx.ETag(o.Edit, o.Computed), Body: *o} }
 
 func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -61,19 +62,19 @@ func (a *App) readOrg(ctx context.Context, _ *struct{}) (*orgOut, error) {
 
 func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 	b := &in.Body
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*orgOut, error) {
 		now, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		if err := kept(now,
-			map[string]optional[string]{
+		if err := httpx.CheckUnchanged(now,
+			map[string]httpx.Optional[string]{
 				"id": b.ID, "plan": b.Plan, "created_at": b.CreatedAt,
 				"updated_at": b.UpdatedAt,
 			}); err != nil {
 			return nil, err
 		}
-		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.check)
+		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.Check)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -24,12 +25,12 @@ var (
 
 // mountPages serves the branded pages. Each page shows the brand of the request's host.
 func (a *App) mountPages() {
-	a.fiber.Get("/login", a.page(branding.Page{
+	a.Fiber.Get("/login", a.page(branding.Page{
 		Title:  "Sign in",
 		Body:   template.HTML(loginBody), //nolint:gosec // an embedded file
 		Script: loginScript,
 	}))
-	a.fiber.Get("/docs/webhooks", a.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
+	a.Fiber.Get("/docs/webhooks", a.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
 	a.mountGuides()
 }
 
@@ -41,15 +42,15 @@ func (a *App) page(p branding.Page) fiber.Handler {
 // pageOf is page with a page that depends on the host: own reports whether the host is one of the platform's.
 func (a *App) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		r := requestOf(c.UserContext())
-		r.op, r.ip = &op{Method: http.MethodGet, Path: c.Route().Path}, a.clientIP(c)
-		if err := a.limitAddress(c, r); err != nil {
+		r := httpx.RequestOf(c.UserContext())
+		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, a.ClientIP(c)
+		if err := a.LimitAddress(c, r); err != nil {
 			return err
 		}
 		if len(c.Request().URI().QueryString()) > 0 {
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
-		home, err := a.tenant(c.UserContext())
+		home, err := a.Tenant(c.UserContext())
 		if err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func (a *App) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler
 
 // shownAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.
 func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
-	home, err := a.tenant(ctx)
+	home, err := a.Tenant(ctx)
 	if err != nil {
 		return branding.Nobody, err
 	}

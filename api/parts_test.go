@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
@@ -18,7 +19,7 @@ func without(d *api.Deps) {
 		Providers: provider.New(provider.Options{}), Box: d.Box,
 		PublicURL: d.PublicURL,
 	})
-	d.NotConfigured = []api.Part{api.PartBilling, api.PartOAuth, api.PartMail, api.PartAI}
+	d.NotConfigured = []httpx.Part{httpx.PartBilling, httpx.PartOAuth, httpx.PartMail, httpx.PartAI}
 }
 
 func TestWhatIsNotConfiguredAnswersSoToWhoeverMayAskForItAndNothingElseChanges(t *testing.T) {

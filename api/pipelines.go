@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -22,42 +23,42 @@ func (a *App) mountPipelines() {
 		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
 	}
 	const tag = "Pipelines"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: pipelinesPath, Need: member, Tag: tag, Title: "Create a pipeline",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: pipelinesPath, Need: httpx.Member, Tag: tag, Title: "Create a pipeline",
 			Status: http.StatusCreated,
 		}, createHandler(n, (*newPipeline).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: pipelinesPath, Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: pipelinesPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List pipelines, oldest first",
 		}, a.listPipelines)
-	route(a.Server,
-		op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a pipeline"},
+	httpx.Route(a.Server,
+		httpx.Op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a pipeline"},
 		n.shown)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update a pipeline and its stages",
 		}, updateHandler(n, (*pipelinePatch).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent,
 		}, n.archived)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived pipeline",
 		}, n.restored)
 }
 
 // stageBody is one stage in a request.
 type stageBody struct {
-	ID          optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
-	Name        optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique; required when new"`
-	Kind        optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
-	Probability optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100"`
+	ID          httpx.Optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
+	Name        httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique; required when new"`
+	Kind        httpx.Optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
+	Probability httpx.Optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100"`
 }
 
 // Descriptions implements wire.Describer.
@@ -69,13 +70,13 @@ func (stageBody) Descriptions() map[string]string {
 
 // PipelineFields are the members common to every pipeline body.
 type PipelineFields struct {
-	Default optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline go here"`
-	Stages  optional[[]stageBody] `json:"stages" required:"false"`
+	Default httpx.Optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline go here"`
+	Stages  httpx.Optional[[]stageBody] `json:"stages" required:"false"`
 
-	ID         anything `json:"id" required:"false" readOnly:"true"`
-	CreatedAt  anything `json:"created_at" required:"false" readOnly:"true"`
-	UpdatedAt  anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt anything `json:"archived_at" required:"false" readOnly:"true"`
+	ID         httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	CreatedAt  httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -86,7 +87,7 @@ func (PipelineFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {
+func (f *PipelineFields) patch(name httpx.Optional[string]) deals.PipelinePatch {
 	p := deals.PipelinePatch{
 		Name: name.Field, Default: f.Default.Field,
 		Stages: wire.Field[[]deals.StagePatch]{Set: f.Stages.Set, Null: f.Stages.Null},
@@ -95,7 +96,7 @@ func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {
 		p.Stages.Value = append(p.Stages.Value,
 			deals.StagePatch{ID: s.ID.Field, Name: s.Name.Field, Kind: s.Kind.Field, Probability: s.Probability.Field})
 	}
-	for name, sent := range map[string]anything{
+	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
 		"archived_at": f.ArchivedAt,
 	} {
@@ -105,22 +106,22 @@ func (f *PipelineFields) patch(name optional[string]) deals.PipelinePatch {
 }
 
 type newPipeline struct {
-	Name optional[string] `json:"name" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
 	PipelineFields
 }
 
 func (b *newPipeline) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
 
 type pipelinePatch struct {
-	Name optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
 	PipelineFields
 }
 
 func (b *pipelinePatch) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
 
 func (a *App) listPipelines(ctx context.Context, in *struct {
-	Page
-	Counted
+	httpx.Page
+	httpx.Counted
 	Archived bool `query:"archived" doc:"List archived pipelines instead of live ones"`
 },
 ) (*recordList[deals.Pipeline], error) {

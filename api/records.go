@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -40,30 +41,30 @@ type recordNew[B any] struct{ Body B }
 
 type recordPatch[B any] struct {
 	RecordID
-	IfMatch
+	httpx.IfMatch
 	Body B
 }
 
 type recordDrop struct {
 	RecordID
-	IfMatch
+	httpx.IfMatch
 }
 
 type recordAnswer[T any] struct {
-	Tagged
+	httpx.Tagged
 	Body T
 }
 
 type recordCreated[T any] struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the record"`
 	Body     T
 }
 
-type recordList[T any] struct{ Body list[T] }
+type recordList[T any] struct{ Body httpx.List[T] }
 
 func showRecord[T any](r record.Row[T]) *recordAnswer[T] {
-	return &recordAnswer[T]{Tagged: etag(r.Edit, 0), Body: r.Value}
+	return &recordAnswer[T]{Tagged: httpx.ETag(r.Edit, 0), Body: r.Value}
 }
 
 func (n records[T, P]) settled(ctx context.Context, err error) error {
@@ -79,13 +80,13 @@ func createHandler[T, P, B any](n records[T, P],
 ) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
 	return func(ctx context.Context, in *recordNew[B]) (*recordCreated[T], error) {
 		p := patch(&in.Body)
-		out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordCreated[T], error) {
+		out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordCreated[T], error) {
 			row, err := n.create(ctx, tx, &p)
 			if err != nil {
 				return nil, err
 			}
 			out := &recordCreated[T]{
-				Tagged: etag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(),
+				Tagged: httpx.ETag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(),
 				Body: row.Value,
 			}
 			return out, n.tell(ctx, tx, &record.Change[T]{Row: row})
@@ -100,8 +101,8 @@ func updateHandler[T, P, B any](n records[T, P],
 ) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
 	return func(ctx context.Context, in *recordPatch[B]) (*recordAnswer[T], error) {
 		p := patch(&in.Body)
-		out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
-			ch, err := n.update(ctx, tx, in.ID, in.check, &p)
+		out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+			ch, err := n.update(ctx, tx, in.ID, in.Check, &p)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +113,7 @@ func updateHandler[T, P, B any](n records[T, P],
 }
 
 func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer[T], error) {
-	return read(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+	return httpx.Read(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
 		row, err := n.get(ctx, tx, in.ID, in.IncludeArchived)
 		if err != nil {
 			return nil, err
@@ -122,8 +123,8 @@ func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer
 }
 
 func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact, error) {
-	return write(ctx, n.Server, func(tx *postgres.Tx) (*noContact, error) {
-		ch, err := n.archive(ctx, tx, in.ID, in.check)
+	return httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*noContact, error) {
+		ch, err := n.archive(ctx, tx, in.ID, in.Check)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact
 }
 
 func (n records[T, P]) restored(ctx context.Context, in *RecordID) (*recordAnswer[T], error) {
-	out, err := write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+	out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
 		ch, err := n.restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -151,18 +152,18 @@ type listing[T any] struct {
 }
 
 // listHandler returns one page of a list.
-func listHandler[T any](ctx context.Context, a *App, page Page, how string, l listing[T]) (*recordList[T], error) {
-	from, err := after[record.Position](ctx, a.Server, page)
+func listHandler[T any](ctx context.Context, a *App, page httpx.Page, how string, l listing[T]) (*recordList[T], error) {
+	from, err := httpx.After[record.Position](ctx, a.Server, page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[T], error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[T], error) {
 		rows, err := l.rows(ctx, tx, from, page.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &recordList[T]{}
-		out.Body, err = listOf(ctx, a.Server, page, rows, func(r record.Row[T]) T {
+		out.Body, err = httpx.NewList(ctx, a.Server, page, rows, func(r record.Row[T]) T {
 			return r.Value
 		}, func(r record.Row[T]) record.Position { return l.position(&r) })
 		if err != nil || how == "" {
@@ -219,7 +220,7 @@ func batched[T any](ctx context.Context, a *App,
 	upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error),
 	tell func(context.Context, *postgres.Tx, *record.Change[T]) error,
 ) (*recordBatchAnswer, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
 		outcomes, changed, err := upsert(tx)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
@@ -39,7 +40,7 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		return nil, nil, fmt.Errorf("decode batch: %w", err) // it has passed the strict scanner
 	}
 	found, at := &huma.ValidateResult{}, huma.NewPathBuffer([]byte("body"), len("body"))
-	schemas := a.huma.OpenAPI().Components.Schemas
+	schemas := a.Huma.OpenAPI().Components.Schemas
 	huma.Validate(schemas, body.Schema(schemas), at, huma.ModeWriteToServer, sent, found)
 	wrong = map[int]*fault.Fault{}
 	var rest []error
@@ -53,11 +54,11 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			wrong[i] = fault.New(fault.ValidationFailed, "The row has invalid fields.")
 		}
 		if f := wrong[i]; len(f.Fields) < complaintsPerRow {
-			f.Fields = append(f.Fields, complaint(of.Location, of.Message, sent, shape{schemas, body.Schema(schemas)}))
+			f.Fields = append(f.Fields, httpx.Complaint(of.Location, of.Message, sent, httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)}))
 		}
 	}
 	if rest != nil {
-		return nil, nil, refusal(0, "", body.sent, rest, shape{schemas, body.Schema(schemas)})
+		return nil, nil, httpx.Refusal(0, "", body.sent, rest, httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)})
 	}
 	var raw map[string][]json.RawMessage
 	if err := json.Unmarshal(body.sent, &raw); err != nil {
@@ -69,12 +70,12 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			continue
 		}
 		// A number may pass a schema without bounds and still overflow the field's type.
-		if err := unmarshal(raw[name][i], &rows[i]); err != nil {
+		if err := httpx.Unmarshal(raw[name][i], &rows[i]); err != nil {
 			var zero R
-			kind, at, _ := misfitOf(err.Error())
+			kind, at, _ := httpx.MisfitOf(err.Error())
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{complaint("", fmt.Sprintf("%s%s:%s[%d].%s", misfit, kind, name, i, at),
-				sent, shape{})}
+			wrong[i].Fields = []fault.Field{httpx.Complaint("", fmt.Sprintf("%s%s:%s[%d].%s", httpx.Misfit, kind, name, i, at),
+				sent, httpx.Shape{})}
 		}
 	}
 	return rows, wrong, nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -22,31 +23,31 @@ const scoreModelPath = "/api/v1/ai/score-model"
 
 func (a *App) mountScoreModel() {
 	const tag = "AI"
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: scoreModelPath, Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: scoreModelPath, Need: httpx.Viewer, Tag: tag,
 			Title: "Get the model that scores the organization's contacts",
 		}, a.showScoreModel)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: scoreModelPath + "/train", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: scoreModelPath + "/train", Need: httpx.Member, Tag: tag,
 			Title: "Train a scoring model now", Status: http.StatusAccepted,
 			Writes: []string{scoretrain.Kind.Name()},
 		}, a.trainScoreModel)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: admin, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: httpx.Admin, Tag: tag,
 			Title: "Switch to another version of the scoring model", Writes: []string{leadrescore.Kind.Name()},
 		},
 		a.rollbackScoreModel)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: httpx.Viewer, Tag: tag,
 			Title: "List the versions of the scoring model",
 		}, a.listScoreModels)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a version of the scoring model",
 		}, a.getScoreModel)
 }
@@ -98,7 +99,7 @@ type modelBody struct {
 type modelAnswer struct{ Body modelBody }
 
 type versionAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body modelBody
 }
 
@@ -147,7 +148,7 @@ func showVersion(v *models.Version, inUse int) *modelAnswer {
 }
 
 func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -164,7 +165,7 @@ type trainAnswer struct {
 }
 
 func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*trainAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*trainAnswer, error) {
 		now, _, err := models.Grown(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -188,7 +189,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 			fault.Invalid("version", "unknown_version",
 				"There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Use(ctx, tx, number)
 		switch {
 		case errors.Is(err, models.ErrSame):
@@ -206,17 +207,17 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 	})
 }
 
-type modelList struct{ Body list[ModelSummary] }
+type modelList struct{ Body httpx.List[ModelSummary] }
 
-func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, error) {
-	below, err := after[int](ctx, a.Server, in.Page)
+func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelList, error) {
+	below, err := httpx.After[int](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if below == nil {
 		below = new(int)
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*modelList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*modelList, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -226,12 +227,12 @@ func (a *App) listScoreModels(ctx context.Context, in *pageIn) (*modelList, erro
 			return nil, err
 		}
 		out := &modelList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, all, func(v models.Version) ModelSummary {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(v models.Version) ModelSummary {
 			return summaryOf(&v, used.Number)
 		},
 			func(v models.Version) int { return v.Number })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, models.Count)
+			err = in.Add(ctx, tx, &out.Body.Total, models.Count)
 		}
 		return out, err
 	})
@@ -245,7 +246,7 @@ func (a *App) getScoreModel(ctx context.Context, in *struct {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no such version.")
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*versionAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*versionAnswer, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -255,7 +256,7 @@ func (a *App) getScoreModel(ctx context.Context, in *struct {
 			return nil, err
 		}
 		shown := showVersion(&v, used.Number)
-		tag, err := digest(shown.Body)
+		tag, err := httpx.Digest(shown.Body)
 		return &versionAnswer{tag, shown.Body}, err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -14,27 +15,27 @@ const segmentsPath = "/api/v1/crm/segments"
 
 func (a *App) mountSegments() {
 	const tag, segment = "Segments", segmentsPath + "/{id}"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: segmentsPath, Need: member, Tag: tag, Title: "Create a segment",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: segmentsPath, Need: httpx.Member, Tag: tag, Title: "Create a segment",
 			Status: http.StatusCreated,
 		}, a.createSegment)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: segmentsPath, Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: segmentsPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List segments, newest first",
 		}, a.listSegments)
-	route(a.Server, op{Method: http.MethodGet, Path: segment, Need: viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
-	route(a.Server, op{Method: http.MethodPatch, Path: segment, Need: member, Tag: tag, Title: "Update a segment"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: segment, Need: httpx.Viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: segment, Need: httpx.Member, Tag: tag, Title: "Update a segment"},
 		a.patchSegment)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: segment, Need: member, Tag: tag, Title: "Archive a segment",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: segment, Need: httpx.Member, Tag: tag, Title: "Archive a segment",
 			Status: http.StatusNoContent,
 		}, a.archiveSegment)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: segment + "/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: segment + "/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived segment",
 		}, a.restoreSegment)
 }
@@ -45,19 +46,19 @@ type SegmentID struct {
 }
 
 type segmentAnswer struct {
-	Tagged
+	httpx.Tagged
 	Body segments.Segment
 }
 
 func showSegment(r *segments.Row) *segmentAnswer {
-	return &segmentAnswer{Tagged: etag(r.Edit, r.Computed), Body: r.Segment}
+	return &segmentAnswer{Tagged: httpx.ETag(r.Edit, r.Computed), Body: r.Segment}
 }
 
 type newSegment struct {
 	Key    string   `json:"key,omitempty" maxLength:"64"`
 	Name   string   `json:"name" doc:"1 to 200 characters"`
 	Kind   string   `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
-	Filter anything `json:"filter,omitempty" doc:"Members: the filter language over a contact's fields, except segment"`
+	Filter httpx.RawJSON `json:"filter,omitempty" doc:"Members: the filter language over a contact's fields, except segment"`
 	SegmentComputed
 }
 
@@ -70,49 +71,49 @@ func (newSegment) Descriptions() map[string]string {
 
 // SegmentComputed holds the computed members. A request may contain them; their values are ignored.
 type SegmentComputed struct {
-	ID           anything `json:"id" required:"false" readOnly:"true"`
-	ContactCount anything `json:"contact_count" required:"false" readOnly:"true"`
-	Status       anything `json:"status" required:"false" readOnly:"true"`
-	CreatedAt    anything `json:"created_at" required:"false" readOnly:"true"`
-	UpdatedAt    anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt   anything `json:"archived_at" required:"false" readOnly:"true"`
+	ID           httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	ContactCount httpx.RawJSON `json:"contact_count" required:"false" readOnly:"true"`
+	Status       httpx.RawJSON `json:"status" required:"false" readOnly:"true"`
+	CreatedAt    httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt    httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt   httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
-func (c *SegmentComputed) sent() map[string]anything {
-	return map[string]anything{
+func (c *SegmentComputed) sent() map[string]httpx.RawJSON {
+	return map[string]httpx.RawJSON{
 		"id": c.ID, "contact_count": c.ContactCount, "status": c.Status, "created_at": c.CreatedAt,
 		"updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
 	}
 }
 
 type segmentCreated struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the segment"`
 	Body     segments.Segment
 }
 
 func (a *App) createSegment(ctx context.Context, in *struct{ Body newSegment }) (*segmentCreated, error) {
-	if err := asItIs(struct{}{}, in.Body.sent()); err != nil {
+	if err := httpx.CheckUnchangedJSON(struct{}{}, in.Body.sent()); err != nil {
 		return nil, err
 	}
 	n := segments.New{
 		Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind),
 		Filter: unlessNull(in.Body.Filter),
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentCreated, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*segmentCreated, error) {
 		r, err := segments.Create(ctx, tx, n)
 		if err != nil {
 			return nil, err
 		}
 		return &segmentCreated{
-			Tagged: etag(r.Edit, r.Computed), Location: segmentsPath + "/" + r.ID.String(),
+			Tagged: httpx.ETag(r.Edit, r.Computed), Location: segmentsPath + "/" + r.ID.String(),
 			Body: r.Segment,
 		}, nil
 	})
 }
 
 // unlessNull returns the value as sent, or nil if it was null.
-func unlessNull(sent anything) []byte {
+func unlessNull(sent httpx.RawJSON) []byte {
 	if string(sent) == "null" {
 		return nil
 	}
@@ -120,32 +121,32 @@ func unlessNull(sent anything) []byte {
 }
 
 type segmentQuery struct {
-	Page
-	Counted
+	httpx.Page
+	httpx.Counted
 	Kind     string `query:"kind" enum:"static,dynamic" doc:"Only segments of this kind"`
 	Archived bool   `query:"archived" doc:"List archived segments instead of live ones"`
 }
 
 type segmentList struct {
-	Body list[segments.Segment]
+	Body httpx.List[segments.Segment]
 }
 
 func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList, error) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	f := segments.Filter{Archived: in.Archived, Kind: segments.Kind(in.Kind)}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*segmentList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*segmentList, error) {
 		rows, err := segments.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows, func(r segments.Row) segments.Segment {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(r segments.Row) segments.Segment {
 			return r.Segment
 		}, func(r segments.Row) id.ID { return r.ID })
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 				return segments.Count(ctx, tx, f)
 			})
 		}
@@ -158,7 +159,7 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 	IncludeArchived bool `query:"include_archived" doc:"Also find an archived segment"`
 },
 ) (*segmentAnswer, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Get(ctx, tx, in.ID, in.IncludeArchived)
 		if err != nil {
 			return nil, err
@@ -168,16 +169,16 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 }
 
 type segmentPatch struct {
-	Name   optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
-	Filter anything         `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
-	Key    anything         `json:"key" required:"false" readOnly:"true"`
-	Kind   anything         `json:"kind" required:"false" readOnly:"true"`
+	Name   httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+	Filter httpx.RawJSON         `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
+	Key    httpx.RawJSON         `json:"key" required:"false" readOnly:"true"`
+	Kind   httpx.RawJSON         `json:"kind" required:"false" readOnly:"true"`
 	SegmentComputed
 }
 
 func (a *App) patchSegment(ctx context.Context, in *struct {
 	SegmentID
-	IfMatch
+	httpx.IfMatch
 	Body segmentPatch
 },
 ) (*segmentAnswer, error) {
@@ -190,14 +191,14 @@ func (a *App) patchSegment(ctx context.Context, in *struct {
 		},
 	}
 	allow := func(r *segments.Row) error {
-		if err := in.check(int64(r.Edit)); err != nil {
+		if err := in.Check(int64(r.Edit)); err != nil {
 			return err
 		}
 		sent := b.sent()
 		sent["key"], sent["kind"] = b.Key, b.Kind
-		return asItIs(r.Segment, sent)
+		return httpx.CheckUnchangedJSON(r.Segment, sent)
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Update(ctx, tx, in.ID, allow, p)
 		if err != nil {
 			return nil, err
@@ -208,18 +209,18 @@ func (a *App) patchSegment(ctx context.Context, in *struct {
 
 func (a *App) archiveSegment(ctx context.Context, in *struct {
 	SegmentID
-	IfMatch
+	httpx.IfMatch
 },
 ) (*struct{}, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error {
-			return in.check(int64(r.Edit))
+			return in.Check(int64(r.Edit))
 		})
 	})
 }
 
 func (a *App) restoreSegment(ctx context.Context, in *SegmentID) (*segmentAnswer, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

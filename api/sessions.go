@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -11,14 +12,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-type sessionsOut struct{ Body list[auth.OpenSession] }
+type sessionsOut struct{ Body httpx.List[auth.OpenSession] }
 
 // SessionID is the path parameter of a session. It is exported because huma ignores unexported embedded types.
 type SessionID struct {
 	ID id.ID `path:"id" format:"uuid" doc:"Claim sid of the session's access tokens"`
 }
 
-type myOrgsOut struct{ Body list[auth.Membership] }
+type myOrgsOut struct{ Body httpx.List[auth.Membership] }
 
 type switchIn struct {
 	Body struct {
@@ -28,56 +29,56 @@ type switchIn struct {
 
 func (a *App) mountSessions() {
 	const sessions = authPath + "sessions"
-	route(a.Server, op{
-		Method: http.MethodGet, Path: sessions, Need: members(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: sessions, Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "List your open sessions, newest first",
 	}, a.listSessions)
-	route(a.Server, op{
-		Method: http.MethodDelete, Path: sessions + "/{id}", Need: members(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodDelete, Path: sessions + "/{id}", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "End one of your sessions", Status: http.StatusNoContent, Open: true,
 	}, a.endSession)
-	route(a.Server, op{
-		Method: http.MethodGet, Path: authPath + "orgs", Need: persons(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodGet, Path: authPath + "orgs", Need: httpx.Persons(auth.Viewer), Tag: authTag,
 		Title: "List your organizations",
 	}, a.myOrgs)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: authPath + "switch", Need: members(auth.Viewer), Tag: authTag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: authPath + "switch", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "Start a session in another of your organizations", Secret: true, Open: true,
 	}, a.switchOrg)
 }
 
-func (a *App) listSessions(ctx context.Context, in *struct{ Page }) (*sessionsOut, error) {
-	from, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) listSessions(ctx context.Context, in *struct{ httpx.Page }) (*sessionsOut, error) {
+	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.Auth.Sessions(ctx, who(ctx), orZero(from), in.Limit+1)
+	rows, err := a.Auth.Sessions(ctx, httpx.Who(ctx), orZero(from), in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a.Server, in.Page, rows,
+	l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 		func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
 	return &sessionsOut{l}, err
 }
 
 func (a *App) endSession(ctx context.Context, in *SessionID) (*nothing, error) {
-	w := who(ctx)
+	w := httpx.Who(ctx)
 	return &nothing{}, a.Auth.EndSession(ctx, w.User, in.ID, func(tx *postgres.Tx) error {
 		org.Audit(ctx, tx, org.Entry{Action: "session.ended", Target: "session", ID: in.ID.String()})
 		return nil
 	})
 }
 
-func (a *App) myOrgs(ctx context.Context, in *struct{ Page }) (*myOrgsOut, error) {
-	from, err := after[id.ID](ctx, a.Server, in.Page)
+func (a *App) myOrgs(ctx context.Context, in *struct{ httpx.Page }) (*myOrgsOut, error) {
+	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.Auth.Orgs(ctx, who(ctx).User, orZero(from), in.Limit+1)
+	rows, err := a.Auth.Orgs(ctx, httpx.Who(ctx).User, orZero(from), in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	l, err := listOf(ctx, a.Server, in.Page, rows,
+	l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 		func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
 	return &myOrgsOut{l}, err
 }
@@ -87,7 +88,7 @@ func (a *App) switchOrg(ctx context.Context, in *switchIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, fault.Invalid("org_id", "invalid_format", "Want a UUID.")
 	}
-	s, err := a.Auth.Switch(ctx, who(ctx), at, device(ctx))
+	s, err := a.Auth.Switch(ctx, httpx.Who(ctx), at, httpx.DeviceOf(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 )
 
@@ -27,8 +28,8 @@ func (a *App) mountStripe() {
 		if connect {
 			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
 		}
-		route(a.Server, op{
-			Method: http.MethodPost, Path: path, Need: public, Part: PartBilling, Signed: true, Tag: billingTag,
+		httpx.Route(a.Server, httpx.Op{
+			Method: http.MethodPost, Path: path, Need: httpx.Public, Part: httpx.PartBilling, Signed: true, Tag: billingTag,
 			Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
 			if err := a.Billing.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -20,22 +21,22 @@ const tagsPath = "/api/v1/crm/tags"
 func (a *App) mountTags() {
 	const tag, one = "Tags", tagsPath + "/{tag}"
 	writes := []string{contactbulk.Kind.Name()}
-	a.fiber.Use(tagsPath+"/", namedTag)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: tagsPath, Need: viewer, Tag: tag,
+	a.Fiber.Use(tagsPath+"/", namedTag)
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: tagsPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List the tags of contacts, by name",
 		}, a.listTags)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: one, Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: one, Need: httpx.Member, Tag: tag,
 			Title:  "Rename a tag; renaming it to an existing tag merges the two",
 			Status: http.StatusAccepted, Writes: writes,
 		},
 		a.renameTag)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: one, Need: member, Tag: tag, Title: "Remove a tag from all contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: one, Need: httpx.Member, Tag: tag, Title: "Remove a tag from all contacts",
 			Status: http.StatusAccepted, Writes: writes,
 		}, a.deleteTag)
 }
@@ -50,10 +51,10 @@ func namedTag(c *fiber.Ctx) error {
 		return c.Next()
 	}
 	tag, err := url.PathUnescape(name)
-	if err != nil || !clean(tag) {
+	if err != nil || !httpx.CleanText(tag) {
 		return c.Next()
 	}
-	requestOf(c.UserContext()).tag = tag
+	httpx.RequestOf(c.UserContext()).Tag = tag
 	c.Path(tagsPath + "/" + url.PathEscape(url.PathEscape(tag)))
 	return c.Next()
 }
@@ -64,11 +65,11 @@ type TagName struct {
 }
 
 type tagList struct {
-	Body list[contacts.TagUse]
+	Body httpx.List[contacts.TagUse]
 }
 
-func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
-	from, err := after[string](ctx, a.Server, in.Page)
+func (a *App) listTags(ctx context.Context, in *httpx.PageInput) (*tagList, error) {
+	from, err := httpx.After[string](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +77,17 @@ func (a *App) listTags(ctx context.Context, in *pageIn) (*tagList, error) {
 	if from != nil {
 		begin = *from
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*tagList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*tagList, error) {
 		rows, err := contacts.Tags(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		out := &tagList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
 			return t
 		}, func(t contacts.TagUse) string { return t.Name })
 		if err == nil {
-			err = in.add(ctx, tx, &out.Body.Total, contacts.CountTags)
+			err = in.Add(ctx, tx, &out.Body.Total, contacts.CountTags)
 		}
 		return out, err
 	})
@@ -103,7 +104,7 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, inside(err, "name/0", "name")
 	}
-	tag := requestOf(ctx).tag
+	tag := httpx.RequestOf(ctx).Tag
 	if name[0] == tag {
 		return nil, fault.Invalid("name", "unchanged", "This is the tag's name.")
 	}
@@ -111,12 +112,12 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 }
 
 func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
-	return a.retag(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: requestOf(ctx).tag})
+	return a.retag(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: httpx.RequestOf(ctx).Tag})
 }
 
 // retag starts a bulk change of all contacts, live or archived, that have the action's tag.
 func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
 		known, err := contacts.Tagged(ctx, tx, action.Tag)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -24,45 +25,45 @@ func (a *App) mountTasks() {
 		},
 	}
 	const tag = "Tasks"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: tasksPath, Need: member, Tag: tag, Title: "Create a task",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: tasksPath, Need: httpx.Member, Tag: tag, Title: "Create a task",
 			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
 		},
 		createHandler(n, (*newTask).patch))
-	route(a.Server, op{Method: http.MethodGet, Path: tasksPath, Need: viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
-	route(a.Server, op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: viewer, Tag: tag, Title: "Get a task"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: tasksPath, Need: httpx.Viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a task"},
 		n.shown)
-	route(a.Server,
-		op{
-			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update or complete a task", Writes: []string{"task.completed"},
 		},
 		updateHandler(n, (*taskPatch).patch))
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: member, Tag: tag, Title: "Archive a task",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a task",
 			Status: http.StatusNoContent,
 		}, n.archived)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: member, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived task",
 		}, n.restored)
 }
 
 // TaskFields are the members common to every task body.
 type TaskFields struct {
-	Description optional[string] `json:"description" required:"false" doc:"Up to 10000 characters"`
-	Status      optional[string] `json:"status" required:"false" doc:"open or done; default open"`
-	Priority    optional[string] `json:"priority" required:"false" doc:"low, normal or high; default normal"`
-	DueAt       optional[string] `json:"due_at" required:"false" doc:"RFC 3339"`
-	AssigneeID  optional[string] `json:"assignee_id" required:"false" doc:"ID of the user who is to do it"`
+	Description httpx.Optional[string] `json:"description" required:"false" doc:"Up to 10000 characters"`
+	Status      httpx.Optional[string] `json:"status" required:"false" doc:"open or done; default open"`
+	Priority    httpx.Optional[string] `json:"priority" required:"false" doc:"low, normal or high; default normal"`
+	DueAt       httpx.Optional[string] `json:"due_at" required:"false" doc:"RFC 3339"`
+	AssigneeID  httpx.Optional[string] `json:"assignee_id" required:"false" doc:"ID of the user who is to do it"`
 	SubjectFields
-	CompletedAt anything `json:"completed_at" required:"false" readOnly:"true"`
+	CompletedAt httpx.RawJSON `json:"completed_at" required:"false" readOnly:"true"`
 }
 
-func (f *TaskFields) patch(title optional[string]) activities.TaskPatch {
+func (f *TaskFields) patch(title httpx.Optional[string]) activities.TaskPatch {
 	p := activities.TaskPatch{
 		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field,
 		DueAt:      f.DueAt.Field,
@@ -74,21 +75,21 @@ func (f *TaskFields) patch(title optional[string]) activities.TaskPatch {
 }
 
 type newTask struct {
-	Title optional[string] `json:"title" doc:"1 to 200 characters"`
+	Title httpx.Optional[string] `json:"title" doc:"1 to 200 characters"`
 	TaskFields
 }
 
 func (b *newTask) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
 
 type taskPatch struct {
-	Title optional[string] `json:"title" required:"false" doc:"1 to 200 characters"`
+	Title httpx.Optional[string] `json:"title" required:"false" doc:"1 to 200 characters"`
 	TaskFields
 }
 
 func (b *taskPatch) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
 
 type taskQuery struct {
-	Page
+	httpx.Page
 	CountQuery
 	SubjectQuery
 	AssigneeID string    `query:"assignee_id" format:"uuid"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -31,7 +32,7 @@ type thing struct {
 }
 
 type thingOut struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location"`
 	Body     thing
 }
@@ -42,8 +43,8 @@ type ThingID struct {
 
 type newThing struct {
 	Name  string           `json:"name" minLength:"1" maxLength:"100"`
-	Tag   oneOrMore        `json:"tag,omitempty"`
-	Note  optional[string] `json:"note,omitempty" required:"false"`
+	Tag   httpx.OneOrMore        `json:"tag,omitempty"`
+	Note  httpx.Optional[string] `json:"note,omitempty" required:"false"`
 	Size  int              `json:"size,omitempty" minimum:"0" maximum:"10"`
 	At    wire.Time        `json:"at,omitzero" format:"date-time"`
 	Inner *struct {
@@ -56,35 +57,35 @@ type newThing struct {
 
 func mountThings(a *App) {
 	const path = "/api/v1/test/things"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: path, Need: member, Tag: "test", Title: "Make a thing",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: path, Need: httpx.Member, Tag: "test", Title: "Make a thing",
 			Status: http.StatusCreated,
 		}, a.makeThing)
-	route(a.Server, op{Method: http.MethodGet, Path: path, Need: viewer, Tag: "test", Title: "List things"}, a.listThings)
-	route(a.Server, op{Method: http.MethodGet, Path: path + "/{id}", Need: viewer, Tag: "test", Title: "A thing"}, a.getThing)
-	route(a.Server, op{Method: http.MethodPatch, Path: path + "/{id}", Need: member, Tag: "test", Title: "Change a thing"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: "test", Title: "List things"}, a.listThings)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path + "/{id}", Need: httpx.Viewer, Tag: "test", Title: "A thing"}, a.getThing)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: path + "/{id}", Need: httpx.Member, Tag: "test", Title: "Change a thing"},
 		a.patchThing)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: path + "/{id}", Need: admin, Tag: "test", Title: "Drop a thing",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: path + "/{id}", Need: httpx.Admin, Tag: "test", Title: "Drop a thing",
 			Status: http.StatusNoContent,
 		}, a.dropThing)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: persons(owner.role), Tag: "test",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: httpx.Persons(httpx.Owner.Role), Tag: "test",
 			Title: "A secret", Secret: true,
 		}, a.makeSecret)
-	route(a.Server, op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: viewer, Tag: "test", Title: "Trouble"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: httpx.Viewer, Tag: "test", Title: "Trouble"},
 		a.trouble)
-	route(a.Server, op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
 		func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
 			return &struct{}{}, nil
 		})
 }
 
 func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thingOut, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		t := thing{ID: id.New(), Name: in.Body.Name, Tag: append([]string{}, in.Body.Tag...), Edit: 1}
 		if in.Body.Note.Set && !in.Body.Note.Null {
 			t.Note = &in.Body.Note.Value
@@ -94,25 +95,25 @@ func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thin
 		if postgres.Violates(err, "thing_name") {
 			return nil, &fault.Fault{Code: fault.Conflict, Detail: "The name is taken.", ExistingID: t.Name}
 		}
-		return &thingOut{Tagged: etag(t.Edit, 0), Location: "/api/v1/test/things/" + t.ID.String(), Body: t}, err
+		return &thingOut{Tagged: httpx.ETag(t.Edit, 0), Location: "/api/v1/test/things/" + t.ID.String(), Body: t}, err
 	})
 }
 
 func (a *App) listThings(ctx context.Context, in *struct {
-	Page
+	httpx.Page
 	Name string `query:"name" maxLength:"100"`
 	Size int    `query:"size" minimum:"1"`
 },
-) (*struct{ Body list[thing] }, error) {
+) (*struct{ Body httpx.List[thing] }, error) {
 	type place struct{ ID id.ID }
-	from, err := after[place](ctx, a.Server, in.Page)
+	from, err := httpx.After[place](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
 		from = &place{}
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[thing] }, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[thing] }, error) {
 		rows, err := tx.Query(ctx,
 			"SELECT id, name, tag, note, edit FROM thing WHERE org_id = $1 AND id > $2 AND ($3 = '' OR name = $3) "+
 				"ORDER BY id LIMIT $4",
@@ -124,8 +125,8 @@ func (a *App) listThings(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
-		out := new(struct{ Body list[thing] })
-		out.Body, err = listOf(ctx, a.Server, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
+		out := new(struct{ Body httpx.List[thing] })
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
 			return place{t.ID}
 		})
 		return out, err
@@ -142,32 +143,32 @@ func oneThing(ctx context.Context, tx *postgres.Tx, which id.ID) (t thing, err e
 }
 
 func (a *App) getThing(ctx context.Context, in *ThingID) (*thingOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		t, err := oneThing(ctx, tx, in.ID)
-		return &thingOut{Tagged: etag(t.Edit, 7), Body: t}, err
+		return &thingOut{Tagged: httpx.ETag(t.Edit, 7), Body: t}, err
 	})
 }
 
 func (a *App) patchThing(ctx context.Context, in *struct {
 	ThingID
-	IfMatch
+	httpx.IfMatch
 	Body struct {
-		Name optional[string] `json:"name" required:"false" minLength:"1"`
-		Note optional[string] `json:"note" required:"false"`
+		Name httpx.Optional[string] `json:"name" required:"false" minLength:"1"`
+		Note httpx.Optional[string] `json:"note" required:"false"`
 	}
 },
 ) (*thingOut, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*thingOut, error) {
 		tx.Queue("SELECT 1 FROM thing WHERE org_id = $1 AND id = $2 FOR UPDATE", tx.Org(), in.ID)
 		t, err := oneThing(ctx, tx, in.ID)
 		if err == nil {
-			err = in.check(t.Edit)
+			err = in.Check(t.Edit)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if in.Body.Name.Null {
-			return nil, notNull("name")
+			return nil, httpx.NotNullable("name")
 		}
 		in.Body.Name.Apply(&t.Name)
 		if n := in.Body.Note; n.Set {
@@ -182,16 +183,16 @@ func (a *App) patchThing(ctx context.Context, in *struct {
 		if postgres.Violates(err, "thing_name") {
 			return nil, fault.New(fault.Conflict, "The name is taken.")
 		}
-		return &thingOut{Tagged: etag(t.Edit, 0), Body: t}, err
+		return &thingOut{Tagged: httpx.ETag(t.Edit, 0), Body: t}, err
 	})
 }
 
 func (a *App) dropThing(ctx context.Context, in *struct {
 	ThingID
-	IfMatch
+	httpx.IfMatch
 },
 ) (*struct{}, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		n, err := tx.Exec(ctx, "DELETE FROM thing WHERE org_id = $1 AND id = $2", tx.Org(), in.ID)
 		if err == nil && n == 0 {
 			err = fault.New(fault.NotFound, "There is no such thing.")
@@ -206,7 +207,7 @@ func (a *App) makeSecret(ctx context.Context, _ *struct{}) (*struct {
 	}
 }, error,
 ) {
-	return write(ctx, a.Server, func(*postgres.Tx) (out *struct {
+	return httpx.Write(ctx, a.Server, func(*postgres.Tx) (out *struct {
 		Body struct {
 			Secret string `json:"secret"`
 		}
@@ -233,7 +234,7 @@ func (a *App) trouble(ctx context.Context, in *struct {
 	case "error":
 		return nil, errors.New("secret words of an error")
 	case "sql":
-		return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+		return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 			_, err := tx.Query(ctx, "SELECT secret FROM words")
 			return nil, err
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -15,9 +16,9 @@ import (
 )
 
 func (a *App) mountTimeline() {
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: viewer, Tag: "Contacts",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "List the events of a contact, newest first",
 		}, a.listTimeline)
 }
@@ -44,14 +45,14 @@ func (shownEntry) Schema(r huma.Registry) *huma.Schema {
 }
 
 type timelineList struct {
-	Body list[shownEntry]
+	Body httpx.List[shownEntry]
 }
 
 // listTimeline finds an archived contact under the same conditions as GET of the contact. It includes the entries of
 // contacts merged into it.
 func (a *App) listTimeline(ctx context.Context, in *struct {
 	ContactID
-	Page
+	httpx.Page
 	Types           string `query:"types" doc:"Event types, separated by commas; all if absent"`
 	IncludeArchived bool   `query:"include_archived" doc:"Also find an archived contact"`
 },
@@ -60,11 +61,11 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*timelineList, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*timelineList, error) {
 		if _, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived); err != nil {
 			return nil, err
 		}
@@ -77,7 +78,7 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := &timelineList{}
-		out.Body, err = listOf(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) shownEntry {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) shownEntry {
 			return shownEntry{e}
 		}, func(e events.TimelineEntry) id.ID { return e.ID })
 		return out, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -20,8 +21,8 @@ var errStored = errors.New("a response is stored for the key")
 func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*billing.Answer, error),
 	show func(*billing.Answer) *O,
 ) (*O, error) {
-	r := requestOf(ctx)
-	if r.key == "" {
+	r := httpx.RequestOf(ctx)
+	if r.Key == "" {
 		got, err := act(billing.Call{})
 		if err != nil {
 			return nil, err
@@ -33,9 +34,9 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 	}
 	kept := false
 	got, err := act(billing.Call{
-		Key: r.key, Fingerprint: r.fingerprint[:],
+		Key: r.Key, Fingerprint: r.Fingerprint[:],
 		Check: func(ctx context.Context, tx *postgres.Tx) error {
-			stored, err := recall(ctx, tx, r)
+			stored, err := httpx.RecallStored(ctx, tx, r)
 			if err == nil && stored != nil {
 				err = errStored
 			}
@@ -43,7 +44,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 		},
 		Keep: func(_ context.Context, tx *postgres.Tx, got *billing.Answer) error {
 			kept = true
-			return remember(tx, a.Server, r, show(got))
+			return httpx.StoreResponse(tx, a.Server, r, show(got))
 		},
 	})
 	switch {
@@ -59,67 +60,67 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 
 // store stores the response of a request that changed nothing in the database.
 func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
-	r := requestOf(ctx)
-	if r.key == "" {
+	r := httpx.RequestOf(ctx)
+	if r.Key == "" {
 		return out, nil
 	}
-	return out, a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error { return remember(tx, a.Server, r, out) })
+	return out, a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error { return httpx.StoreResponse(tx, a.Server, r, out) })
 }
 
 // known returns the response for a key that was used before: the stored response, or the outcome of the key's change.
 // It returns nil for a new key.
-func known[O any](ctx context.Context, a *App, r *request, show func(*billing.Answer) *O) (*O, error) {
+func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*billing.Answer) *O) (*O, error) {
 	var (
 		out    *O
 		change *billing.Known
 	)
-	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
-		stored, err := recall(ctx, tx, r)
+	err := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
+		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil {
 			return err
 		}
 		if stored != nil {
-			return a.decode(r, stored, &out)
+			return a.DecodeStored(r, stored, &out)
 		}
-		change, err = billing.ByKey(ctx, tx, r.key)
+		change, err = billing.ByKey(ctx, tx, r.Key)
 		return err
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case out != nil:
-		r.replayed = true
+		r.Replayed = true
 		return out, nil
 	case change == nil:
 		return nil, nil //nolint:nilnil // a new key is no error
-	case string(change.Fingerprint) != string(r.fingerprint[:]):
+	case string(change.Fingerprint) != string(r.Fingerprint[:]):
 		return nil,
 			fault.New(fault.IdempotencyMismatch,
 				"This Idempotency-Key was used with another request. Use a new key for a new request.")
 	case change.Answer.Status == billing.InFlight:
-		return nil, inFlight()
+		return nil, httpx.InFlight()
 	}
 	got, err := a.Billing.Recall(ctx, change)
 	if err != nil {
 		return nil, err
 	}
-	r.replayed = true
+	r.Replayed = true
 	return show(got), nil
 }
 
 // replay returns the stored response of a route without plan changes, or nil for a new key.
 func replay[O any](ctx context.Context, a *App) (out *O, err error) {
-	r := requestOf(ctx)
-	if r.key == "" {
+	r := httpx.RequestOf(ctx)
+	if r.Key == "" {
 		return nil, nil //nolint:nilnil // as for a new key
 	}
-	err = a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
-		stored, err := recall(ctx, tx, r)
+	err = a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
+		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored == nil {
 			return err
 		}
-		r.replayed = true
-		return a.decode(r, stored, &out)
+		r.Replayed = true
+		return a.DecodeStored(r, stored, &out)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("recall response: %w", err)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -23,54 +24,54 @@ const (
 func (a *App) mountWebhooks() {
 	quota := []string{quotaannounce.Kind.Name()}
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: hooksPath, Need: admin, Tag: tag, Title: "Create a webhook",
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: hooksPath, Need: httpx.Admin, Tag: tag, Title: "Create a webhook",
 			Status: http.StatusCreated, Secret: true, Writes: quota,
 		}, a.createHook)
-	route(a.Server, op{Method: http.MethodGet, Path: hooksPath, Need: viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
-	route(a.Server, op{Method: http.MethodGet, Path: hook, Need: viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
-	route(a.Server, op{Method: http.MethodPatch, Path: hook, Need: admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
-	route(a.Server,
-		op{
-			Method: http.MethodDelete, Path: hook, Need: admin, Tag: tag, Title: "Archive a webhook",
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: hooksPath, Need: httpx.Viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: hook, Need: httpx.Viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
+	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodDelete, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Archive a webhook",
 			Status: http.StatusNoContent,
 		}, a.archiveHook)
-	route(a.Server,
-		op{
-			Method: http.MethodPost, Path: hook + "/restore", Need: admin, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodPost, Path: hook + "/restore", Need: httpx.Admin, Tag: tag,
 			Title: "Restore an archived webhook", Writes: quota,
 		}, a.restoreHook)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: hook + "/test", Need: admin, Tag: tag, Title: "Send a sample event",
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: hook + "/test", Need: httpx.Admin, Tag: tag, Title: "Send a sample event",
 		Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: admin, Tag: tag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: httpx.Admin, Tag: tag,
 		Title: "Rotate a webhook's secret", Secret: true,
 	}, a.rotateSecret)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: hook + "/replay", Need: admin, Tag: tag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: hook + "/replay", Need: httpx.Admin, Tag: tag,
 		Title: "Replay a range of events", Status: http.StatusAccepted,
 		Writes: []string{webhookreplay.Kind.Name()},
 	}, a.replayHook)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a replay's progress",
 		}, a.getReplay)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: hook + "/deliveries", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: hook + "/deliveries", Need: httpx.Viewer, Tag: tag,
 			Title: "List a webhook's deliveries",
 		}, a.listDeliveries)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: viewer, Tag: tag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a delivery with its attempts",
 		}, a.getDelivery)
-	route(a.Server, op{
-		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: admin, Tag: tag,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: httpx.Admin, Tag: tag,
 		Title: "Redeliver a delivery's event", Status: http.StatusAccepted,
 		Writes: []string{events.DeliverKind},
 	}, a.redeliver)
@@ -82,12 +83,12 @@ type HookID struct {
 }
 
 type hookOut struct {
-	Tagged
+	httpx.Tagged
 	Body webhooks.Endpoint
 }
 
 func hookAnswer(v webhooks.Versioned) *hookOut {
-	return &hookOut{Tagged: etag(v.Edit, v.Computed), Body: v.Endpoint}
+	return &hookOut{Tagged: httpx.ETag(v.Edit, v.Computed), Body: v.Endpoint}
 }
 
 type newHook struct {
@@ -106,7 +107,7 @@ type madeHook struct {
 }
 
 type createHookOut struct {
-	Tagged
+	httpx.Tagged
 	Location string `header:"Location"`
 	Body     madeHook
 }
@@ -124,46 +125,46 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 			return nil, fault.Invalid("secret", "invalid_length", "A secret has 16 to 128 characters.")
 		}
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*createHookOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*createHookOut, error) {
 		v, shown, err := a.Hooks.Create(ctx, tx, n)
 		if err != nil {
 			return nil, err
 		}
 		auditHook(ctx, tx, "webhook.created", v.ID)
 		return &createHookOut{
-			Tagged: etag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(),
+			Tagged: httpx.ETag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(),
 			Body: madeHook{v.Endpoint, shown},
 		}, nil
 	})
 }
 
 type listHooksIn struct {
-	Page
+	httpx.Page
 	Archived bool   `query:"archived" doc:"List archived webhooks instead of live ones"`
 	Count    string `query:"count" enum:"estimate,exact" doc:"Add total"`
 }
 
 func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
-	Body list[webhooks.Endpoint]
+	Body httpx.List[webhooks.Endpoint]
 }, error,
 ) {
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Endpoint] }, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[webhooks.Endpoint] }, error) {
 		rows, err := a.Hooks.List(ctx, tx, orZero(before), in.Limit+1, in.Archived)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows,
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID {
 				return v.ID
 			})
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.Count(ctx, tx, in.Archived)
 		}
-		return &struct{ Body list[webhooks.Endpoint] }{l}, err
+		return &struct{ Body httpx.List[webhooks.Endpoint] }{l}, err
 	})
 }
 
@@ -173,7 +174,7 @@ type getHookIn struct {
 }
 
 func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		v, err := a.Hooks.Get(ctx, tx, in.ID, in.Archived)
 		if err != nil {
 			return nil, err
@@ -183,22 +184,22 @@ func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
 }
 
 type hookPatch struct {
-	URL         optional[string]   `json:"url" required:"false"`
-	Events      optional[[]string] `json:"events" required:"false"`
-	Description optional[string]   `json:"description" required:"false"`
-	RateLimit   optional[int]      `json:"rate_limit" required:"false"`
-	Enabled     optional[bool]     `json:"enabled" required:"false"`
+	URL         httpx.Optional[string]   `json:"url" required:"false"`
+	Events      httpx.Optional[[]string] `json:"events" required:"false"`
+	Description httpx.Optional[string]   `json:"description" required:"false"`
+	RateLimit   httpx.Optional[int]      `json:"rate_limit" required:"false"`
+	Enabled     httpx.Optional[bool]     `json:"enabled" required:"false"`
 
-	ID             anything `json:"id" required:"false" readOnly:"true"`
-	DisabledReason anything `json:"disabled_reason" required:"false" readOnly:"true"`
-	CreatedAt      anything `json:"created_at" required:"false" readOnly:"true"`
-	UpdatedAt      anything `json:"updated_at" required:"false" readOnly:"true"`
-	ArchivedAt     anything `json:"archived_at" required:"false" readOnly:"true"`
+	ID             httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
+	DisabledReason httpx.RawJSON `json:"disabled_reason" required:"false" readOnly:"true"`
+	CreatedAt      httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
+	UpdatedAt      httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	ArchivedAt     httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
 // readOnly returns an error for read-only members, unless they equal the current values.
 func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
-	return asItIs(e, map[string]anything{
+	return httpx.CheckUnchangedJSON(e, map[string]httpx.RawJSON{
 		"id": p.ID, "disabled_reason": p.DisabledReason, "created_at": p.CreatedAt, "updated_at": p.UpdatedAt,
 		"archived_at": p.ArchivedAt,
 	})
@@ -206,7 +207,7 @@ func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
 
 type patchHookIn struct {
 	HookID
-	IfMatch
+	httpx.IfMatch
 	Body hookPatch
 }
 
@@ -215,11 +216,11 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 		URL: in.Body.URL.Field, Events: in.Body.Events.Field, Description: in.Body.Description.Field,
 		RateLimit: in.Body.RateLimit.Field, Enabled: in.Body.Enabled.Field,
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		before := 0
 		v, err := a.Hooks.Update(ctx, tx, in.ID, p, func(v webhooks.Versioned) error {
 			before = v.Edit
-			if err := in.check(int64(v.Edit)); err != nil {
+			if err := in.Check(int64(v.Edit)); err != nil {
 				return err
 			}
 			return in.Body.readOnly(v.Endpoint)
@@ -236,20 +237,20 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 
 type archiveHookIn struct {
 	HookID
-	IfMatch
+	httpx.IfMatch
 }
 
 func (a *App) archiveHook(ctx context.Context, in *archiveHookIn) (*struct{}, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, a.Hooks.Archive(ctx, tx, in.ID, func(v webhooks.Versioned) error {
 			auditHook(ctx, tx, "webhook.archived", v.ID)
-			return in.check(int64(v.Edit))
+			return in.Check(int64(v.Edit))
 		})
 	})
 }
 
 func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*hookOut, error) {
 		v, changed, err := a.Hooks.Restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -275,7 +276,7 @@ type testHookOut struct {
 
 func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error) {
 	t, ok := events.Lookup(in.Body.Type)
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*testHookOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*testHookOut, error) {
 		if !ok {
 			if _, err := a.Hooks.Get(ctx, tx, in.ID, false); err != nil {
 				return nil, err
@@ -292,7 +293,7 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 
 type listDeliveriesIn struct {
 	HookID
-	Page
+	httpx.Page
 	Status        string    `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
 	EventType     string    `query:"event_type" maxLength:"100" doc:"Only this event type"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
@@ -311,44 +312,44 @@ func (in *listDeliveriesIn) filter() (webhooks.Filter, error) {
 }
 
 func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct {
-	Body list[webhooks.Delivery]
+	Body httpx.List[webhooks.Delivery]
 }, error,
 ) {
 	filter, err := in.filter()
 	if err != nil {
 		return nil, err
 	}
-	before, err := after[id.ID](ctx, a.Server, in.Page)
+	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body list[webhooks.Delivery] }, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[webhooks.Delivery] }, error) {
 		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, filter, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows,
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, filter)
 		}
-		return &struct{ Body list[webhooks.Delivery] }{l}, err
+		return &struct{ Body httpx.List[webhooks.Delivery] }{l}, err
 	})
 }
 
 type deliveryOut struct {
-	Tagged
+	httpx.Tagged
 	Body webhooks.Delivery
 }
 
 func (a *App) getDelivery(ctx context.Context, in *HookID) (*deliveryOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*deliveryOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*deliveryOut, error) {
 		d, err := a.Hooks.GetDelivery(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
 		// A delivery is never edited, so only attempts and the final state change the tag's second number.
-		return &deliveryOut{Tagged: etag(1, d.UpdatedAt.UnixMicro()), Body: d}, nil
+		return &deliveryOut{Tagged: httpx.ETag(1, d.UpdatedAt.UnixMicro()), Body: d}, nil
 	})
 }
 

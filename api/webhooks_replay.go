@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -16,8 +17,8 @@ type replayIn struct {
 		From       wire.Time `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
 		To         wire.Time `json:"to" format:"date-time" doc:"End, exclusive; a future time is treated as now"`
 		Types      []string  `json:"types,omitempty" doc:"Event types, subscribed or not; default: subscribed types"`
-		OnlyFailed flag      `json:"only_failed" required:"false" doc:"Only this webhook's undelivered events"`
-		DryRun     flag      `json:"dry_run" required:"false" doc:"Count the events without sending them"`
+		OnlyFailed httpx.Flag      `json:"only_failed" required:"false" doc:"Only this webhook's undelivered events"`
+		DryRun     httpx.Flag      `json:"dry_run" required:"false" doc:"Count the events without sending them"`
 	}
 }
 
@@ -27,14 +28,14 @@ type replayOut struct {
 }
 
 func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) {
-	if err := neverNull(map[string]flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun}); err != nil {
+	if err := httpx.NoNulls(map[string]httpx.Flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
 	r := webhooks.Range{
 		From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types,
 		OnlyFailed: in.Body.OnlyFailed.Value,
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*replayOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*replayOut, error) {
 		if in.Body.DryRun.Value {
 			made, err := a.Hooks.Preview(ctx, tx, in.ID, r)
 			return &replayOut{Body: made}, err
@@ -55,17 +56,17 @@ type getReplayIn struct {
 }
 
 type getReplayOut struct {
-	Tagged
+	httpx.Tagged
 	Body webhooks.Replay
 }
 
 func (a *App) getReplay(ctx context.Context, in *getReplayIn) (*getReplayOut, error) {
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*getReplayOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*getReplayOut, error) {
 		r, err := a.Hooks.GetReplay(ctx, tx, in.ID, in.Replay)
 		if err != nil {
 			return nil, err
 		}
-		tag, err := digest(r)
+		tag, err := httpx.Digest(r)
 		return &getReplayOut{tag, r}, err
 	})
 }

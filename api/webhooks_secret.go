@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
@@ -39,7 +40,7 @@ func (rotatedHook) Descriptions() map[string]string {
 }
 
 type rotateSecretOut struct {
-	Tagged
+	httpx.Tagged
 	Body rotatedHook
 }
 
@@ -56,7 +57,7 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour
 		}
 	}
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*rotateSecretOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*rotateSecretOut, error) {
 		v, shown, until, err := a.Hooks.Rotate(ctx, tx, in.ID, chosen, overlap)
 		if err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(),
 			Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
 		})
-		return &rotateSecretOut{Tagged: etag(v.Edit, v.Computed), Body: rotatedHook{v.Endpoint, shown, until}}, nil
+		return &rotateSecretOut{Tagged: httpx.ETag(v.Edit, v.Computed), Body: rotatedHook{v.Endpoint, shown, until}}, nil
 	})
 }
 
@@ -75,7 +76,7 @@ type redeliverOut struct {
 }
 
 func (a *App) redeliver(ctx context.Context, in *HookID) (*redeliverOut, error) {
-	return write(ctx, a.Server, func(tx *postgres.Tx) (*redeliverOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*redeliverOut, error) {
 		d, err := a.Hooks.Redeliver(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -17,20 +18,20 @@ const (
 
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
-	route(a.Server, op{
-		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: owner, Part: PartBilling,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: httpx.Owner, Part: httpx.PartBilling,
 		Tag:   connectAccountTag,
 		Title: "Get a link to the reseller's onboarding at the payment processor", Secret: true,
 		Feature: plans.WhiteLabeling, Writes: told,
 	}, a.onboard)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: connectPath, Need: admin, Tag: connectAccountTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: connectPath, Need: httpx.Admin, Tag: connectAccountTag,
 			Title: "Get the state of the reseller's payment account",
 		}, a.readConnect)
-	route(a.Server,
-		op{
-			Method: http.MethodGet, Path: connectPath + "/fees", Need: owner, Tag: connectAccountTag,
+	httpx.Route(a.Server,
+		httpx.Op{
+			Method: http.MethodGet, Path: connectPath + "/fees", Need: httpx.Owner, Tag: connectAccountTag,
 			Title: "List the fees of the invoices that clients have paid",
 		}, a.listFees)
 	a.mountConnectSales()
@@ -41,8 +42,8 @@ func (a *App) mountWhiteLabelConnect() {
 		{"/return", "Take a browser back from the payment processor", a.onboardingReturned},
 		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
 	} {
-		route(a.Server, op{
-			Method: http.MethodGet, Path: connectPath + mount.path, Need: public, Part: PartBilling, Foreign: true,
+		httpx.Route(a.Server, httpx.Op{
+			Method: http.MethodGet, Path: connectPath + mount.path, Need: httpx.Public, Part: httpx.PartBilling, Foreign: true,
 			Tag: connectAccountTag, Title: mount.title,
 			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
 		}, mount.handle)
@@ -83,7 +84,7 @@ func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
 	if err := a.keyed(ctx); err != nil {
 		return nil, err
 	}
-	w := who(ctx)
+	w := httpx.Who(ctx)
 	t := newOnboarding(w, in.Origin != "" && in.Origin == origin(a.PublicURL))
 	link, err := a.onboardingLink(ctx, t)
 	if err != nil {
@@ -96,21 +97,21 @@ func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
 
 // keyed checks the request against its idempotency key, if it has one, and stores no response.
 func (a *App) keyed(ctx context.Context) error {
-	r := requestOf(ctx)
-	if r.key == "" {
+	r := httpx.RequestOf(ctx)
+	if r.Key == "" {
 		return nil
 	}
-	return a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
-		stored, err := recall(ctx, tx, r)
+	return a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
+		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored != nil {
 			return err
 		}
-		return remember(tx, a.Server, r, &struct{}{})
+		return httpx.StoreResponse(tx, a.Server, r, &struct{}{})
 	})
 }
 
 type connectStateOut struct {
-	Tagged
+	httpx.Tagged
 	Body connectState
 }
 
@@ -148,11 +149,11 @@ type connectRequirements struct {
 // readConnect returns the stored state without calling the payment processor. Its events update the row, and a job
 // reads the account every 15 minutes.
 func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, error) {
-	rights, err := a.Plans.Of(ctx, who(ctx).Org)
+	rights, err := a.Plans.Of(ctx, httpx.Who(ctx).Org)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*connectStateOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*connectStateOut, error) {
 		c, err := billing.ReadConnect(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -164,7 +165,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 }
 
 func showConnect(c *billing.Connected, rights *plans.Entitlements) *connectStateOut {
-	out := &connectStateOut{Tagged: etag(c.Version, rights.Version), Body: connectState{
+	out := &connectStateOut{Tagged: httpx.ETag(c.Version, rights.Version), Body: connectState{
 		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling),
 		AccountID:      word(c.Account),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -12,7 +13,7 @@ import (
 )
 
 type feesOut struct {
-	Body list[connectFee]
+	Body httpx.List[connectFee]
 }
 
 // connectFee is one invoice: gross = net + application_fee + stripe_fee.
@@ -36,24 +37,24 @@ type feePlace struct {
 }
 
 // listFees returns the stored invoices, latest payment first, without calling the payment processor.
-func (a *App) listFees(ctx context.Context, in *pageIn) (*feesOut, error) {
-	from, err := after[feePlace](ctx, a.Server, in.Page)
+func (a *App) listFees(ctx context.Context, in *httpx.PageInput) (*feesOut, error) {
+	from, err := httpx.After[feePlace](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
 		from = &feePlace{At: wire.At(time.Unix(0, 0))}
 	}
-	return read(ctx, a.Server, func(tx *postgres.Tx) (*feesOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*feesOut, error) {
 		rows, err := billing.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := listOf(ctx, a.Server, in.Page, rows, showFee, func(x billing.Split) feePlace {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, showFee, func(x billing.Split) feePlace {
 			return feePlace{wire.At(x.PaidAt), x.Invoice}
 		})
 		if err == nil {
-			err = in.add(ctx, tx, &l.Total, billing.CountSplits)
+			err = in.Add(ctx, tx, &l.Total, billing.CountSplits)
 		}
 		return &feesOut{l}, err
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -15,8 +16,8 @@ import (
 )
 
 func (a *App) mountConnectSales() {
-	route(a.Server, op{
-		Method: http.MethodPost, Path: connectPath + "/sales", Need: owner, Part: PartBilling,
+	httpx.Route(a.Server, httpx.Op{
+		Method: http.MethodPost, Path: connectPath + "/sales", Need: httpx.Owner, Part: httpx.PartBilling,
 		Tag: connectAccountTag, Title: "Bill a client organization on the reseller's payment account",
 		Status: http.StatusCreated, Also: []int{http.StatusAccepted}, Feature: plans.WhiteLabeling,
 	}, a.sell)
@@ -73,25 +74,25 @@ func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
-	r := requestOf(ctx)
+	r := httpx.RequestOf(ctx)
 	if out, err := a.soldBefore(ctx, r); out != nil || err != nil {
 		return out, err
 	}
-	sale, err := a.Billing.Sell(ctx, r.who.Org, billing.Offer{
+	sale, err := a.Billing.Sell(ctx, r.Who.Org, billing.Offer{
 		Client: in.Body.ClientOrgID, Email: in.Body.Email, Name: in.Body.Name, Amount: in.Body.Amount,
 		Currency: in.Body.Currency, Interval: in.Body.Interval, Days: in.Body.DaysUntilDue,
 	}, func(ctx context.Context, tx *postgres.Tx, sale *billing.Sale) error {
-		if r.key == "" {
+		if r.Key == "" {
 			return nil
 		}
-		stored, err := recall(ctx, tx, r)
+		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err == nil && stored != nil {
 			err = errStored
 		}
 		if err != nil {
 			return err
 		}
-		return remember(tx, a.Server, r, showSale(sale))
+		return httpx.StoreResponse(tx, a.Server, r, showSale(sale))
 	})
 	switch {
 	case errors.Is(err, errStored):
@@ -105,18 +106,18 @@ func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
 }
 
 // soldBefore returns the outcome of the sale that was recorded under the request's key, or nil for a new key.
-func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
-	if r.key == "" {
+func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error) {
+	if r.Key == "" {
 		return nil, nil
 	}
 	var sale *billing.Sale
-	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
-		stored, err := recall(ctx, tx, r)
+	err := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
+		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored == nil {
 			return err
 		}
 		var first saleOut
-		if err := a.decode(r, stored, &first); err != nil {
+		if err := a.DecodeStored(r, stored, &first); err != nil {
 			return err
 		}
 		sale, err = billing.ReadSale(ctx, tx, first.Body.ID)
@@ -125,7 +126,7 @@ func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
 	if err != nil || sale == nil {
 		return nil, err
 	}
-	r.replayed = true
+	r.Replayed = true
 	if err := sale.Err(); err != nil {
 		return nil, err
 	}

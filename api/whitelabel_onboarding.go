@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -140,7 +141,7 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 	if err != nil {
 		return nil, err
 	}
-	ctx = withOrg(ctx, t.Org)
+	ctx = httpx.WithOrg(ctx, t.Org)
 	if err := a.Billing.Returned(ctx, t.Org); err != nil {
 		a.Log.WarnContext(ctx, "reading a connected account on return failed", "error", err)
 		return a.onboardingPage(ctx, t.Org, "Thank you",
@@ -178,7 +179,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 	if err != nil {
 		return nil, err
 	}
-	ctx = withOrg(ctx, t.Org)
+	ctx = httpx.WithOrg(ctx, t.Org)
 	if !ours {
 		return a.onboardingPage(ctx, t.Org, "This link is over", "Go back to where you began, and ask for a new one.")
 	}

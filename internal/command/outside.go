@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/sandbox/model"
@@ -30,8 +31,8 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 		Account: billing.Account{Key: p.StripeKey, URL: p.StripeURL, Log: p.log},
 	}
 	switch {
-	case p.real(api.PartBilling):
-	case !p.sandboxed(api.PartBilling):
+	case p.real(httpx.PartBilling):
+	case !p.sandboxed(httpx.PartBilling):
 		return nil
 	default:
 		p.stripe = stripe.New(stripe.Options{
@@ -131,7 +132,7 @@ func (p *process) connectors(public, ops net.Listener) error {
 	if err != nil {
 		return err
 	}
-	if p.sandboxed(api.PartOAuth) {
+	if p.sandboxed(httpx.PartOAuth) {
 		at, o := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/"),
 			oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
 		if public != nil {
@@ -171,8 +172,8 @@ func (p *process) connectAccounts(public net.Listener) {
 func (p *process) models() ai.Provider {
 	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
 	switch {
-	case p.real(api.PartAI):
-	case !p.sandboxed(api.PartAI):
+	case p.real(httpx.PartAI):
+	case !p.sandboxed(httpx.PartAI):
 		return nil
 	default:
 		s := &model.Sandbox{}

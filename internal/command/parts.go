@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -16,7 +16,7 @@ import (
 
 // part is one external service, with the names of its setting and its sandbox.
 type part struct {
-	api.Part
+	httpx.Part
 	sandbox string // its name in FUNNELWORK_SANDBOXES
 	set     string // the setting that configures the real service
 	page    string // its sandbox's page on the ops listener; "" for none
@@ -25,10 +25,10 @@ type part struct {
 // parts returns all parts, in display order.
 func parts() []part {
 	return []part{
-		{api.PartBilling, "stripe", "STRIPE_SECRET_KEY", stripe.Path},
-		{api.PartOAuth, "oauth", "FUNNELWORK_OAUTH_..._CLIENT_ID", oauth.Path},
-		{api.PartMail, "mail", "FUNNELWORK_SMTP_URL", mailbox.Path},
-		{api.PartAI, "ai", "FUNNELWORK_AI_KEY", ""},
+		{httpx.PartBilling, "stripe", "STRIPE_SECRET_KEY", stripe.Path},
+		{httpx.PartOAuth, "oauth", "FUNNELWORK_OAUTH_..._CLIENT_ID", oauth.Path},
+		{httpx.PartMail, "mail", "FUNNELWORK_SMTP_URL", mailbox.Path},
+		{httpx.PartAI, "ai", "FUNNELWORK_AI_KEY", ""},
 	}
 }
 
@@ -58,7 +58,7 @@ func checkSandboxes(names []sandboxName) error {
 
 // mayStandIn reports whether the part's sandbox is used if the part is not configured: in up always, in other commands
 // if it was enabled by name.
-func (p *process) mayStandIn(which api.Part) bool {
+func (p *process) mayStandIn(which httpx.Part) bool {
 	for _, one := range parts() {
 		if one.Part == which {
 			return p.name == "up" || slices.Contains(p.Sandboxes, sandboxName(one.sandbox))
@@ -68,13 +68,13 @@ func (p *process) mayStandIn(which api.Part) bool {
 }
 
 // real reports whether a part is configured; for oauth, whether at least one platform is.
-func (p *process) real(which api.Part) bool {
+func (p *process) real(which httpx.Part) bool {
 	switch which {
-	case api.PartBilling:
+	case httpx.PartBilling:
 		return p.StripeKey != ""
-	case api.PartMail:
+	case httpx.PartMail:
 		return p.SMTPURL != ""
-	case api.PartAI:
+	case httpx.PartAI:
 		return p.AIKey != "" || p.AIURL != ""
 	default:
 		apps, _, err := p.OAuth.apps()
@@ -83,7 +83,7 @@ func (p *process) real(which api.Part) bool {
 }
 
 // notConfigured lists the parts that are neither configured nor replaced by a sandbox.
-func (p *process) notConfigured() (lacks []api.Part) {
+func (p *process) notConfigured() (lacks []httpx.Part) {
 	for _, one := range parts() {
 		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
 			lacks = append(lacks, one.Part)
@@ -93,8 +93,8 @@ func (p *process) notConfigured() (lacks []api.Part) {
 }
 
 // sandboxed reports whether the part's sandbox is in use; for oauth, for at least one platform.
-func (p *process) sandboxed(which api.Part) bool {
-	if which == api.PartOAuth {
+func (p *process) sandboxed(which httpx.Part) bool {
+	if which == httpx.PartOAuth {
 		_, without, err := p.OAuth.apps()
 		return err == nil && len(without) > 0 && p.mayStandIn(which)
 	}
@@ -120,7 +120,7 @@ func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 		if one.page != "" && ops != nil {
 			about = append(about, "page", base(ops)+one.page)
 		}
-		if one.Part == api.PartOAuth {
+		if one.Part == httpx.PartOAuth {
 			_, without, _ := p.OAuth.apps()
 			about = append(about, "platforms", strings.Join(without, " "))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
@@ -20,7 +21,7 @@ import (
 // serve adds the API server on ln.
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
-		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: api.NewMetrics(p.metrics),
+		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
 		Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
@@ -48,7 +49,7 @@ func (p *process) serve(ln net.Listener) {
 // operate adds the ops server on ln.
 func (p *process) operate(ln net.Listener) error {
 	mounts := map[string]http.Handler{}
-	if p.sandboxed(api.PartMail) {
+	if p.sandboxed(httpx.PartMail) {
 		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
 	}
 	if p.stripe != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 )
@@ -116,8 +116,8 @@ func (p *process) redisLine() string {
 
 // partLines returns a line for each part. The OAuth platforms of one process may be real and on the sandbox.
 func (p *process) partLines(ops net.Listener) (lines []partLine) {
-	names := map[api.Part]string{
-		api.PartBilling: "Stripe", api.PartOAuth: "OAuth", api.PartMail: "mail", api.PartAI: "AI",
+	names := map[httpx.Part]string{
+		httpx.PartBilling: "Stripe", httpx.PartOAuth: "OAuth", httpx.PartMail: "mail", httpx.PartAI: "AI",
 	}
 	for _, one := range parts() {
 		line := partLine{name: names[one.Part], state: "configured"}
@@ -126,7 +126,7 @@ func (p *process) partLines(ops net.Listener) (lines []partLine) {
 			if one.page != "" {
 				line.page = base(ops) + one.page
 			}
-			if apps, _, err := p.OAuth.apps(); one.Part == api.PartOAuth && err == nil && len(apps) > 0 {
+			if apps, _, err := p.OAuth.apps(); one.Part == httpx.PartOAuth && err == nil && len(apps) > 0 {
 				line.state = "sandbox but for " + strings.Join(slices.Sorted(maps.Keys(apps)), ", ")
 			}
 		}

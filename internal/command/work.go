@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -24,7 +24,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
-		NoMail: !p.real(api.PartMail) && !p.sandboxed(api.PartMail),
+		NoMail: !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
 	}
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {

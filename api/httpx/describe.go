@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func membersIn(content map[string]*huma.MediaType, r huma.Registry) map[string]*
 }
 
 // describeSchemas sets the long descriptions of all types in r. It panics on a name that is not a member.
-func describeSchemas(r huma.Registry) {
+func DescribeSchemas(r huma.Registry) {
 	for name, s := range r.Map() {
 		describe(r.TypeFromRef(schemaPrefix+name), s)
 	}

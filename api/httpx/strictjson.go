@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ const maxDepth = 32
 // scanJSON scans b once and accepts only JSON that all parsers interpret alike: one value (RFC 8259) without repeated
 // members, without text that Postgres cannot store, and without numbers outside float64. Invalid JSON is a 400; valid
 // JSON that is not accepted is a 422.
-func scanJSON(b []byte) error {
+func ScanJSON(b []byte) error {
 	s := scanner{b: b}
 	s.space()
 	f := s.value(0)

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 
 // kept returns an error for read-only members of a patch, unless they equal the current values. A caller may therefore
 // send back the whole object that it read.
-func kept(current any, sent map[string]optional[string]) error {
+func CheckUnchanged(current any, sent map[string]Optional[string]) error {
 	b, err := json.Marshal(current)
 	if err != nil {
 		return fmt.Errorf("encode current state: %w", err)
@@ -30,7 +30,7 @@ func kept(current any, sent map[string]optional[string]) error {
 }
 
 // asItIs is kept for members of any type, compared as JSON.
-func asItIs(current any, sent map[string]anything) error {
+func CheckUnchangedJSON(current any, sent map[string]RawJSON) error {
 	b, err := json.Marshal(current)
 	if err != nil {
 		return fmt.Errorf("encode current state: %w", err)

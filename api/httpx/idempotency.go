@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ import (
 const keyHeader = "Idempotency-Key"
 
 // idempotencyKey reads the idempotency key, if the operation allows one.
-func idempotencyKey(c *fiber.Ctx, r *request) error {
-	if !r.op.Keyed() {
+func idempotencyKey(c *fiber.Ctx, r *Request) error {
+	if !r.Op.Keyed() {
 		return nil
 	}
 	given := c.Request().Header.PeekAll(keyHeader)
@@ -37,25 +37,25 @@ func idempotencyKey(c *fiber.Ctx, r *request) error {
 		return fault.Parameter(keyHeader, "invalid_format",
 			"A key is given once and has 1 to 255 visible ASCII characters.")
 	}
-	r.key = key
+	r.Key = key
 	return nil
 }
 
 // fingerprint computes the hash that ties the key to the caller and the request.
-func fingerprint(c *fiber.Ctx, r *request, body []byte) {
-	if r.key == "" {
+func fingerprint(c *fiber.Ctx, r *Request, body []byte) {
+	if r.Key == "" {
 		return
 	}
-	kind, ident := r.who.Actor()
+	kind, ident := r.Who.Actor()
 	h := sha256.New()
-	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.op.Method), c.Request().URI().
+	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.Op.Method), c.Request().URI().
 		RequestURI(), body} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
 		h.Write(n[:])
 		h.Write(part)
 	}
-	h.Sum(r.fingerprint[:0])
+	h.Sum(r.Fingerprint[:0])
 }
 
 // A key is in flight while a transaction holds the advisory lock on its hash. The lock ends with the transaction. A
@@ -72,21 +72,21 @@ WHERE idempotency_key.created_at <= now() - interval '24 hours'`
 
 // once is write for a request with an idempotency key. The first request runs fn and stores the response in the same
 // transaction; later requests get the stored response. An error stores nothing, so the request may be retried.
-func once[O any](ctx context.Context, s *Server, r *request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
+func once[O any](ctx context.Context, s *Server, r *Request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
-	err := s.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
-		stored, err := recall(ctx, tx, r)
+	err := s.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
+		stored, err := RecallStored(ctx, tx, r)
 		if err != nil {
 			return err
 		}
 		if stored != nil {
-			r.replayed = true
-			return s.decode(r, stored, &out)
+			r.Replayed = true
+			return s.DecodeStored(r, stored, &out)
 		}
 		if out, err = fn(tx); err != nil {
 			return err
 		}
-		return remember(tx, s, r, out)
+		return StoreResponse(tx, s, r, out)
 	})
 	if err != nil {
 		return nil, err
@@ -95,14 +95,14 @@ func once[O any](ctx context.Context, s *Server, r *request, fn func(*postgres.T
 }
 
 // remember stores the response under the request's key in tx.
-func remember[O any](tx *postgres.Tx, s *Server, r *request, out *O) error {
+func StoreResponse[O any](tx *postgres.Tx, s *Server, r *Request, out *O) error {
 	answer, err := s.encode(r, out)
 	if err != nil {
 		return err
 	}
-	tx.Queue(rememberSQL, tx.Org(), r.key, r.fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
+	tx.Queue(rememberSQL, tx.Org(), r.Key, r.Fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() == 0 {
-			return inFlight()
+			return InFlight()
 		}
 		return nil
 	})
@@ -110,25 +110,25 @@ func remember[O any](tx *postgres.Tx, s *Server, r *request, out *O) error {
 }
 
 // recall returns the stored response, or nil for a new key.
-func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
-	tx.Queue(lockKeySQL, tx.Org().String(), r.key).QueryRow(func(row pgx.Row) error {
+func RecallStored(ctx context.Context, tx *postgres.Tx, r *Request) ([]byte, error) {
+	tx.Queue(lockKeySQL, tx.Org().String(), r.Key).QueryRow(func(row pgx.Row) error {
 		var got bool
 		if err := row.Scan(&got); err != nil {
 			return err
 		}
 		if !got {
-			return inFlight()
+			return InFlight()
 		}
 		return nil
 	})
 	var seen, answer []byte
-	err := tx.QueryRow(ctx, recallSQL, []any{tx.Org(), r.key}, &seen, &answer)
+	err := tx.QueryRow(ctx, recallSQL, []any{tx.Org(), r.Key}, &seen, &answer)
 	switch {
 	case postgres.None(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("recall idempotency key: %w", err)
-	case string(seen) != string(r.fingerprint[:]):
+	case string(seen) != string(r.Fingerprint[:]):
 		return nil,
 			fault.New(fault.IdempotencyMismatch,
 				"This Idempotency-Key was used with another request. Use a new key for a new request.")
@@ -136,27 +136,27 @@ func recall(ctx context.Context, tx *postgres.Tx, r *request) ([]byte, error) {
 	return answer, nil
 }
 
-func inFlight() error {
+func InFlight() error {
 	return &fault.Fault{
 		Code:   fault.IdempotencyInFlight,
 		Detail: "A request with this Idempotency-Key is being worked on.", RetryAfter: time.Second,
 	}
 }
 
-func (s *Server) encode(r *request, out any) ([]byte, error) {
+func (s *Server) encode(r *Request, out any) ([]byte, error) {
 	b, err := json.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode response: %w", err)
 	}
-	if r.op.Secret {
+	if r.Op.Secret {
 		return s.Box.Seal(b, keptAs(r))
 	}
 	return b, nil
 }
 
-func (s *Server) decode(r *request, stored []byte, out any) (err error) {
+func (s *Server) DecodeStored(r *Request, stored []byte, out any) (err error) {
 	// Responses stored before the operation was marked Secret are plain.
-	if r.op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) {
+	if r.Op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) {
 		if stored, err = s.Box.Open(stored, keptAs(r)); err != nil {
 			return err
 		}
@@ -167,4 +167,4 @@ func (s *Server) decode(r *request, stored []byte, out any) (err error) {
 	return nil
 }
 
-func keptAs(r *request) string { return "idempotency_key/" + r.who.Org.String() + "/" + r.key }
+func keptAs(r *Request) string { return "idempotency_key/" + r.Who.Org.String() + "/" + r.Key }

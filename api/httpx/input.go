@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"bytes"
@@ -22,12 +22,12 @@ import (
 const prefetched = 8 << 10
 
 // body reads and checks the request body, if the operation has one. JSON has passed the strict scanner.
-func body(c *fiber.Ctx, r *request) ([]byte, error) {
-	o := r.op
+func body(c *fiber.Ctx, r *Request) ([]byte, error) {
+	o := r.Op
 	if o.Form != nil {
 		return nil, uploaded(c, r)
 	}
-	if o.json && has(c) {
+	if o.TakesJSON && has(c) {
 		if err := contentType(c, o.merge); err != nil {
 			return nil, err
 		}
@@ -38,19 +38,19 @@ func body(c *fiber.Ctx, r *request) ([]byte, error) {
 		return nil, err
 	case o.mute() && len(b) > 0:
 		return b, nothingIn(c, b)
-	case !o.json:
+	case !o.TakesJSON:
 		return b, nil
-	case len(b) == 0 && o.needs:
+	case len(b) == 0 && o.needsBody:
 		return nil, fault.New(fault.MalformedJSON, "This needs a JSON body.")
 	case len(b) == 0:
 		return nil, nil
 	}
-	return b, scanJSON(b)
+	return b, ScanJSON(b)
 }
 
 // mute reports whether the operation is a POST or PUT without a body.
-func (o *op) mute() bool {
-	return !o.json && o.Takes == nil && o.Form == nil && !o.Signed &&
+func (o *Op) mute() bool {
+	return !o.TakesJSON && o.Takes == nil && o.Form == nil && !o.Signed &&
 		(o.Method == http.MethodPost || o.Method == http.MethodPut)
 }
 
@@ -60,7 +60,7 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 	if err := contentType(c, false); err != nil {
 		return err
 	}
-	if err := scanJSON(b); err != nil {
+	if err := ScanJSON(b); err != nil {
 		return err
 	}
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
@@ -113,7 +113,7 @@ func contentType(c *fiber.Ctx, merge bool) error {
 }
 
 // readBody reads at most limit bytes. It refuses a longer body as soon as the length is known.
-func readBody(c *fiber.Ctx, r *request, limit int64) ([]byte, error) {
+func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
 	if !has(c) {
 		return nil, nil
 	}
@@ -144,7 +144,7 @@ func tooLarge(limit int64) *fault.Fault {
 }
 
 // unreadBody reports whether part of the body has not been read from the connection.
-func unreadBody(c *fiber.Ctx, r *request) bool {
+func unreadBody(c *fiber.Ctx, r *Request) bool {
 	n := c.Request().Header.ContentLength()
 	return (n > prefetched || n == -1) && !r.bodyRead
 }
@@ -168,7 +168,7 @@ func (a *admitted) Context() context.Context { return a.ctx }
 // Header returns the body's format to huma. A body that passed contentType is JSON, whatever the exact media type. A
 // handler that takes another format sees the original header.
 func (a *admitted) Header(name string) string {
-	if name == "Content-Type" && requestOf(a.ctx).op.Takes == nil && requestOf(a.ctx).op.Form == nil {
+	if name == "Content-Type" && RequestOf(a.ctx).Op.Takes == nil && RequestOf(a.ctx).Op.Form == nil {
 		return "application/json"
 	}
 	return a.humaContext.Header(name)

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"strconv"
@@ -12,23 +12,23 @@ const mostComplaints = 100
 
 // complaint converts one validation message about the parsed body to a field error. It converts huma's dotted location
 // to a JSON pointer. shape is the document's description of the body.
-func complaint(location, message string, body any, shape shape) fault.Field {
+func Complaint(location, message string, body any, shape Shape) fault.Field {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
-	said := wordingOf(message)
-	if _, at, ok := misfitOf(message); ok {
-		return fault.Field{Pointer: pointer(at, body), Code: said.code, Detail: said.text}
+	said := WordingOf(message)
+	if _, at, ok := MisfitOf(message); ok {
+		return fault.Field{Pointer: Pointer(at, body), Code: said.code, Detail: said.Text}
 	}
 	if name, ok := requiredName(message); ok {
 		return fault.Field{
-			Pointer: pointer(path, body) + "/" + escape(name), Code: said.code,
+			Pointer: Pointer(path, body) + "/" + escape(name), Code: said.code,
 			Detail: "This field is required.",
 		}
 	}
-	at := pointer(path, body)
+	at := Pointer(path, body)
 	if said.code == "unknown_field" {
-		said.text = shape.unknown(at)
+		said.Text = shape.unknown(at)
 	}
-	return fault.Field{Pointer: at, Code: said.code, Detail: said.text}
+	return fault.Field{Pointer: at, Code: said.code, Detail: said.Text}
 }
 
 // requiredName returns the member named by a message about a missing member.
@@ -40,7 +40,7 @@ func requiredName(message string) (string, bool) {
 
 // pointer converts "friends[0].name" to "#/friends/0/name". It resolves names that contain dots or brackets by looking
 // them up in the body.
-func pointer(path string, at any) string {
+func Pointer(path string, at any) string {
 	var out strings.Builder
 	out.WriteByte('#')
 	for path != "" {

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -23,13 +23,13 @@ type Counted struct {
 }
 
 // pageIn is the input of a list without filters.
-type pageIn struct {
+type PageInput struct {
 	Page
 	Counted
 }
 
 // add sets a list's total if the request asks for it. Counting is cheap here, so an estimate is the exact count.
-func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64,
+func (c Counted) Add(ctx context.Context, tx *postgres.Tx, total **int64,
 	count func(context.Context, *postgres.Tx) (int64, error),
 ) error {
 	if c.Count == "" {
@@ -41,7 +41,7 @@ func (c Counted) add(ctx context.Context, tx *postgres.Tx, total **int64,
 }
 
 // list is the envelope of every list. Data is never null.
-type list[T any] struct {
+type List[T any] struct {
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor" doc:"null on the last page"`
@@ -51,7 +51,7 @@ type list[T any] struct {
 // after returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
 // order and must survive a round trip through JSON. A forged cursor, or one of another org, path, filter or sort, is a
 // 400.
-func after[K any](ctx context.Context, s *Server, p Page) (*K, error) {
+func After[K any](ctx context.Context, s *Server, p Page) (*K, error) {
 	if p.Cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
@@ -66,7 +66,7 @@ func after[K any](ctx context.Context, s *Server, p Page) (*K, error) {
 	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // the decoder would skip them
 		return nil, bad
 	}
-	plain, err := s.Box.Open(sealed, cursorOf(ctx))
+	plain, err := s.Box.Open(sealed, CursorOf(ctx))
 	if err != nil {
 		return nil, bad
 	}
@@ -79,14 +79,14 @@ func after[K any](ctx context.Context, s *Server, p Page) (*K, error) {
 
 // listOf returns the envelope for rows, which must be the result of a query for p.Limit+1 rows. show returns the public
 // form of a row, key its position in the order.
-func listOf[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show func(R) T, key func(R) K) (list[T],
+func NewList[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show func(R) T, key func(R) K) (List[T],
 	error,
 ) {
-	l := list[T]{HasMore: len(rows) > p.Limit}
+	l := List[T]{HasMore: len(rows) > p.Limit}
 	if l.HasMore {
 		rows = rows[:p.Limit]
 		var err error
-		if l.NextCursor, err = cursor(ctx, s, key(rows[len(rows)-1])); err != nil {
+		if l.NextCursor, err = Cursor(ctx, s, key(rows[len(rows)-1])); err != nil {
 			return l, err
 		}
 	}
@@ -98,12 +98,12 @@ func listOf[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show 
 }
 
 // cursor returns the next_cursor of a page that ends at k. after decodes it.
-func cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
+func Cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
 	plain, err := json.Marshal(k)
 	if err != nil {
 		return nil, fmt.Errorf("encode cursor: %w", err)
 	}
-	sealed, err := s.Box.Seal(plain, cursorOf(ctx))
+	sealed, err := s.Box.Seal(plain, CursorOf(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("seal cursor: %w", err)
 	}
@@ -112,7 +112,7 @@ func cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
 }
 
 // cursorOf returns the context to which cursors of this request's list are bound.
-func cursorOf(ctx context.Context) string {
-	r := requestOf(ctx)
-	return "cursor/" + r.who.Org.String() + r.scope
+func CursorOf(ctx context.Context) string {
+	r := RequestOf(ctx)
+	return "cursor/" + r.Who.Org.String() + r.scope
 }

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"encoding/json"
@@ -17,32 +17,32 @@ import (
 
 // hookHuma sets huma's package variables, since huma offers no other way to replace its errors. Errors become problems
 // with our texts, and member names are compared case-sensitively.
-var hookHuma = sync.OnceFunc(func() {
+var HookHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = phrase
-	for _, w := range validationWordings {
-		*w.at = w.text
+	for _, w := range ValidationWordings {
+		*w.At = w.Text
 	}
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-		return problemOf(refusal(status, msg, nil, errs, shape{}), &request{})
+		return problemOf(Refusal(status, msg, nil, errs, Shape{}), &Request{})
 	}
 	huma.NewErrorWithContext = func(c huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		var body []byte
 		if a, ok := c.(*admitted); ok {
 			body = a.body
 		}
-		r, of := requestOf(c.Context()), shape{}
-		if r.op != nil {
-			of = r.op.shape
+		r, of := RequestOf(c.Context()), Shape{}
+		if r.Op != nil {
+			of = r.Op.shape
 		}
-		return problemOf(refusal(status, msg, body, errs, of), r)
+		return problemOf(Refusal(status, msg, body, errs, of), r)
 	}
 })
 
 // humaConfig returns a configuration with JSON only, without default pages and without additions to responses.
 func humaConfig(about string) huma.Config {
-	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
+	format := huma.Format{Marshal: Marshal, Unmarshal: Unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
 	cfg.Info.Description = about
 	components(cfg.Components)
@@ -52,13 +52,13 @@ func humaConfig(about string) huma.Config {
 }
 
 // appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
-type appended interface {
+type Appended interface {
 	AppendJSON(to []byte) []byte
 }
 
 // marshal is json.Marshal without escaping <, > and &, since no response is embedded in a page.
-func marshal(w io.Writer, v any) error {
-	if a, ok := v.(appended); ok {
+func Marshal(w io.Writer, v any) error {
+	if a, ok := v.(Appended); ok {
 		_, err := w.Write(append(a.AppendJSON(make([]byte, 0, 2<<10)), '\n'))
 		return err
 	}
@@ -68,10 +68,10 @@ func marshal(w io.Writer, v any) error {
 }
 
 // unmarshal is json.Unmarshal, but its type errors name the member's path and no Go types.
-func unmarshal(b []byte, v any) error {
+func Unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s%s:%s", misfit, t.Type.Kind(), membersOf(t.Field))
+		return fmt.Errorf("%s%s:%s", Misfit, t.Type.Kind(), membersOf(t.Field))
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func membersOf(path string) string {
 
 // refusal converts huma's errors to a fault: 404 for an impossible path, 400 for a parameter, 422 for a member of the
 // body. of is the API document's description of the body.
-func refusal(status int, msg string, body []byte, errs []error, of shape) *fault.Fault {
+func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	var parsed any
 	for _, err := range errs {
@@ -107,13 +107,13 @@ func refusal(status int, msg string, body []byte, errs []error, of shape) *fault
 			return fault.New(fault.NotFound, "There is nothing at this address.")
 		case "query", "header", "cookie":
 			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
-			said := wordingOf(detail.Message)
-			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: said.code, Detail: said.text})
+			said := WordingOf(detail.Message)
+			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: said.code, Detail: said.Text})
 		default:
 			if parsed == nil {
 				_ = json.Unmarshal(body, &parsed) // invalid JSON leaves it nil
 			}
-			f.Fields = append(f.Fields, complaint(detail.Location, detail.Message, parsed, of))
+			f.Fields = append(f.Fields, Complaint(detail.Location, detail.Message, parsed, of))
 		}
 	}
 	if len(f.Fields) > 0 {
@@ -123,7 +123,7 @@ func refusal(status int, msg string, body []byte, errs []error, of shape) *fault
 	case status >= http.StatusInternalServerError:
 		return fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 	case status == http.StatusBadRequest:
-		return fault.New(fault.BadRequest, wordingOf(msg).text)
+		return fault.New(fault.BadRequest, WordingOf(msg).Text)
 	}
 	return f
 }

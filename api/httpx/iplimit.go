@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"net"
@@ -16,11 +16,11 @@ import (
 var perAddress = limits.PerMinute(300)
 
 // limitAddress counts a request without a credential against its client address.
-func (s *Server) limitAddress(c *fiber.Ctx, r *request) error {
+func (s *Server) LimitAddress(c *fiber.Ctx, r *Request) error {
 	if s.Limits == nil {
 		return nil
 	}
-	d := s.Limits.Take(c.UserContext(), "ip "+r.op.Path+" "+block(r.ip), perAddress)
+	d := s.Limits.Take(c.UserContext(), "ip "+r.Op.Path+" "+AddressBlock(r.IP), perAddress)
 	if d.Allowed {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (s *Server) limitAddress(c *fiber.Ctx, r *request) error {
 
 // block returns the unit that is rate limited: an IPv4 address, or the /64 of an IPv6 address, which one customer of a
 // provider holds.
-func block(ip netip.Addr) string {
+func AddressBlock(ip netip.Addr) string {
 	if ip.Is6() {
 		if p, err := ip.Prefix(64); err == nil {
 			return p.String()
@@ -43,7 +43,7 @@ func block(ip netip.Addr) string {
 
 // clientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
 // that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
-func (s *Server) clientIP(c *fiber.Ctx) netip.Addr {
+func (s *Server) ClientIP(c *fiber.Ctx) netip.Addr {
 	peer := netip.Addr{}
 	if tcp, ok := c.Context().RemoteAddr().(*net.TCPAddr); ok {
 		peer = tcp.AddrPort().Addr().Unmap()

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"encoding/json"
@@ -15,10 +15,10 @@ import (
 // optional is a member of a merge patch: absent, null or a T. It needs the tag `required:"false"`.
 //
 // The schema allows null. If a field cannot be cleared, the handler returns notNull.
-type optional[T any] struct{ wire.Field[T] }
+type Optional[T any] struct{ wire.Field[T] }
 
 // Schema returns T's schema, made nullable.
-func (optional[T]) Schema(r huma.Registry) *huma.Schema {
+func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
 	describe(reflect.TypeFor[T](), &s)
 	if s.OneOf == nil {
@@ -33,51 +33,51 @@ func (optional[T]) Schema(r huma.Registry) *huma.Schema {
 
 // flag is a boolean that may be absent but not null: a client that sends null for dry_run does not mean a real run. It
 // needs the tag `required:"false"`. huma accepts null for an optional member, so the handler must call neverNull.
-type flag struct{ wire.Field[bool] }
+type Flag struct{ wire.Field[bool] }
 
 // Schema returns a boolean's schema.
-func (flag) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
+func (Flag) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
 
 // neverNull returns a fault for the first member, by name, that was sent as null.
-func neverNull(flags map[string]flag) error {
+func NoNulls(flags map[string]Flag) error {
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		if flags[name].Null {
-			return notNull(name)
+			return NotNullable(name)
 		}
 	}
 	return nil
 }
 
 // anything is a member of any JSON type, kept as sent; nil if absent.
-type anything json.RawMessage
+type RawJSON json.RawMessage
 
 // UnmarshalJSON stores a copy of b.
-func (a *anything) UnmarshalJSON(b []byte) error {
+func (a *RawJSON) UnmarshalJSON(b []byte) error {
 	*a = append((*a)[:0], b...)
 	return nil
 }
 
 // Schema returns the schema of any value.
-func (anything) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+func (RawJSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // oneOrMore is an array of strings that may also be sent as a single string.
-type oneOrMore []string
+type OneOrMore []string
 
 // UnmarshalJSON decodes either form.
-func (l *oneOrMore) UnmarshalJSON(b []byte) error {
+func (l *OneOrMore) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var one string
 		if err := json.Unmarshal(b, &one); err != nil {
 			return err
 		}
-		*l = oneOrMore{one}
+		*l = OneOrMore{one}
 		return nil
 	}
 	return json.Unmarshal(b, (*[]string)(l))
 }
 
 // Schema returns the oneOf of the two forms.
-func (oneOrMore) Schema(huma.Registry) *huma.Schema {
+func (OneOrMore) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeString},
 		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
@@ -85,21 +85,21 @@ func (oneOrMore) Schema(huma.Registry) *huma.Schema {
 }
 
 // notNull returns the 422 for a field that cannot be cleared but was sent as null.
-func notNull(field string) error {
+func NotNullable(field string) error {
 	return fault.Invalid(field, "not_nullable", "This field cannot be cleared.")
 }
 
 // maybe is a member of a response that is an object or null.
-type maybe[T any] struct{ Value *T }
+type Nullable[T any] struct{ Value *T }
 
 // MarshalJSON encodes the object, or null.
-func (m maybe[T]) MarshalJSON() ([]byte, error) { return json.Marshal(m.Value) }
+func (m Nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(m.Value) }
 
 // UnmarshalJSON decodes a value from a stored response.
-func (m *maybe[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.Value) }
+func (m *Nullable[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.Value) }
 
 // Schema returns T's schema, made nullable.
-func (maybe[T]) Schema(r huma.Registry) *huma.Schema {
+func (Nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
 	describe(reflect.TypeFor[T](), &s)
 	s.Nullable = true

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // operationID returns an operation's id. It is derived from method and path, which are unique and stable.
-func operationID(o op) string {
+func OperationID(o Op) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(o.Path, "/api/v1"), func(r rune) bool {
 		return strings.ContainsRune("/{}-_.", r)
 	})
@@ -21,8 +21,8 @@ func operationID(o op) string {
 }
 
 // security returns the security requirements that follow from o.Need.
-func security(o op) []map[string][]string {
-	if o.Need.role == "" {
+func security(o Op) []map[string][]string {
+	if o.Need.Role == "" {
 		return []map[string][]string{}
 	}
 	return []map[string][]string{{"bearer": {}}}
@@ -73,7 +73,7 @@ func components(c *huma.Components) {
 		Headers: headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate",
 			"Authenticate"),
 		Content: map[string]*huma.MediaType{problemType: {
-			Schema: c.Schemas.Schema(reflect.TypeFor[problem](), true, "Problem"),
+			Schema: c.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem"),
 		}},
 	}}
 }
@@ -88,7 +88,7 @@ func headerRefs(pairs ...string) map[string]*huma.Header {
 }
 
 // parameters returns the headers that the middleware reads.
-func parameters(o op) []*huma.Param {
+func parameters(o Op) []*huma.Param {
 	p := []*huma.Param{{Ref: "#/components/parameters/RequestId"}}
 	if o.Keyed() {
 		p = append(p, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
@@ -97,7 +97,7 @@ func parameters(o op) []*huma.Param {
 }
 
 // document adds h to the API document and stores in o what the middleware needs from it.
-func (s *Server) document(o *op, h *huma.Operation) {
+func (s *Server) document(o *Op, h *huma.Operation) {
 	o.queries, o.silent = map[string]bool{}, map[string]string{}
 	for _, p := range h.Parameters {
 		if p.In != "query" {
@@ -123,8 +123,8 @@ func (s *Server) document(o *op, h *huma.Operation) {
 	if len(h.RequestBody.Content) == 0 {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
-		o.json, o.needs, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
-		o.shape = shape{s.huma.OpenAPI().Components.Schemas, j.Schema}
+		o.TakesJSON, o.needsBody, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
+		o.shape = Shape{s.Huma.OpenAPI().Components.Schemas, j.Schema}
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}
@@ -141,7 +141,7 @@ func (s *Server) document(o *op, h *huma.Operation) {
 		}
 	}
 	maps.Copy(success.Headers, headerRefs("X-Request-Id", "RequestId"))
-	if o.Need.role != "" {
+	if o.Need.Role != "" {
 		maps.Copy(success.Headers, headerRefs(
 			"RateLimit-Policy", "RateLimitPolicy", "RateLimit", "RateLimit", "X-RateLimit-Limit", "RateLimitLimit",
 			"X-RateLimit-Remaining", "RateLimitRemaining", "X-RateLimit-Reset", "RateLimitReset"))
@@ -167,27 +167,27 @@ func (s *Server) document(o *op, h *huma.Operation) {
 	for _, status := range problems(o) {
 		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem"}
 	}
-	s.huma.OpenAPI().AddOperation(h)
+	s.Huma.OpenAPI().AddOperation(h)
 }
 
 // nameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null
 // in an enum.
-func nameNull(s *huma.Schema) {
+func NameNull(s *huma.Schema) {
 	if s == nil {
 		return
 	}
 	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
 		s.Enum = append(slices.Clip(s.Enum), nil)
 	}
-	nameNull(s.Items)
+	NameNull(s.Items)
 	for _, one := range s.Properties {
-		nameNull(one)
+		NameNull(one)
 	}
 	for _, one := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
-		nameNull(one)
+		NameNull(one)
 	}
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		nameNull(more)
+		NameNull(more)
 	}
 }
 
@@ -201,9 +201,9 @@ func rawContent(kinds []string) map[string]*huma.MediaType {
 }
 
 // problems returns the error statuses of an operation.
-func problems(o *op) []int {
+func problems(o *Op) []int {
 	all := []int{400, 404, 405, 408, 413, 429, 431, 500, 503}
-	if o.Need.role != "" {
+	if o.Need.Role != "" {
 		all = append(all, 401, 402, 403, 421)
 	} else {
 		all = append(all, 401, 403)
@@ -211,7 +211,7 @@ func problems(o *op) []int {
 	if o.Method != http.MethodGet {
 		all = append(all, 409, 412, 422)
 	}
-	if o.json || o.mute() {
+	if o.TakesJSON || o.mute() {
 		all = append(all, 415)
 	}
 	all = append(all, o.May...)

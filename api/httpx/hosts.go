@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -31,15 +31,15 @@ import (
 
 // tenant returns the org to which the request's host belongs, and the zero ID for the platform's own hosts. Every
 // hosted page must call it.
-func (s *Server) tenant(ctx context.Context) (id.ID, error) {
-	if org, known := s.homeOf(requestOf(ctx).host); known {
+func (s *Server) Tenant(ctx context.Context) (id.ID, error) {
+	if org, known := s.HomeOf(RequestOf(ctx).host); known {
 		return org, nil
 	}
 	return id.ID{}, fault.New(fault.Misdirected, "Nothing is shown under this name.")
 }
 
 // homeOf returns the org to which a host belongs, zero for the platform's own hosts. known is false for any other host.
-func (s *Server) homeOf(host string) (org id.ID, known bool) {
+func (s *Server) HomeOf(host string) (org id.ID, known bool) {
 	if s.Hosts != nil {
 		if org, known = s.Hosts.Org(host); known {
 			return org, true
@@ -66,9 +66,9 @@ func (s *Server) ownHost(host string) bool {
 }
 
 // hostOf returns the host of the request in lower case, without port and trailing dot.
-func hostOf(c *fiber.Ctx) string { return bareHost(string(c.Request().Host())) }
+func hostOf(c *fiber.Ctx) string { return BareHost(string(c.Request().Host())) }
 
-func bareHost(host string) string {
+func BareHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -76,18 +76,18 @@ func bareHost(host string) string {
 }
 
 // atHome refuses a credential under the custom domain of an unrelated org.
-func (s *Server) atHome(ctx context.Context, r *request) error {
-	if s.Hosts == nil || r.who.Org.IsZero() {
+func (s *Server) atHome(ctx context.Context, r *Request) error {
+	if s.Hosts == nil || r.Who.Org.IsZero() {
 		return nil
 	}
 	org, known := s.Hosts.Org(r.host)
-	if !known || org == r.who.Org || org == r.who.Staff {
+	if !known || org == r.Who.Org || org == r.Who.Staff {
 		return nil
 	}
 	var agency id.ID
-	err := s.DB.BatchedGet(ctx, r.who.Org,
+	err := s.DB.BatchedGet(ctx, r.Who.Org,
 		`SELECT coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`,
-		[]any{r.who.Org},
+		[]any{r.Who.Org},
 		func(row pgx.CollectableRow) error { return row.Scan(&agency) })
 	if err != nil || agency == org {
 		return err

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"bytes"
@@ -22,19 +22,19 @@ type Tagged struct {
 }
 
 // etag returns the tag of a version. An edit increments the first number; background work increments only the second.
-func etag[E, C int | int32 | int64](edit E, computed C) Tagged {
+func ETag[E, C int | int32 | int64](edit E, computed C) Tagged {
 	return Tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
 }
 
 // digest returns a tag computed from the response, for a resource without version counters. It is never edited, so only
 // the second number changes.
-func digest(shown any) (Tagged, error) {
+func Digest(shown any) (Tagged, error) {
 	b, err := json.Marshal(shown)
 	if err != nil {
 		return Tagged{}, fmt.Errorf("encode for an etag: %w", err)
 	}
 	sum := sha256.Sum256(b)
-	return etag(1, int64(binary.BigEndian.Uint64(sum[:])>>1)), nil
+	return ETag(1, int64(binary.BigEndian.Uint64(sum[:])>>1)), nil
 }
 
 // IfMatch is embedded by the input of every PATCH and DELETE of a tagged resource.
@@ -44,7 +44,7 @@ type IfMatch struct {
 
 // check returns a 412 if the caller sent an If-Match that does not match this edit. It must be called with the row
 // locked, otherwise two callers with the same tag may both pass.
-func (m IfMatch) check(edit int64) error {
+func (m IfMatch) Check(edit int64) error {
 	if m.Value == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"slices"
@@ -22,18 +22,18 @@ const (
 const unconfiguredWait = 5 * time.Minute
 
 // has reports whether the install has the part.
-func (s *Server) has(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
+func (s *Server) HasPart(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
 
 // configured returns the fault not_configured if the install lacks the part that an operation needs.
-func (s *Server) configured(o *op) error {
-	if o.Part == "" || s.has(o.Part) {
+func (s *Server) configured(o *Op) error {
+	if o.Part == "" || s.HasPart(o.Part) {
 		return nil
 	}
-	return notConfigured(o.Part)
+	return NotConfigured(o.Part)
 }
 
 // notConfigured returns the fault for an operation that needs the missing part p.
-func notConfigured(p Part) *fault.Fault {
+func NotConfigured(p Part) *fault.Fault {
 	detail := map[Part]string{
 		PartBilling: "Billing is not configured on this install. Its operator can set STRIPE_SECRET_KEY.",
 		PartOAuth:   "This install has no application registered with the platform. Its operator can set one.",

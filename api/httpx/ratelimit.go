@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"time"
@@ -18,15 +18,15 @@ var ownQuota = map[string]bool{
 // limit counts a request with a valid credential against its org and sets the rate limit headers. A read does not wait
 // for the decision: settle does, before the response is sent. The result of a refused read is discarded, which costs
 // little, since the limiter refuses the org's next requests from memory.
-func (s *Server) limit(c *fiber.Ctx, r *request) error {
-	if s.Limits == nil || r.who.Org.IsZero() || ownQuota[c.Path()] {
+func (s *Server) limit(c *fiber.Ctx, r *Request) error {
+	if s.Limits == nil || r.Who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
 	}
 	rule := limits.Default
-	if n := r.who.RatePerMinute; n > 0 {
+	if n := r.Who.RatePerMinute; n > 0 {
 		rule = limits.PerMinute(int64(n))
 	}
-	r.asked = s.Limits.Start(r.who.Org.String(), rule)
+	r.asked = s.Limits.Start(r.Who.Org.String(), rule)
 	if m := c.Method(); m == fiber.MethodGet || m == fiber.MethodHead {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (s *Server) limit(c *fiber.Ctx, r *request) error {
 }
 
 // settle waits for the pending rate limit decision of a request, if there is one.
-func settle(c *fiber.Ctx, r *request) error {
+func settle(c *fiber.Ctx, r *Request) error {
 	if r.asked == nil {
 		return nil
 	}

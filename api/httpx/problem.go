@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 
 // problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
 // these.
-type problem struct {
+type Problem struct {
 	_          struct{}      `additionalProperties:"true"`
 	Type       string        `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
 	Title      string        `json:"title" doc:"The same for every problem with this code"`
@@ -41,19 +41,19 @@ type problem struct {
 
 const problemType = "application/problem+json"
 
-func (p *problem) Error() string { return string(p.Code) }
+func (p *Problem) Error() string { return string(p.Code) }
 
 // GetStatus implements huma.StatusError.
-func (p *problem) GetStatus() int { return p.Status }
+func (p *Problem) GetStatus() int { return p.Status }
 
 // GetHeaders returns Retry-After and WWW-Authenticate, if they apply. It implements huma.HeadersError.
-func (p *problem) GetHeaders() http.Header { return p.header }
+func (p *Problem) GetHeaders() http.Header { return p.header }
 
 // ContentType returns the media type of problems.
-func (p *problem) ContentType(string) string { return problemType }
+func (p *Problem) ContentType(string) string { return problemType }
 
 // TransformSchema adds the list of codes to the schema.
-func (p *problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+func (p *Problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	codes := fault.Codes()
 	slices.Sort(codes)
 	for _, c := range codes {
@@ -64,10 +64,10 @@ func (p *problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema 
 }
 
 // MarshalJSON writes the extension members after the fixed ones, sorted.
-func (p *problem) MarshalJSON() ([]byte, error) {
-	type plain problem
+func (p *Problem) MarshalJSON() ([]byte, error) {
+	type plain Problem
 	var b bytes.Buffer
-	if err := marshal(&b, (*plain)(p)); err != nil || len(p.more) == 0 {
+	if err := Marshal(&b, (*plain)(p)); err != nil || len(p.more) == 0 {
 		return b.Bytes(), err
 	}
 	b.Truncate(b.Len() - len("}\n"))
@@ -81,12 +81,12 @@ func (p *problem) MarshalJSON() ([]byte, error) {
 }
 
 // problem returns the response to err and logs the details which the caller must not see.
-func (s *Server) problem(ctx context.Context, err error) *problem {
-	if p, ok := errors.AsType[*problem](err); ok {
+func (s *Server) Problem(ctx context.Context, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
 	ctx = logContext(ctx)
-	r := requestOf(ctx)
+	r := RequestOf(ctx)
 	f := fault.Of(err)
 	if f == nil {
 		f = s.Plans.Refused(err)
@@ -114,11 +114,11 @@ func (s *Server) problem(ctx context.Context, err error) *problem {
 }
 
 // problemOf converts a fault to its wire form.
-func problemOf(f *fault.Fault, r *request) *problem {
-	p := &problem{
+func problemOf(f *fault.Fault, r *Request) *Problem {
+	p := &Problem{
 		Type: "urn:funnelwork:problem:" + string(f.Code), Title: title(f.Code), Status: f.Code.Status(),
 		Detail:   f.Detail,
-		Instance: "urn:uuid:" + r.id, Code: f.Code, RequestID: r.id, Errors: f.Fields, ExistingID: f.ExistingID,
+		Instance: "urn:uuid:" + r.ID, Code: f.Code, RequestID: r.ID, Errors: f.Fields, ExistingID: f.ExistingID,
 		more:   maps.Clone(f.More),
 		header: http.Header{},
 	}
@@ -142,7 +142,7 @@ func problemOf(f *fault.Fault, r *request) *problem {
 // reserved is the set of members that a fault cannot overwrite.
 var reserved = func() map[string]bool {
 	names := map[string]bool{}
-	for f := range reflect.TypeFor[problem]().Fields() {
+	for f := range reflect.TypeFor[Problem]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names[name] = true
 	}
@@ -160,7 +160,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) {
 	if f, ok := errors.AsType[*fiber.Error](err); ok {
 		err = routing(f)
 	}
-	p := s.problem(c.UserContext(), err)
+	p := s.Problem(c.UserContext(), err)
 	for k, v := range p.header {
 		c.Response().Header.Set(k, v[0])
 	}
@@ -168,14 +168,14 @@ func (s *Server) fail(c *fiber.Ctx, err error) {
 	c.Response().Header.Set("Content-Type", problemType)
 	c.Response().Header.Set("Cache-Control", "no-store")
 	c.Status(p.Status)
-	if err := marshal(c.Response().BodyWriter(), p); err != nil {
+	if err := Marshal(c.Response().BodyWriter(), p); err != nil {
 		s.Log.ErrorContext(logContext(c.UserContext()), "encode problem", "error", err)
 	}
 }
 
 // refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
 func (s *Server) refuse(c *fiber.Ctx, err error) error {
-	r := &request{id: requestID("")}
+	r := &Request{ID: RequestID("")}
 	c.SetUserContext(withRequest(c, r))
 	headers(c, r)
 	s.fail(c, err)

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -66,9 +66,9 @@ type HostResolver interface {
 // operations are mounted with route.
 type Server struct {
 	Config
-	fiber *fiber.App
-	huma  huma.API
-	ops   []*op // every mounted operation, in order
+	Fiber *fiber.App
+	Huma  huma.API
+	Ops   []*Op // every mounted operation, in order
 
 	draining atomic.Bool // the process is shutting down
 }
@@ -82,14 +82,14 @@ const (
 	stopTime       = 25 * time.Second // for open requests at shutdown
 	headerBytes    = 16 << 10
 	bodyBytes      = 1 << 20 // default limit of a JSON body
-	batchBodyBytes = 8 << 20
+	BatchBodyBytes = 8 << 20
 )
 
 // newServer returns a Server without operations. finish must be called after the last one was mounted.
-func newServer(c Config) *Server {
-	hookHuma()
+func New(c Config) *Server {
+	HookHuma()
 	s := &Server{Config: c}
-	s.fiber = fiber.New(fiber.Config{
+	s.Fiber = fiber.New(fiber.Config{
 		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
 		Immutable:                    true,
 		ReadTimeout:                  readTimeout,
@@ -104,7 +104,7 @@ func newServer(c Config) *Server {
 		DisableStartupMessage:        true,
 		ErrorHandler:                 s.refuse,
 	})
-	s.huma = humafiber.New(s.fiber, humaConfig(c.About))
-	s.fiber.Use(s.envelope, s.cors, s.guard)
+	s.Huma = humafiber.New(s.Fiber, humaConfig(c.About))
+	s.Fiber.Use(s.envelope, s.cors, s.guard)
 	return s
 }

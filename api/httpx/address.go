@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"maps"
@@ -18,8 +18,8 @@ var turning = []string{"limit", "cursor", "count"}
 // address validates path and query against the API document. It rejects NUL, invalid UTF-8, unknown and repeated
 // parameters, and an empty value where a value has a format. It also sets r.scope, to which cursors of this list are
 // bound.
-func address(c *fiber.Ctx, r *request) error {
-	if len(c.Route().Params) > 0 && !clean(c.Path()) {
+func address(c *fiber.Ctx, r *Request) error {
+	if len(c.Route().Params) > 0 && !CleanText(c.Path()) {
 		return fault.New(fault.NotFound, "There is nothing at this address.")
 	}
 	r.scope = c.Path()
@@ -33,15 +33,15 @@ func address(c *fiber.Ctx, r *request) error {
 	}
 	var wrong []fault.Field
 	for name, values := range query {
-		if name == "" || !clean(name) {
+		if name == "" || !CleanText(name) {
 			return fault.New(fault.InvalidParameter, "The query has a parameter without a name.")
 		}
-		strict, known := r.op.queries[name]
+		strict, known := r.Op.queries[name]
 		switch {
-		case !known && r.op.Foreign:
+		case !known && r.Op.Foreign:
 			query.Del(name)
 		case !known:
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: r.op.noParameter()})
+			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: r.Op.noParameter()})
 		case len(values) > 1:
 			wrong = append(wrong,
 				fault.Field{
@@ -49,7 +49,7 @@ func address(c *fiber.Ctx, r *request) error {
 					Detail: "A parameter may be given once. Several values are separated by commas, where they are " +
 						"allowed.",
 				})
-		case !clean(values[0]):
+		case !CleanText(values[0]):
 			wrong = append(wrong,
 				fault.Field{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
 		case strict && values[0] == "":
@@ -64,7 +64,7 @@ func address(c *fiber.Ctx, r *request) error {
 		query.Del(name)
 	}
 	for name, values := range query {
-		if values[0] == r.op.silent[name] { // equal to the default
+		if values[0] == r.Op.silent[name] { // equal to the default
 			query.Del(name)
 		}
 	}
@@ -76,7 +76,7 @@ func address(c *fiber.Ctx, r *request) error {
 }
 
 // noParameter returns the error detail for an unknown query parameter. It names the parameters which the operation has.
-func (o *op) noParameter() string {
+func (o *Op) noParameter() string {
 	if len(o.queries) == 0 {
 		return "This operation takes no parameters."
 	}
@@ -85,4 +85,4 @@ func (o *op) noParameter() string {
 }
 
 // clean reports whether Postgres accepts s as text.
-func clean(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+func CleanText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

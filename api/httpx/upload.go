@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -30,17 +30,17 @@ const (
 
 // upload is a request body read by the handler. Its errors are faults.
 type upload struct {
-	boundary string // of multipart/form-data
+	Boundary string // of multipart/form-data
 	from     io.Reader
 	conn     net.Conn
 	left     int64 // bytes left to the limit
 	limit    int64
-	request  *request
+	request  *Request
 	end      context.CancelFunc // cancels the handler's context
 }
 
 // uploaded prepares the body for the handler of a streaming operation.
-func uploaded(c *fiber.Ctx, r *request) error {
+func uploaded(c *fiber.Ctx, r *Request) error {
 	if enc := c.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the body without Content-Encoding.")
 	}
@@ -48,12 +48,12 @@ func uploaded(c *fiber.Ctx, r *request) error {
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return fault.New(fault.UnsupportedMedia, "Send Content-Type: multipart/form-data with a boundary.")
 	}
-	if int64(c.Request().Header.ContentLength()) > r.op.MaxBody {
-		return tooLarge(r.op.MaxBody)
+	if int64(c.Request().Header.ContentLength()) > r.Op.MaxBody {
+		return tooLarge(r.Op.MaxBody)
 	}
 	u := &upload{
-		boundary: params["boundary"], from: strings.NewReader(""), conn: c.Context().Conn(),
-		left: r.op.MaxBody, limit: r.op.MaxBody, request: r,
+		Boundary: params["boundary"], from: strings.NewReader(""), conn: c.Context().Conn(),
+		left: r.Op.MaxBody, limit: r.Op.MaxBody, request: r,
 	}
 	if has(c) {
 		u.from = c.Context().RequestBodyStream()
@@ -61,7 +61,7 @@ func uploaded(c *fiber.Ctx, r *request) error {
 	var ctx context.Context
 	ctx, u.end = context.WithTimeout(context.WithoutCancel(c.UserContext()), uploadTime)
 	c.SetUserContext(ctx)
-	r.upload = u
+	r.Upload = u
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (u *upload) Read(p []byte) (int, error) {
 }
 
 // uploads counts the open uploads.
-type uploads struct {
+type Uploads struct {
 	mu    sync.Mutex
 	all   int
 	byOrg map[id.ID]int
@@ -95,7 +95,7 @@ type uploads struct {
 
 // begin reserves a slot for an upload and returns the function that releases it. It returns a fault if all slots are
 // taken.
-func (u *uploads) begin(org id.ID) (func(), error) {
+func (u *Uploads) Begin(org id.ID) (func(), error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.byOrg == nil {

@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 
 // wording is the text of a validation error and its code in errors[].
 type wording struct {
-	text string // format with %s verbs only, see phrase
+	Text string // format with %s verbs only, see phrase
 	code string
 }
 
 // validationWordings pairs huma's variables for validation messages with our texts. A test compares the table with the
 // library's list.
-var validationWordings = []struct {
-	at *string
+var ValidationWordings = []struct {
+	At *string
 	wording
 }{
 	{&validation.MsgUnexpectedProperty, wording{noField, "unknown_field"}},
@@ -113,12 +113,12 @@ const (
 
 // wordingOf returns our text and code for a message of huma's. An unknown message is never shown; it gets a generic
 // text.
-func wordingOf(message string) wording {
-	if kind, _, ok := misfitOf(message); ok {
+func WordingOf(message string) wording {
+	if kind, _, ok := MisfitOf(message); ok {
 		return wording{misfitText(kind), "invalid_type"}
 	}
-	for _, w := range validationWordings {
-		if begin, _, _ := strings.Cut(w.text, "%s"); strings.HasPrefix(message, begin) {
+	for _, w := range ValidationWordings {
+		if begin, _, _ := strings.Cut(w.Text, "%s"); strings.HasPrefix(message, begin) {
 			return wording{message, w.code}
 		}
 	}
@@ -157,10 +157,10 @@ func plural(n int) string {
 
 // misfit is the prefix of the message about a value that does not fit a field's Go type. The type's kind and the
 // member's path follow, separated by a colon.
-const misfit = "does not fit "
+const Misfit = "does not fit "
 
-func misfitOf(message string) (kind, path string, ok bool) {
-	about, ok := strings.CutPrefix(message, misfit)
+func MisfitOf(message string) (kind, path string, ok bool) {
+	about, ok := strings.CutPrefix(message, Misfit)
 	if !ok {
 		return "", "", false
 	}

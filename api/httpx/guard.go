@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 // authPrefix begins the path of every operation on logins, tokens and passwords.
-const authPrefix = "/api/v1/auth/"
+const AuthPrefix = "/api/v1/auth/"
 
 // guard authenticates and rate limits requests which no route matched, if they carry a credential. For matched routes,
 // admit does so with the operation's requirements.
@@ -20,8 +20,8 @@ func (s *Server) guard(c *fiber.Ctx) error {
 	if err == nil {
 		return nil
 	}
-	r := requestOf(c.UserContext())
-	if r.op == nil && c.Get("Authorization") != "" {
+	r := RequestOf(c.UserContext())
+	if r.Op == nil && c.Get("Authorization") != "" {
 		if away := s.authenticate(c, r); away != nil {
 			return away
 		}
@@ -34,18 +34,18 @@ func (s *Server) guard(c *fiber.Ctx) error {
 
 // admit checks a request before its handler, in this order: credential, rate limit, rights, path and query, headers,
 // body. It returns the body.
-func (s *Server) admit(c *fiber.Ctx, r *request) ([]byte, error) {
-	r.ip = s.clientIP(c)
-	if strings.HasPrefix(r.op.Path, authPrefix) {
+func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
+	r.IP = s.ClientIP(c)
+	if strings.HasPrefix(r.Op.Path, AuthPrefix) {
 		r.agent = strings.Clone(c.Get("User-Agent"))
 	}
-	if r.op.Need.role == "" {
-		if !r.op.Signed {
-			if err := s.limitAddress(c, r); err != nil {
+	if r.Op.Need.Role == "" {
+		if !r.Op.Signed {
+			if err := s.LimitAddress(c, r); err != nil {
 				return nil, err
 			}
 		}
-		if err := s.configured(r.op); err != nil {
+		if err := s.configured(r.Op); err != nil {
 			return nil, err
 		}
 	} else {
@@ -58,17 +58,17 @@ func (s *Server) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 		if err := s.atHome(c.UserContext(), r); err != nil {
 			return nil, err
 		}
-		if err := r.op.Need.check(r); err != nil {
+		if err := r.Op.Need.check(r); err != nil {
 			return nil, err
 		}
 		if err := s.mayWrite(c, r); err != nil {
 			return nil, err
 		}
-		if err := s.configured(r.op); err != nil {
+		if err := s.configured(r.Op); err != nil {
 			return nil, err
 		}
-		if r.op.Feature != "" {
-			if err := s.Plans.Need(c.UserContext(), r.who.Org, r.op.Feature); err != nil {
+		if r.Op.Feature != "" {
+			if err := s.Plans.Need(c.UserContext(), r.Who.Org, r.Op.Feature); err != nil {
 				return nil, err
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Server) admit(c *fiber.Ctx, r *request) ([]byte, error) {
 
 // authenticate identifies the caller. It stores the error of an invalid credential in r.refused and returns nil, since
 // only operations that need a credential must fail.
-func (s *Server) authenticate(c *fiber.Ctx, r *request) error {
+func (s *Server) authenticate(c *fiber.Ctx, r *Request) error {
 	scheme, token, ok := strings.Cut(c.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil
@@ -102,18 +102,18 @@ func (s *Server) authenticate(c *fiber.Ctx, r *request) error {
 		r.refused = err
 		return nil
 	}
-	r.who = w
+	r.Who = w
 	kind, ident := w.Actor()
-	c.SetUserContext(events.WithOrigin(withOrg(c.UserContext(), w.Org),
-		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.id}))
+	c.SetUserContext(events.WithOrigin(WithOrg(c.UserContext(), w.Org),
+		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.ID}))
 	return nil
 }
 
 // mayWrite refuses to change a read-only org: its trial has ended, or its agency has paused it. Before it refuses, it
 // reads the org's state again without the cache, so that an org that has just paid may write at once.
-func (s *Server) mayWrite(c *fiber.Ctx, r *request) error {
-	if r.who.Closed == auth.Open || r.op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead ||
-		strings.HasPrefix(r.op.Path, "/billing/") {
+func (s *Server) mayWrite(c *fiber.Ctx, r *Request) error {
+	if r.Who.Closed == auth.Open || r.Op.Open || c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead ||
+		strings.HasPrefix(r.Op.Path, "/billing/") {
 		return nil
 	}
 	_, token, _ := strings.Cut(c.Get("Authorization"), " ")
@@ -121,7 +121,7 @@ func (s *Server) mayWrite(c *fiber.Ctx, r *request) error {
 	if err != nil {
 		return err
 	}
-	switch r.who = w; w.Closed {
+	switch r.Who = w; w.Closed {
 	case auth.TrialEnded:
 		return &fault.Fault{
 			Code:   fault.TrialEnded,
@@ -137,19 +137,19 @@ func (s *Server) mayWrite(c *fiber.Ctx, r *request) error {
 }
 
 // check returns an error unless the principal meets the operation's requirements.
-func (need access) check(r *request) error {
+func (need access) check(r *Request) error {
 	switch {
-	case r.who.Org.IsZero() && r.refused != nil:
+	case r.Who.Org.IsZero() && r.refused != nil:
 		return r.refused
-	case r.who.Org.IsZero():
+	case r.Who.Org.IsZero():
 		return fault.New(fault.Unauthorized, "This needs an access token or an API key: Authorization: Bearer <token>.")
-	case need.noKeys && r.who.IsKey():
+	case need.NoKeys && r.Who.IsKey():
 		return fault.New(fault.Forbidden, "API keys may not do this. A user with the role can.")
-	case need.noStaff && !r.who.Staff.IsZero():
+	case need.noStaff && !r.Who.Staff.IsZero():
 		return fault.New(fault.Forbidden,
 			"An agency's staff may not do this. The organization's own users can.")
-	case !r.who.Role.Includes(need.role):
-		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.role)
+	case !r.Who.Role.Includes(need.Role):
+		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.Role)
 	}
 	return nil
 }

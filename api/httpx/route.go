@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 
 // access is what an operation requires of its caller.
 type access struct {
-	role   auth.Role // "" for public
-	noKeys bool      // refuses API keys of any role
+	Role   auth.Role // "" for public
+	NoKeys bool      // refuses API keys of any role
 	// noStaff refuses an agency's staff. It protects what outlives the staff's access, and the rights of users in the
 	// org.
 	noStaff bool
@@ -25,18 +25,18 @@ type access struct {
 
 // The levels of the permission table.
 var (
-	public  = access{}
-	viewer  = access{role: auth.Viewer}
-	member  = access{role: auth.Member}
-	admin   = access{role: auth.Admin}
-	owner   = access{role: auth.Owner}
-	persons = func(r auth.Role) access { return access{role: r, noKeys: true} }
+	Public  = access{}
+	Viewer  = access{Role: auth.Viewer}
+	Member  = access{Role: auth.Member}
+	Admin   = access{Role: auth.Admin}
+	Owner   = access{Role: auth.Owner}
+	Persons = func(r auth.Role) access { return access{Role: r, NoKeys: true} }
 	// members is for operations reserved to the org's own users: members, invitations, keys, passwords, sessions.
-	members = func(r auth.Role) access { return access{role: r, noKeys: true, noStaff: true} }
+	Members = func(r auth.Role) access { return access{Role: r, NoKeys: true, noStaff: true} }
 )
 
 // op describes one operation for the router, the guard and the API document.
-type op struct {
+type Op struct {
 	Method, Path string
 	Need         access
 	Tag          string   // group in the document
@@ -62,21 +62,21 @@ type op struct {
 
 	queries map[string]bool   // known query parameters; true: may not be empty
 	silent  map[string]string // default values of query parameters
-	shape   shape             // of the JSON body
-	json    bool              // takes a JSON body
+	shape   Shape             // of the JSON body
+	TakesJSON    bool              // takes a JSON body
 	merge   bool              // which may be a merge patch
-	needs   bool              // which is required
+	needsBody   bool              // which is required
 }
 
 // Keyed reports whether an Idempotency-Key has effect: on every POST and PATCH except those of /auth.
-func (o *op) Keyed() bool {
+func (o *Op) Keyed() bool {
 	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
 }
 
 // route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
 // the body is read, validates the request against the API document, and converts handle's result to a response. Faults
 // become problems; every other error becomes a 500 without details.
-func route[I, O any](s *Server, o op, handle func(context.Context, *I) (*O, error)) {
+func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, error)) {
 	visible(reflect.TypeFor[I]())
 	visible(reflect.TypeFor[O]())
 	if o.Status == 0 {
@@ -85,9 +85,9 @@ func route[I, O any](s *Server, o op, handle func(context.Context, *I) (*O, erro
 	if o.MaxBody == 0 {
 		o.MaxBody = bodyBytes
 	}
-	s.ops = append(s.ops, &o)
+	s.Ops = append(s.Ops, &o)
 	h := huma.Operation{
-		OperationID: operationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
+		OperationID: OperationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
 		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
 		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{s.around(&o)}, Security: security(o),
 		SkipValidateBody: o.ByRow,
@@ -95,17 +95,17 @@ func route[I, O any](s *Server, o op, handle func(context.Context, *I) (*O, erro
 	handled := func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
-			return nil, s.problem(ctx, err)
+			return nil, s.Problem(ctx, err)
 		}
 		return out, nil
 	}
 	documented := h
-	huma.Register(hidden{s.huma, &documented}, h, handled)
-	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, s.huma.OpenAPI().Components.Schemas)
+	huma.Register(hidden{s.Huma, &documented}, h, handled)
+	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, s.Huma.OpenAPI().Components.Schemas)
 	s.document(&o, &documented)
 	if o.Method == http.MethodGet && !o.Foreign {
 		h.Method = http.MethodHead
-		huma.Register(hidden{s.huma, new(huma.Operation)}, h, handled)
+		huma.Register(hidden{s.Huma, new(huma.Operation)}, h, handled)
 	}
 }
 
@@ -129,22 +129,22 @@ type hidden struct {
 func (h hidden) DocumentOperation(o *huma.Operation) { *h.op = *o }
 
 // around returns the middleware between the router and huma.
-func (s *Server) around(o *op) func(huma.Context, func(huma.Context)) {
+func (s *Server) around(o *Op) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
-		r := requestOf(hc.Context())
-		r.op = o
+		r := RequestOf(hc.Context())
+		r.Op = o
 		oneLine(c, "If-Match", "If-None-Match")
 		body, err := s.admit(c, r)
 		if err != nil {
 			s.fail(c, err)
 			return
 		}
-		if r.upload != nil {
-			defer r.upload.end()
+		if r.Upload != nil {
+			defer r.Upload.end()
 		}
 		next(&admitted{humaContext: hc, body: body, ctx: c.UserContext()})
-		if r.replayed {
+		if r.Replayed {
 			c.Response().Header.Set("Idempotent-Replayed", "true")
 		}
 	}
@@ -153,13 +153,13 @@ func (s *Server) around(o *op) func(huma.Context, func(huma.Context)) {
 // write runs one change in a transaction of the caller's org. The transaction contains fn's rows, events and jobs, and
 // the idempotency record with fn's response. Every POST, PATCH, PUT and DELETE of an org's data must call write exactly
 // once per request. A replay returns the stored response, so O must survive a round trip through JSON.
-func write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+func Write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	fn = withStaffAudit(ctx, s, fn)
-	if r := requestOf(ctx); r.key != "" {
+	if r := RequestOf(ctx); r.Key != "" {
 		return once(ctx, s, r, fn)
 	}
 	var out *O
-	err := s.DB.Tx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := s.DB.Tx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})
@@ -173,23 +173,23 @@ func write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, 
 func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx) (*O, error)) func(*postgres.Tx) (*O,
 	error,
 ) {
-	r := requestOf(ctx)
-	if r.who.Staff.IsZero() {
+	r := RequestOf(ctx)
+	if r.Who.Staff.IsZero() {
 		return fn
 	}
 	return func(tx *postgres.Tx) (*O, error) {
 		out, err := fn(tx)
 		if err == nil {
-			s.Audit(ctx, tx, r.who.Staff, r.op.Method+" "+r.op.Path, r.scope)
+			s.Audit(ctx, tx, r.Who.Staff, r.Op.Method+" "+r.Op.Path, r.scope)
 		}
 		return out, err
 	}
 }
 
 // read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
-func read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+func Read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
-	err := s.DB.ReadTx(ctx, who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := s.DB.ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})

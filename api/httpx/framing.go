@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -26,8 +26,8 @@ func isRefusal(target []byte) bool {
 
 // answerRefusal responds to a request which the public listener refused for its framing.
 func (s *Server) answerRefusal(rc *fasthttp.RequestCtx) {
-	c := s.fiber.AcquireCtx(rc)
-	defer s.fiber.ReleaseCtx(c)
+	c := s.Fiber.AcquireCtx(rc)
+	defer s.Fiber.ReleaseCtx(c)
 	var err error = fault.New(fault.MalformedRequest, unreadable)
 	if f := refusalOf(c); f != nil {
 		err = f
@@ -57,7 +57,7 @@ func bodyFault(err error, refusal *fault.Fault) error {
 }
 
 // serveStrictly serves srv on ln like srv.Serve, but refuses requests with invalid framing.
-func serveStrictly(srv *http.Server, ln net.Listener) error {
+func ServeStrictly(srv *http.Server, ln net.Listener) error {
 	next := srv.Handler
 	srv.ConnContext = framing.WithConn
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func serveStrictly(srv *http.Server, ln net.Listener) error {
 				f = fault.New(fault.MalformedRequest, unreadable)
 			}
 			w.Header().Set("Connection", "close")
-			writeProblem(w, r, f)
+			WriteProblem(w, r, f)
 		case len(r.TransferEncoding) > 0:
 			body := &strictBody{ReadCloser: r.Body, ctx: r.Context()}
 			r.Body = body
@@ -109,7 +109,7 @@ func (w *strictWriter) WriteHeader(status int) {
 	if w.refused = w.body.refusal != nil && !w.begun; w.refused {
 		clear(w.Header())
 		w.Header().Set("Connection", "close")
-		writeProblem(w.ResponseWriter, w.request, w.body.refusal)
+		WriteProblem(w.ResponseWriter, w.request, w.body.refusal)
 	} else {
 		w.ResponseWriter.WriteHeader(status)
 	}
@@ -131,12 +131,12 @@ func (w *strictWriter) Write(p []byte) (int, error) {
 func (w *strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // writeProblem writes f as the response of a net/http handler.
-func writeProblem(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
-	rid := requestID(r.Header.Get("X-Request-Id"))
-	p := problemOf(f, &request{id: rid})
+func WriteProblem(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
+	rid := RequestID(r.Header.Get("X-Request-Id"))
+	p := problemOf(f, &Request{ID: rid})
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("X-Request-Id", rid)
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
-	_ = marshal(w, p)
+	_ = Marshal(w, p)
 }

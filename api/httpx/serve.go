@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
 	done := make(chan error, 1)
-	go func() { done <- s.fiber.Listener(l) }()
+	go func() { done <- s.Fiber.Listener(l) }()
 	select {
 	case err := <-done:
 		return errors.Join(err, l.Close())
@@ -41,7 +41,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	err := s.fiber.ShutdownWithContext(grace)
+	err := s.Fiber.ShutdownWithContext(grace)
 	if stopped := <-done; err == nil && !errors.Is(stopped, net.ErrClosed) {
 		err = stopped
 	}
@@ -123,8 +123,8 @@ func hangUp(c *fiber.Ctx) {
 //
 // Fiber responds in plain text to a method that it does not know. frame routes such a request as a known method without
 // routes: it gets a 405 with the path's Allow, or a 404, and is counted and logged like any other.
-func (s *Server) frame() {
-	server := s.fiber.Server()
+func (s *Server) Finish() {
+	server := s.Fiber.Server()
 	known := server.Handler
 	server.Handler = func(rc *fasthttp.RequestCtx) {
 		switch {

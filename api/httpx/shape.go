@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"maps"
@@ -12,13 +12,13 @@ import (
 )
 
 // shape is the API document's description of a JSON body. The zero shape has no description.
-type shape struct {
-	schemas huma.Registry
-	body    *huma.Schema
+type Shape struct {
+	Schemas huma.Registry
+	Body    *huma.Schema
 }
 
 // unknown returns the error detail for an unknown member.
-func (s shape) unknown(pointer string) string {
+func (s Shape) unknown(pointer string) string {
 	i := strings.LastIndexByte(pointer, '/')
 	if i < 0 {
 		return noField
@@ -28,8 +28,8 @@ func (s shape) unknown(pointer string) string {
 
 // members returns the names of the members allowed in the object at pointer, or nil if the document does not specify
 // them.
-func (s shape) members(pointer string) []string {
-	at := s.resolve(s.body)
+func (s Shape) members(pointer string) []string {
+	at := s.resolve(s.Body)
 	for i, token := range strings.Split(pointer, "/") {
 		switch {
 		case at == nil:
@@ -47,9 +47,9 @@ func (s shape) members(pointer string) []string {
 	return slices.Sorted(maps.Keys(at.Properties))
 }
 
-func (s shape) resolve(at *huma.Schema) *huma.Schema {
-	for at != nil && at.Ref != "" && s.schemas != nil {
-		at = s.schemas.SchemaFromRef(at.Ref)
+func (s Shape) resolve(at *huma.Schema) *huma.Schema {
+	for at != nil && at.Ref != "" && s.Schemas != nil {
+		at = s.Schemas.SchemaFromRef(at.Ref)
 	}
 	return at
 }

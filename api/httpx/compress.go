@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"bytes"
@@ -32,14 +32,14 @@ const (
 
 // chooseCoding returns the coding which the client prefers, and sets Vary. A response that contains a secret is not
 // compressed: its size would disclose the secret to an attacker who can add text to the response (BREACH).
-func chooseCoding(c *fiber.Ctx, r *request) string {
+func chooseCoding(c *fiber.Ctx, r *Request) string {
 	res := c.Response()
-	if res.IsBodyStream() || r.op != nil && r.op.Secret || !compressible(res.Header.ContentType()) {
+	if res.IsBodyStream() || r.Op != nil && r.Op.Secret || !compressible(res.Header.ContentType()) {
 		return identity
 	}
 	coding, must := identity, false
 	if accepted := c.Request().Header.PeekAll(fiber.HeaderAcceptEncoding); len(accepted) > 0 {
-		coding, must = negotiate(string(bytes.Join(accepted, []byte{','})))
+		coding, must = Negotiate(string(bytes.Join(accepted, []byte{','})))
 	}
 	if n := len(res.Body()); n == 0 || n <= compressedOver && !must {
 		return identity
@@ -49,9 +49,9 @@ func chooseCoding(c *fiber.Ctx, r *request) string {
 }
 
 // encode compresses the response body.
-func encode(c *fiber.Ctx, r *request, coding string) {
+func encode(c *fiber.Ctx, r *Request, coding string) {
 	body := c.Response().Body()
-	packed := r.fixed.packed(coding, body)
+	packed := r.Fixed.packed(coding, body)
 	if packed == nil {
 		packed = pack(coding, body)
 	}
@@ -68,7 +68,7 @@ func compressible(kind []byte) bool {
 
 // negotiate returns the coding which an Accept-Encoding header prefers, and whether the header refuses the identity
 // coding (RFC 9110, 12.5.3). The coding is empty if the header accepts none of ours.
-func negotiate(accepted string) (coding string, must bool) {
+func Negotiate(accepted string) (coding string, must bool) {
 	const unset = -1
 	br, gz, plain, others := unset, unset, unset, unset
 	for one := range strings.SplitSeq(accepted, ",") {
@@ -162,27 +162,27 @@ func packBy(w packer, body []byte) []byte {
 }
 
 // fixed is a constant body with its compressed forms. Each form is built on first use.
-type fixed struct {
-	plain    func() []byte
-	gzip, br func() []byte
+type Fixed struct {
+	Plain    func() []byte
+	Gzip, br func() []byte
 }
 
 // keep returns a fixed with the body plain. plain is called at most once.
-func keep(plain func() []byte) *fixed {
-	k := &fixed{plain: sync.OnceValue(plain)}
-	k.gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.plain()) })
-	k.br = sync.OnceValue(func() []byte { return packBy(newBr(brKeptLevel), k.plain()) })
+func NewFixed(plain func() []byte) *Fixed {
+	k := &Fixed{Plain: sync.OnceValue(plain)}
+	k.Gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.Plain()) })
+	k.br = sync.OnceValue(func() []byte { return packBy(newBr(brKeptLevel), k.Plain()) })
 	return k
 }
 
 // packed returns body in a coding. It returns nil if body is not the cached body, for example a problem.
-func (k *fixed) packed(coding string, body []byte) []byte {
+func (k *Fixed) packed(coding string, body []byte) []byte {
 	switch {
-	case k == nil || !bytes.Equal(body, k.plain()):
+	case k == nil || !bytes.Equal(body, k.Plain()):
 		return nil
 	case coding == brCoding:
 		return k.br()
 	default:
-		return k.gzip()
+		return k.Gzip()
 	}
 }
