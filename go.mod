@@ -47,12 +47,7 @@ require golang.org/x/net v0.61.0
 
 require golang.org/x/image v0.47.0
 
-require (
-	github.com/openai/openai-go/v3 v3.95.0
-	gonum.org/v1/gonum v0.17.0
-)
-
-require github.com/coder/websocket v1.8.15 // indirect
+require gonum.org/v1/gonum v0.17.0
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
