@@ -26,8 +26,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds the wait for a page, and for the binary's build and start.
-const patience = 5 * time.Minute
+// patience bounds the wait for a page, and for the start of Chromium.
+const patience = 30 * time.Second
 
 // browser is a Chromium.
 type browser struct {

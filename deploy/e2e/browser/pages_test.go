@@ -18,12 +18,12 @@ func TestNoPageAsksAnotherHost(t *testing.T) {
 		api + "/login":                  "form",
 		ops + "/":                       "li a",
 		ops + "/queues/":                "#root table tbody tr",
-		ops + "/queues/queues/default":  "#root table",
+		ops + "/queues/queues/default":  "#root header",
 		ops + "/queues/servers":         "#root table",
 		ops + "/queues/schedulers":      "#root header",
 		ops + "/queues/redis":           "#root header",
 		ops + "/queues/settings":        "#root header",
-		ops + "/queues/queues/webhooks": "#root table",
+		ops + "/queues/queues/webhooks": "#root header",
 	}
 	links := b.links(ops + "/")
 	sandboxes := 0
