@@ -24,6 +24,7 @@ const queuesPath = "/queues"
 // first and then asynq's task, so that the page shows the real state.
 type dashboard struct {
 	*asynqmon.HTTPHandler
+	page     *dashboardPage
 	redis    redis.UniversalClient
 	inspect  *asynq.Inspector
 	desk     *jobsAPI // nil if read-only
@@ -49,16 +50,21 @@ func newDashboard(url string, desk *jobsAPI, readOnly bool, log *slog.Logger) (*
 		return nil, err
 	}
 	readOnly = readOnly || desk == nil
-	return &dashboard{
-		HTTPHandler: asynqmon.New(asynqmon.Options{
-			RootPath:         queuesPath,
-			RedisConnOpt:     asynq.RedisConnOpt(redisURL(url)),
-			ReadOnly:         readOnly,
-			PayloadFormatter: asynqmon.PayloadFormatterFunc(payload),
-			ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
-				return fmt.Sprintf("%d bytes", len(result))
-			}),
+	handler := asynqmon.New(asynqmon.Options{
+		RootPath:         queuesPath,
+		RedisConnOpt:     asynq.RedisConnOpt(redisURL(url)),
+		ReadOnly:         readOnly,
+		PayloadFormatter: asynqmon.PayloadFormatterFunc(payload),
+		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
+			return fmt.Sprintf("%d bytes", len(result))
 		}),
+	})
+	page, err := newDashboardPage(handler)
+	if err != nil {
+		return nil, errors.Join(err, handler.Close(), client.Close())
+	}
+	return &dashboard{
+		HTTPHandler: handler, page: page,
 		redis: client, inspect: asynq.NewInspectorFromRedisClient(client), desk: desk, readOnly: readOnly, log: log,
 	}, nil
 }
@@ -70,11 +76,14 @@ func (d *dashboard) Close() error { return errors.Join(d.HTTPHandler.Close(), d.
 // to delete a queue.
 func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, api := strings.CutPrefix(r.URL.Path, queuesPath+"/api/")
-	if api {
-		d.nameQueues(r.Context())
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if !api {
+		d.page.serve(w, r, d.HTTPHandler)
+		return
 	}
+	d.nameQueues(r.Context())
 	rest, queues := strings.CutPrefix(path, "queues/")
-	if !api || !queues || !changes(r) {
+	if !queues || !changes(r) {
 		d.HTTPHandler.ServeHTTP(w, r)
 		return
 	}

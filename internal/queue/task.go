@@ -68,9 +68,12 @@ func ReadTask(payload []byte) (t Task, err error) {
 // TaskID returns the job's current task ID in asynq, "id:dispatch".
 func (r Ref) TaskID() string { return r.ID.String() + ":" + strconv.Itoa(r.Dispatch) }
 
-// task returns the job as an asynq task. It does not use Retention, Unique, Group or ProcessIn, which would keep, merge
-// or delay tasks; Postgres alone decides that.
-func (r Ref) task() (*asynq.Task, []asynq.Option) {
+// newTask returns a job as an asynq task. It does not use Retention, Unique, Group or ProcessIn, which would keep,
+// merge or delay tasks; Postgres alone decides that.
+//
+// It is not a method of Ref, because the types of a method are compiled into each package that uses its receiver, and
+// asynq's types reach all of go-redis: 1600 functions in each of sixty packages.
+func newTask(r Ref) (*asynq.Task, []asynq.Option) {
 	return asynq.NewTask(r.Kind, Task{ID: r.ID, Org: r.Org}.payload()), []asynq.Option{
 		asynq.TaskID(r.TaskID()), asynq.Queue(string(r.Lane)), asynq.MaxRetry(r.MaxAttempts),
 		asynq.Timeout(neverByAsynq),
@@ -129,7 +132,7 @@ func (e *Enqueuer) Enqueue(ctx context.Context, refs ...Ref) []error {
 }
 
 func (e *Enqueuer) one(ctx context.Context, r Ref) error {
-	task, opts := r.task()
+	task, opts := newTask(r)
 	_, err := e.asynq.EnqueueContext(ctx, task, opts...)
 	return err
 }
