@@ -72,7 +72,7 @@ type App struct {
 	written []byte // the encoded API document
 
 	presses chan struct{} // semaphore for decoding logos
-	uploads httpx.Uploads       // open file uploads
+	uploads httpx.Uploads // open file uploads
 }
 
 // New returns an App with every route mounted.

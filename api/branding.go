@@ -34,13 +34,13 @@ func (a *App) mountBrand() {
 
 // brandView holds the stored settings and which of them the plan allows to be shown.
 type brandView struct {
-	BrandName    *string                 `json:"brand_name" doc:"null: the platform's"`
-	Colors       events.BrandColors      `json:"colors"`
-	HideBrand    bool                    `json:"hide_brand" doc:"Whether to hide the platform's name"`
-	SupportEmail *string                 `json:"support_email" doc:"Address for support"`
+	BrandName    *string                          `json:"brand_name" doc:"null: the platform's"`
+	Colors       events.BrandColors               `json:"colors"`
+	HideBrand    bool                             `json:"hide_brand" doc:"Whether to hide the platform's name"`
+	SupportEmail *string                          `json:"support_email" doc:"Address for support"`
 	Logo         httpx.Nullable[events.BrandLogo] `json:"logo" doc:"null: none"`
-	Effective    brandRights             `json:"effective" doc:"What the plan shows; a downgrade keeps the settings"`
-	UpdatedAt    *wire.Time              `json:"updated_at" format:"date-time" doc:"null: never set"`
+	Effective    brandRights                      `json:"effective" doc:"What the plan shows; a downgrade keeps the settings"`
+	UpdatedAt    *wire.Time                       `json:"updated_at" format:"date-time" doc:"null: never set"`
 }
 
 type brandRights struct {

@@ -53,9 +53,9 @@ type bulkAction struct {
 
 type bulkIn struct {
 	Body struct {
-		Filter httpx.RawJSON   `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
-		Action bulkAction `json:"action"`
-		DryRun httpx.Flag       `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
+		Filter httpx.RawJSON `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
+		Action bulkAction    `json:"action"`
+		DryRun httpx.Flag    `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
 	}
 }
 

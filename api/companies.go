@@ -28,7 +28,9 @@ func (a *App) mountCompanies() {
 		archive: companies.Archive,
 		restore: companies.Restore,
 		tell:    announceCompany,
-		resolve: func(ctx context.Context, err error) error { return companies.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err) },
+		resolve: func(ctx context.Context, err error) error {
+			return companies.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
+		},
 	}
 	const tag = "Companies"
 	httpx.Route(a.Server,

@@ -114,7 +114,9 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) 
 }
 
 // rate returns the scorer of the caller's org, which uses the org's current model.
-func (a *App) rate(ctx context.Context) contacts.Scorer { return a.Scores.For(ctx, httpx.Who(ctx).Org).Rate }
+func (a *App) rate(ctx context.Context) contacts.Scorer {
+	return a.Scores.For(ctx, httpx.Who(ctx).Org).Rate
+}
 
 func (a *App) getContact(ctx context.Context, in *struct {
 	ContactID

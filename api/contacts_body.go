@@ -10,13 +10,13 @@ import (
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone     httpx.Optional[string]    `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
-	JobTitle  httpx.Optional[string]    `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source    httpx.Optional[string]    `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
-	TimeZone  httpx.Optional[string]    `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
-	CompanyID httpx.Optional[string]    `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
-	OwnerID   httpx.Optional[string]    `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
-	Stage     httpx.Optional[string]    `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
+	Phone     httpx.Optional[string]          `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
+	JobTitle  httpx.Optional[string]          `json:"job_title" required:"false" doc:"Up to 200 characters"`
+	Source    httpx.Optional[string]          `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
+	TimeZone  httpx.Optional[string]          `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
+	CompanyID httpx.Optional[string]          `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	OwnerID   httpx.Optional[string]          `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
+	Stage     httpx.Optional[string]          `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
 	Tag       httpx.Optional[httpx.OneOrMore] `json:"tag" required:"false"`
 	Segment   httpx.Optional[httpx.OneOrMore] `json:"segment" required:"false"`
 

@@ -55,8 +55,8 @@ type newDeal struct {
 	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
 	DealFields
 	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false"`
-	ID        httpx.RawJSON         `json:"id" required:"false" readOnly:"true"`
-	CreatedAt httpx.RawJSON         `json:"created_at" required:"false" readOnly:"true"`
+	ID        httpx.RawJSON          `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON          `json:"created_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.

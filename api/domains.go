@@ -26,14 +26,14 @@ var verifyRate = limits.PerMinute(10)
 type domainOut struct{ Body customDomain }
 
 type customDomain struct {
-	Domain     string             `json:"domain" doc:"Lower case, punycode"`
-	Status     branding.Status    `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
-	Records    []branding.Record  `json:"records"`
+	Domain     string                      `json:"domain" doc:"Lower case, punycode"`
+	Status     branding.Status             `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
+	Records    []branding.Record           `json:"records"`
 	LastError  httpx.Nullable[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
-	CheckedAt  *wire.Time         `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
-	VerifiedAt *wire.Time         `json:"verified_at" format:"date-time" nullable:"true"`
-	ExpiresAt  *wire.Time         `json:"expires_at" format:"date-time" nullable:"true"`
-	CreatedAt  wire.Time          `json:"created_at" format:"date-time"`
+	CheckedAt  *wire.Time                  `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
+	VerifiedAt *wire.Time                  `json:"verified_at" format:"date-time" nullable:"true"`
+	ExpiresAt  *wire.Time                  `json:"expires_at" format:"date-time" nullable:"true"`
+	CreatedAt  wire.Time                   `json:"created_at" format:"date-time"`
 }
 
 // Descriptions implements wire.Describer.

@@ -20,9 +20,9 @@ type Route struct {
 	NoKeys       bool
 	Status       int
 	Writes       []string
-	JSON         bool // takes a JSON body
+	JSON         bool       // takes a JSON body
 	Part         httpx.Part // required part
-	Secret       bool // the response contains a secret
+	Secret       bool       // the response contains a secret
 }
 
 // Routes returns all mounted operations.
@@ -80,6 +80,3 @@ func Block(ip netip.Addr) string { return httpx.AddressBlock(ip) }
 func BrandsOf(d Deps) *branding.Resolver {
 	return branding.NewResolver(d.DB, branding.ByPlan(plans.NewService(d.DB, nil).Of))
 }
-
-// ServeHTTP handles one request as the listener does.
-func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }

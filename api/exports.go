@@ -42,10 +42,10 @@ func (a *App) mountExports() {
 
 type exportIn struct {
 	Body struct {
-		Format   string   `json:"format" enum:"csv,ndjson"`
+		Format   string        `json:"format" enum:"csv,ndjson"`
 		Filter   httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
-		Archived httpx.Flag     `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
-		Fields   []string `json:"fields,omitempty" maxItems:"300"`
+		Archived httpx.Flag    `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
+		Fields   []string      `json:"fields,omitempty" maxItems:"300"`
 	}
 }
 

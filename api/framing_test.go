@@ -17,13 +17,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/framing/framingtest"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 // listeners returns every kind of listener by name, each with a path that accepts a POST.
 func listeners(t *testing.T) map[string]struct{ addr, path string } {
 	t.Helper()
 	s := startThings(t, unlimited)
-	ops := newOps(t, func(o *api.OpsOptions) {
+	ops := opsListener(t, func(o *api.OpsOptions) {
 		o.Mounts = map[string]http.Handler{"/sandbox/mailbox/": mailbox.Handler(s.DB.System, s.Deps.Box, o.Log)}
 	})
 	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return ops.Serve(ctx, ln) })
@@ -42,6 +43,23 @@ func listeners(t *testing.T) map[string]struct{ addr, path string } {
 		"ops, not ready yet": {meanwhile(api.Unready(api.OpsOptions{})), "/readyz"},
 		"public, not ready":  {meanwhile(api.Away()), "/api/v1/auth/login"},
 	}
+}
+
+// opsListener returns the listener for operators with a database and a Redis of its own.
+func opsListener(t *testing.T, change func(*api.OpsOptions)) *api.Ops {
+	t.Helper()
+	kit := testkit.DB(t)
+	o := api.OpsOptions{
+		Role: "test", Log: testkit.Log(t), DB: kit.App, System: kit.System, DatabaseURL: kit.URL,
+		RedisURL: testkit.Redis(t),
+	}
+	change(&o)
+	listener, err := api.NewOps(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
 }
 
 // serving runs serve on a listener until the test ends, and returns its address.
@@ -154,7 +172,7 @@ func TestBadFramingIsAProblemOnEveryListenerAndEndsTheConnection(t *testing.T) {
 func TestABadChunkIsAProblemHoweverLateItComes(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
-	ops := newOps(t, func(o *api.OpsOptions) {
+	ops := opsListener(t, func(o *api.OpsOptions) {
 		o.Mounts = map[string]http.Handler{"/read/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				http.Error(w, "read the body", http.StatusInternalServerError)

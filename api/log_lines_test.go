@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
@@ -118,22 +117,5 @@ func TestALineWithoutATraceparentHasNoTraceID(t *testing.T) {
 	if len(all) != 3 || slices.ContainsFunc(all, func(l line) bool { return l.Request == "" }) ||
 		strings.Contains(log.String(), telemetry.Trace) {
 		t.Error(log.String())
-	}
-}
-
-func TestEveryLineUnderAnOpsRequestHasItsID(t *testing.T) {
-	t.Parallel()
-	var log lockedBuffer
-	b := newBoard(t, func(o *api.OpsOptions) { o.Log = telemetry.NewLogger(&log, false, slog.LevelInfo) })
-	if _, err := b.sql.Exec(t.Context(), "ALTER TABLE job RENAME TO job_gone"); err != nil {
-		t.Fatal(err)
-	}
-	w := asked(t, b.ops, "GET", "/jobs/", header("X-Request-Id", "operator"), header("traceparent", traceparent))
-	if w.Code != 500 || w.Header().Get("X-Request-Id") != "operator" {
-		t.Errorf("%d, %v", w.Code, w.Header())
-	}
-	want := []line{{Level: "ERROR", Msg: "operator action failed", Request: "operator", Trace: trace}}
-	if diff := cmp.Diff(want, lines(t, log.String())); diff != "" {
-		t.Errorf("lines (-want +got):\n%s\n%s", diff, log.String())
 	}
 }

@@ -143,6 +143,9 @@ func CheckOps(at net.Addr, user, password string) error {
 	}
 }
 
+// ServeHTTP handles one request.
+func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
+
 // Serve serves on ln until ctx ends, then gives open requests five seconds to finish. It closes ln and the clients
 // created by NewOps. It returns an error immediately if other machines can reach the listener and no password is set.
 func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
@@ -152,7 +155,7 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 		return err
 	}
 	srv := &http.Server{
-		Handler:           o.handler,
+		Handler:           o,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,

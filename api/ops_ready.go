@@ -113,7 +113,7 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := struct {
 		Status        string              `json:"status"`
 		Checks        map[string]*checked `json:"checks"`
-		NotConfigured []httpx.Part              `json:"not_configured"`
+		NotConfigured []httpx.Part        `json:"not_configured"`
 	}{"ready", map[string]*checked{}, rd.lacks}
 	status := http.StatusOK
 	for i, c := range rd.checks {

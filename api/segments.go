@@ -55,9 +55,9 @@ func showSegment(r *segments.Row) *segmentAnswer {
 }
 
 type newSegment struct {
-	Key    string   `json:"key,omitempty" maxLength:"64"`
-	Name   string   `json:"name" doc:"1 to 200 characters"`
-	Kind   string   `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
+	Key    string        `json:"key,omitempty" maxLength:"64"`
+	Name   string        `json:"name" doc:"1 to 200 characters"`
+	Kind   string        `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
 	Filter httpx.RawJSON `json:"filter,omitempty" doc:"Members: the filter language over a contact's fields, except segment"`
 	SegmentComputed
 }
@@ -170,9 +170,9 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 
 type segmentPatch struct {
 	Name   httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
-	Filter httpx.RawJSON         `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
-	Key    httpx.RawJSON         `json:"key" required:"false" readOnly:"true"`
-	Kind   httpx.RawJSON         `json:"kind" required:"false" readOnly:"true"`
+	Filter httpx.RawJSON          `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
+	Key    httpx.RawJSON          `json:"key" required:"false" readOnly:"true"`
+	Kind   httpx.RawJSON          `json:"kind" required:"false" readOnly:"true"`
 	SegmentComputed
 }
 

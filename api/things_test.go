@@ -42,11 +42,11 @@ type ThingID struct {
 }
 
 type newThing struct {
-	Name  string           `json:"name" minLength:"1" maxLength:"100"`
+	Name  string                 `json:"name" minLength:"1" maxLength:"100"`
 	Tag   httpx.OneOrMore        `json:"tag,omitempty"`
 	Note  httpx.Optional[string] `json:"note,omitempty" required:"false"`
-	Size  int              `json:"size,omitempty" minimum:"0" maximum:"10"`
-	At    wire.Time        `json:"at,omitzero" format:"date-time"`
+	Size  int                    `json:"size,omitempty" minimum:"0" maximum:"10"`
+	At    wire.Time              `json:"at,omitzero" format:"date-time"`
 	Inner *struct {
 		List []struct {
 			Kind string `json:"kind" enum:"a,b"`

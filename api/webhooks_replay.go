@@ -14,11 +14,11 @@ import (
 type replayIn struct {
 	HookID
 	Body struct {
-		From       wire.Time `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
-		To         wire.Time `json:"to" format:"date-time" doc:"End, exclusive; a future time is treated as now"`
-		Types      []string  `json:"types,omitempty" doc:"Event types, subscribed or not; default: subscribed types"`
-		OnlyFailed httpx.Flag      `json:"only_failed" required:"false" doc:"Only this webhook's undelivered events"`
-		DryRun     httpx.Flag      `json:"dry_run" required:"false" doc:"Count the events without sending them"`
+		From       wire.Time  `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
+		To         wire.Time  `json:"to" format:"date-time" doc:"End, exclusive; a future time is treated as now"`
+		Types      []string   `json:"types,omitempty" doc:"Event types, subscribed or not; default: subscribed types"`
+		OnlyFailed httpx.Flag `json:"only_failed" required:"false" doc:"Only this webhook's undelivered events"`
+		DryRun     httpx.Flag `json:"dry_run" required:"false" doc:"Count the events without sending them"`
 	}
 }
 

@@ -60,12 +60,12 @@ type Op struct {
 	Foreign bool
 	May     []int // error statuses besides the common ones
 
-	queries map[string]bool   // known query parameters; true: may not be empty
-	silent  map[string]string // default values of query parameters
-	shape   Shape             // of the JSON body
-	TakesJSON    bool              // takes a JSON body
-	merge   bool              // which may be a merge patch
-	needsBody   bool              // which is required
+	queries   map[string]bool   // known query parameters; true: may not be empty
+	silent    map[string]string // default values of query parameters
+	shape     Shape             // of the JSON body
+	TakesJSON bool              // takes a JSON body
+	merge     bool              // which may be a merge patch
+	needsBody bool              // which is required
 }
 
 // Keyed reports whether an Idempotency-Key has effect: on every POST and PATCH except those of /auth.
